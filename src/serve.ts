@@ -8,13 +8,13 @@ import { startService } from './service.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * A second signal exits at once, but not within this time: a process manager signals all processes of a service, and
- * npm passes its signal on, so `npm start` gets each one twice.
+ * A second signal exits at once, but not within this time. A process manager signals all processes of a service, and
+ * npm passes its signal on. So `npm start` gets each one twice.
  */
 const SAME_SIGNAL_MS = 1_000;
 /**
- * A stopped process ends with its last handle, or after this time. An immediate `process.exit` can hang: Node waits for a thread
- * that waits for the garbage collector (seen once, for nine minutes).
+ * A stopped process ends with its last handle, or after this time. An immediate `process.exit` can hang: Node waits for
+ * a thread that waits for the garbage collector (seen once, for nine minutes).
  */
 const EXIT_TIMEOUT_MS = 3_000;
 

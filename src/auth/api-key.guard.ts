@@ -86,8 +86,8 @@ export class ApiKeyGuard implements CanActivate {
 }
 
 /**
- * Stays synchronous when the value is already there. Promises here, and pipes in the handler of creations, were 10 % of a
- * create's CPU time.
+ * Stays synchronous when the value is already there. Promises here, and pipes in the handler of creations, were 10 % of
+ * a create's CPU time.
  */
 function andThen<Value, Result>(
   value: Promise<Value> | Value,
@@ -96,12 +96,14 @@ function andThen<Value, Result>(
   return value instanceof Promise ? value.then(step) : step(value);
 }
 
-/** Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public. */
+/**
+ * Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public.
+ */
 const GUARDED = '/v1/';
 
 /**
- * Rejects a request without a well-formed key or session before its body is received and parsed. The guard does the same and
- * looks it up, but runs after the parsing, so that anyone could have 1 MiB of JSON parsed.
+ * Rejects a request without a well-formed key or session before its body is received and parsed. The guard does the
+ * same and looks it up, but runs after the parsing, so that anyone could have 1 MiB of JSON parsed.
  */
 @Injectable()
 export class KeyBeforeBody {

@@ -13,8 +13,9 @@ import { RateLimits } from './limits/rate-limits.ts';
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
 
 /**
- * Counts what the guard does not see, because it runs for resolvers: documents without a valid key, which are parsed and checked
- * all the same, by address and before their body is read; and questions about the schema, as a read of their key.
+ * Counts what the guard does not see, because the guard runs for resolvers. Documents without a valid key are parsed
+ * and checked all the same: they count by address, before their body is read. Questions about the schema count as a
+ * read of their key.
  */
 @Injectable()
 export class GraphqlRates {

@@ -104,7 +104,7 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
- * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks, so
+ * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks. So
  * every call is recorded before its task, and a retry gets the task of the first attempt.
  */
 @Injectable()
@@ -130,8 +130,8 @@ export class CallsService {
   }
 
   /**
-   * Finds the task of an earlier attempt, or creates one. An Idempotency-Key decides alone; otherwise a retry, as OpenAI's
-   * clients count them, joins the oldest equal call whose outcome was never delivered.
+   * Finds the task of an earlier attempt, or creates one. An Idempotency-Key decides alone. Otherwise a retry, as
+   * OpenAI's clients count them, joins the oldest equal call whose outcome was never delivered.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;
@@ -232,7 +232,9 @@ export class CallsService {
     });
   }
 
-  /** Nothing waits for these writes. Without one, a retry gets an outcome twice or too late, but never a second task. */
+  /**
+   * Nothing waits for these writes. Without one, a retry gets an outcome twice or too late, but never a second task.
+   */
   private record(what: string, written: Promise<unknown>): void {
     written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
   }

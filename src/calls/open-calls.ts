@@ -5,8 +5,8 @@ import { ApiError } from '../errors/api-error.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 
 /**
- * Per process. A waiting call holds a connection and a few objects, but no body and no place among the 10,000 requests in
- * flight, so it takes nothing from other requests.
+ * Per process. A waiting call holds a connection and a few objects. It holds no body and no place among the 10,000
+ * requests in flight, so it takes nothing from other requests.
  */
 const MAX_CALLS = 5_000;
 /** Per process: ten keys are needed to use up the calls. By default a key runs 50 tasks at once. */

@@ -1,6 +1,6 @@
 /**
- * The policy of every response below /app/. Scripts and styles come from this origin only, and no script can turn text into
- * markup. `blob:` is for the preview of a picture that the user is about to upload.
+ * The policy of every response below /app/. Scripts and styles come from this origin only, and no script can turn text
+ * into markup. `blob:` is for the preview of a picture that the user is about to upload.
  * @param bucket the origin that links to files redirect to, if they do
  */
 const policyWith = (bucket: string | null): string => {

@@ -39,8 +39,8 @@ const NOT_READY = json({
 });
 
 /**
- * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add parameters of their own, for
- * example against caches.
+ * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add parameters of their own,
+ * for example against caches.
  */
 @ApiTags('Health')
 @Controller()

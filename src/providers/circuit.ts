@@ -50,7 +50,9 @@ export class Circuit {
     this.succeeded();
   }
 
-  /** @throws ProviderError provider_unavailable, not billed, while the circuit is open; otherwise the error of `call` */
+  /**
+   * @throws ProviderError provider_unavailable, not billed, while the circuit is open; otherwise the error of `call`
+   */
   async execute<Result>(call: () => Promise<Result>): Promise<Result> {
     if (this.isOpen) {
       throw new ProviderError('provider_unavailable', { billing: 'none', cause: CIRCUIT_OPEN });

@@ -10,7 +10,10 @@ export interface Color {
 
 export const color = (l: number, c: number, h: number): Color => ({ l, c, h });
 
-/** Mixes in a straight line through OKLab: red to green passes through brown, not yellow. @param share 0 is `a`, 1 is `b` */
+/**
+ * Mixes in a straight line through OKLab: red to green passes through brown, not yellow.
+ * @param share 0 is `a`, 1 is `b`
+ */
 export function mix(a: Color, b: Color, share: number): Color {
   const [ax, ay] = [a.c * Math.cos(radians(a.h)), a.c * Math.sin(radians(a.h))];
   const [bx, by] = [b.c * Math.cos(radians(b.h)), b.c * Math.sin(radians(b.h))];

@@ -6,7 +6,9 @@ import type { SourceImage } from './render-order.ts';
 import { chooseScene } from './scenes/choose-scene.ts';
 import type { Frame, Layer } from './scenes/scene.ts';
 
-/** Chooses palette and scene of one picture or film at random, seeded by the prompt, the model and the picture's index. */
+/**
+ * Chooses palette and scene of one picture or film at random, seeded by the prompt, the model and the picture's index.
+ */
 export async function compose(
   frame: Frame,
   order: { model: string; text: string; references: SourceImage[] },

@@ -4,8 +4,9 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 export type RowColor = readonly [row: number, color: string];
 
 /**
- * Fills a rectangle with a vertical gradient, band by band between its colours: Skia takes a quarter of the time for a gradient of
- * two colours that it takes for one of three. The context must not be scaled or turned, so that bands meet between rows.
+ * Fills a rectangle with a vertical gradient, band by band between its colours. Skia takes a quarter of the time for a
+ * gradient of two colours that it takes for one of three. The context must not be scaled or turned, so that bands meet
+ * between rows.
  * @param colors from top to bottom, at least two; the first and last also fill what is above and below them
  */
 export function fillGradient(

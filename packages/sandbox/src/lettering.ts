@@ -95,7 +95,9 @@ interface TitleBox {
   unit: number;
 }
 
-/** Finds the largest size at which the title fits its box without breaking a word. At the smallest size it is truncated. */
+/**
+ * Finds the largest size at which the title fits its box without breaking a word. At the smallest size it is truncated.
+ */
 function fitTitle(context: SKRSContext2D, box: TitleBox): { size: number; lines: string[] } {
   const { title, families, width, height, unit } = box;
   const smallest = unit * 0.03;

@@ -20,8 +20,8 @@ interface Film {
 }
 
 /**
- * An MP4 by hand (docs/decisions/0013-mp4-boxes-by-hand.md): the index first, so that playback can start before the download
- * ends, and no dates, so that the same film has the same bytes.
+ * An MP4 by hand (docs/decisions/0013-mp4-boxes-by-hand.md). The index comes first, so that playback can start before
+ * the download ends. There are no dates, so that the same film has the same bytes.
  * @returns the file in pieces, in order
  */
 export function writeMp4(film: Film): Uint8Array[] {

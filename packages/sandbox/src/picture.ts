@@ -9,7 +9,8 @@ import { frameOf } from './scenes/scene.ts';
 
 // Painting takes roughly this share of a picture's time; encoding the PNG takes the rest.
 const PAINTING_SHARE = 0.6;
-// 1K takes 10 ms of CPU. Level 6 takes 15 ms for files that are a fifth smaller; choosing a filter for each row takes 26 ms.
+// 1K takes 10 ms of CPU. Level 6 takes 15 ms for files that are a fifth smaller; choosing a filter for each row takes
+// 26 ms.
 const PNG_COMPRESSION = 2;
 
 // 2K, in one step of 40 ms or so.

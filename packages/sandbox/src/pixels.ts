@@ -1,8 +1,8 @@
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 
 /**
- * Returns their memory at once. Garbage collection would let 64 MB of pixels pile up in each thread, and each collection costs as
- * much as a third of a picture.
+ * Returns their memory at once. Garbage collection would let 64 MB of pixels pile up in each thread, and each
+ * collection costs as much as a third of a picture.
  */
 export function freePixels({ buffer }: Uint8Array | Uint8ClampedArray): void {
   (buffer as ArrayBuffer).transfer(0);

@@ -9,7 +9,8 @@ import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 // A film may start one more thread, of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread checks its stop flag between frames and layers. One that is inside a longer step is terminated after this time.
+// A thread checks its stop flag between frames and layers. One that is inside a longer step is terminated after this
+// time.
 const STOP_GRACE_MS = 400;
 // JavaScript memory only; pixels are outside of it. A render uses about 30 MB.
 const THREAD_HEAP_MB = 256;

@@ -13,7 +13,8 @@ import type { RenderCall, RenderMessage } from './render-order.ts';
 const port = parentPort;
 if (!port) throw new Error('render.thread must be started by the render pool');
 
-// HTTP requests have priority over renders. Linux sets this thread's priority; other systems would lower the whole process.
+// HTTP requests have priority over renders. Linux sets this thread's priority; other systems would lower the whole
+// process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 port.on('message', (call: RenderCall) => {

@@ -12,7 +12,9 @@ export const COUNTED_BY_HANDLER = 'none';
 /** The route needs no API key. Every other route needs one. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
-/** The route needs no API key for the requests that `permits` accepts, because the handler checks another permission. */
+/**
+ * The route needs no API key for the requests that `permits` accepts, because the handler checks another permission.
+ */
 export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
 
 /** The route needs a key with this scope. Without the decorator any key is accepted. */

@@ -49,7 +49,10 @@ export interface Caller {
   limits: CallerLimits;
   /** Whether its creations reserve their cost. Only the database knows how much of the budget is left. */
   hasBudget: boolean;
-  /** Its requests count for these keys too, which made it or its maker, within the limits of their own. Missing: for none. */
+  /**
+   * Its requests count for these keys too, which made it or its maker, within the limits of their own. Missing: for
+   * none.
+   */
   bounds?: readonly CallerBound[];
   /** `sess_…`, for a browser that signed in with the key. */
   sessionId?: string;

@@ -9,6 +9,9 @@ export interface ApiKeyHook {
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits): Promise<void>;
   /** A key that had no budget is about to get one, before its limits change. */
   beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;
-  /** The key has got a budget, whose row is locked. `isNew`: it had none, so what it has spent before is not counted yet. */
+  /**
+   * The key has got a budget, whose row is locked. `isNew`: it had none, so what it has spent before is not counted
+   * yet.
+   */
   afterBudget?(tx: EntityManager, apiKeyId: string, isNew: boolean): Promise<void>;
 }

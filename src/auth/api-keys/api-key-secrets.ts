@@ -16,8 +16,8 @@ export async function addSecret(
 
 /**
  * Ends all secrets of the key after at most `overlapHours`.
- * Expired secrets are kept for ever. Bootstrap recognises a BOOTSTRAP_API_KEY that was rotated away by its hash, and without
- * the hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
+ * Expired secrets are kept for ever. Bootstrap recognises a BOOTSTRAP_API_KEY that was rotated away by its hash.
+ * Without the hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
  */
 export async function expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
   await tx

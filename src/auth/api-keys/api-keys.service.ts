@@ -138,8 +138,8 @@ export class ApiKeysService {
 
   /**
    * Changes take effect here at once, and in every process within 5 s.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would grant;
-   *   value_out_of_range for an expiry in the past, or a retention that is too long
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would
+   *   grant; value_out_of_range for an expiry in the past, or a retention that is too long
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
@@ -176,8 +176,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
-   * `overlapHours`. `by` gets all that the key may, so the bounds are those of creating it.
+   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at
+   * most `overlapHours`. `by` gets all that the key may, so the bounds are those of creating it.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more
    *   narrowly
    */
@@ -207,8 +207,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`, and the same for the keys that it has made, and
-   * those that they have made: with `children`, or if the key is bounded.
+   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`. The same happens to the keys that
+   * it has made, and those that they have made: with `children`, or if the key is bounded.
    * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the
    *   key's scopes, or with `children` of those that it has made
    */

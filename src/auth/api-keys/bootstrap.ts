@@ -28,7 +28,8 @@ export class Bootstrap {
 
   /**
    * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never
-   * been one, but not in production, where containers keep the standard output, and not in a process that has no API.
+   * been one. It creates none in production, where containers keep the standard output, and none in a process that has
+   * no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */

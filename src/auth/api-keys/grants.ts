@@ -27,7 +27,8 @@ export interface Grant {
 }
 
 /**
- * A key can only grant what it has itself: scopes, limits and time. Otherwise `keys:manage` alone would imply everything.
+ * A key can only grant what it has itself: scopes, limits and time. Otherwise `keys:manage` alone would imply
+ * everything.
  * @throws ApiError insufficient_scope
  */
 export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, expiresAt }: Grant): void {

@@ -6,8 +6,8 @@ export const isBounded = ({ limits, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || expires_at !== null;
 
 /**
- * Locks the keys that a locked key has made, those that they have made and so on, until the commit. None can be added meanwhile, because
- * a key that makes another one is locked for it.
+ * Locks the keys that a locked key has made, those that they have made and so on, until the commit. None can be added
+ * meanwhile, because a key that makes another one is locked for it.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   const made: ApiKey[] = [];

@@ -4,7 +4,9 @@ import { Interval } from '../../platform/run/interval.ts';
 import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
-/** Longer than the 5 s for which another process may still accept the key, and a creation in flight may take to commit. */
+/**
+ * Longer than the 5 s for which another process may still accept the key, and a creation in flight may take to commit.
+ */
 const SWEEP_FOR_S = 60;
 
 /**

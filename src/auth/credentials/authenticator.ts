@@ -33,8 +33,8 @@ export class Authenticator {
     sql: Sql,
   ) {
     const ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    // Look-ups of different keys in the same turn share one statement. Unlimited concurrency: one slow statement must not
-    // delay the look-ups of later requests.
+    // Look-ups of different keys in the same turn share one statement. Unlimited concurrency: one slow statement must
+    // not delay the look-ups of later requests.
     const batch = { name: 'auth.lookups', maxItems: 1000, concurrency: Infinity };
     const keys = new Batch<readonly Buffer[], FoundByHash | null>((wanted) => findByHashes(sql, wanted), batch);
     const sessions = new Batch<Buffer, FoundSession | null>((hashes) => findBySessions(sql, hashes), {
@@ -184,8 +184,8 @@ class KeyChecks<Found extends FoundApiKey> {
   }
 
   /**
-   * Removes the secrets of these API keys from the cache. One pass over both caches, however many keys, which also drops the
-   * stale entries. Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
+   * Removes the secrets of these API keys from the cache. One pass over both caches, however many keys, which also
+   * drops the stale entries. Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
    */
   forget(apiKeyIds: ReadonlySet<string | null>): void {
     this.cacheVersion++;

@@ -17,7 +17,10 @@ export class SessionToken {
 /** What a request identifies its caller by: the `Authorization` header, or a session. undefined: nothing. */
 export type Credential = string | undefined | SessionToken;
 
-/** The routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes little. */
+/**
+ * The routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes
+ * little.
+ */
 const TAKES_SESSION: ReadonlySet<string> = new Set([
   'POST /graphql',
   'POST /v1/files',
@@ -26,7 +29,9 @@ const TAKES_SESSION: ReadonlySet<string> = new Set([
   'DELETE /v1/session',
 ]);
 
-/** Reads the credential of a request. A browser sends its cookie unasked, so a session counts only for our own pages. */
+/**
+ * Reads the credential of a request. A browser sends its cookie unasked, so a session counts only for our own pages.
+ */
 @Injectable()
 export class Credentials {
   constructor(private readonly config: Config) {}
@@ -46,7 +51,7 @@ export class Credentials {
 
   /**
    * Refuses a socket that a page of another origin opens with the session cookie. Pages of CORS_ORIGINS may open one,
-   * because they send an API key in `connection_init`; browsers add the cookie to the handshake all the same.
+   * because they send an API key in `connection_init`. Browsers add the cookie to the handshake all the same.
    * @throws ApiError origin_not_allowed
    */
   assertMayOpenSocket(headers: GuardedRequest['headers']): void {
@@ -56,8 +61,8 @@ export class Credentials {
   }
 
   /**
-   * Browsers leave `Origin` out of a GET to the own origin, and of one whose answer the page cannot read. Any other request
-   * must have it.
+   * Browsers leave `Origin` out of a GET to the own origin, and of one whose answer the page cannot read. Any other
+   * request must have it.
    * @throws ApiError origin_not_allowed
    */
   assertOwnPage({ headers, method, overSocket }: GuardedRequest): void {

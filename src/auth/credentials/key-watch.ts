@@ -42,7 +42,8 @@ export class KeyWatch implements OnApplicationShutdown {
 
   /**
    * @param credential the `Authorization` header, `Bearer <API_KEY>`, or a session
-   * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection needs
+   * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection
+   *   needs
    * @param scope what the connection needs; when absent, all scopes that the key has now
    * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
    */

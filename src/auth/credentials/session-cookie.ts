@@ -6,8 +6,8 @@ const SECURE_PREFIX = '__Host-';
 const NAME = 'darkroom_session';
 
 /**
- * The name depends on the page's scheme: without https, browsers refuse `Secure` and the prefix, and a service in a home
- * network often has no https.
+ * The name depends on the page's scheme. Without https, browsers refuse `Secure` and the prefix, and a service in a
+ * home network often has no https.
  */
 const nameFor = (isSecure: boolean): string => (isSecure ? SECURE_PREFIX + NAME : NAME);
 

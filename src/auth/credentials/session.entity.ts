@@ -1,6 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A browser that is signed in with an API key. Only hashes are stored, so that a copy of the database opens no session. */
+/**
+ * A browser that is signed in with an API key. Only hashes are stored, so that a copy of the database opens no session.
+ */
 @Entity('sessions')
 export class Session {
   /** `sess_` and 26 characters. Names the session; it does not open it. */

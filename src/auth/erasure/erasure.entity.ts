@@ -20,7 +20,9 @@ export class Erasure {
   /** The acting API key; null: the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
-  /** Rises each time that a process takes the erasure. Every write names it, so that an earlier process changes nothing. */
+  /**
+   * Rises each time that a process takes the erasure. Every write names it, so that an earlier process changes nothing.
+   */
   @Column('integer') attempt: number;
   /** Until then no other process takes it. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;

@@ -20,7 +20,10 @@ export class KeyBudgets {
     return budgetsAtThreshold(this.sql);
   }
 
-  /** Call before the report of an event is written, in its transaction. @returns null when there is nothing to report */
+  /**
+   * Call before the report of an event is written, in its transaction.
+   * @returns null when there is nothing to report
+   */
   report(tx: Tx, event: 'threshold' | 'exceeded', apiKeyId: string): Promise<BudgetState | null> {
     return markBudget(tx, event, apiKeyId);
   }

@@ -13,7 +13,10 @@ interface Window {
   endsAt: number;
 }
 
-/** Bounds the requests a minute of one address that carry no valid key. In each process: they cost it time, and nothing else. */
+/**
+ * Bounds the requests a minute of one address that carry no valid key. In each process: they cost it time, and nothing
+ * else.
+ */
 @Injectable()
 export class KeylessRate {
   private readonly windows = new LRUCache<string, Window>({

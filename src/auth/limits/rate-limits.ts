@@ -37,8 +37,8 @@ const PROMPT_REJECTIONS = 20;
 const REJECTION_DELAY_MS = 50;
 
 /**
- * Limits the requests per minute and key over all processes, in fixed windows that open with the first request of a key.
- * Each process leases points from the count in the database, several at a time, and spends them from memory.
+ * Limits the requests per minute and key over all processes, in fixed windows that open with the first request of a
+ * key. Each process leases points from the count in the database, several at a time, and spends them from memory.
  * Together the processes never admit more than the limit. While the database is unavailable each process counts alone.
  */
 @Injectable()

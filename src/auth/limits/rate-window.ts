@@ -1,7 +1,9 @@
 import type { RateBucket } from '../access/caller.ts';
 
 export const WINDOW_S = 60;
-/** Share of a limit per lease: 50 statements for a fully used minute, and at most 2 % left unused in an idle process. */
+/**
+ * Share of a limit per lease: 50 statements for a fully used minute, and at most 2 % left unused in an idle process.
+ */
 const LEASED_SHARE = 0.02;
 
 /**
@@ -51,7 +53,9 @@ export class RateWindow {
     return this.endsAt - now;
   }
 
-  /** Points to request from the shared count: those for the waiting requests, or a share in advance, and the owed ones. */
+  /**
+   * Points to request from the shared count: those for the waiting requests, or a share in advance, and the owed ones.
+   */
   pointsToLease(now: number): number {
     if (now >= this.endsAt) this.open(now, 0);
     return this.nextShare() + this.owed;
@@ -59,7 +63,8 @@ export class RateWindow {
 
   /**
    * @param requested the value of `pointsToLease`
-   * @param taken points that all processes have requested, including this request; points past the limit were not granted
+   * @param taken points that all processes have requested, including this request; points past the limit were not
+   *   granted
    * @param endsAt not later than the end of the shared window, or points would be spent in the next one
    */
   lease(requested: number, taken: number, endsAt: number): void {
@@ -70,7 +75,9 @@ export class RateWindow {
     this.endsAt = endsAt;
   }
 
-  /** While the database is unavailable: grants points locally, at most the limit, and opens a window if none is open. */
+  /**
+   * While the database is unavailable: grants points locally, at most the limit, and opens a window if none is open.
+   */
   lendOnCredit(now: number): void {
     if (now >= this.endsAt) this.open(now + WINDOW_S * 1000, this.limit);
     const lent = Math.min(this.nextShare(), this.unleased);

@@ -96,7 +96,9 @@ export class SessionsService {
     return session;
   }
 
-  /** The browsers that are signed in with the caller's key, the last used first. A session has ended with its secret. */
+  /**
+   * The browsers that are signed in with the caller's key, the last used first. A session has ended with its secret.
+   */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({
       where: {
@@ -111,7 +113,10 @@ export class SessionsService {
     });
   }
 
-  /** Ends a session of the caller's key: here at once, in every process within 5 s. @throws ApiError session_not_found */
+  /**
+   * Ends a session of the caller's key: here at once, in every process within 5 s.
+   * @throws ApiError session_not_found
+   */
   async end(id: string, { apiKeyId }: Caller): Promise<void> {
     const { affected } = isSessionId(id) ? await this.sessions.delete({ id, api_key_id: apiKeyId }) : { affected: 0 };
     if (affected === 0) throw new ApiError('session_not_found');

@@ -17,9 +17,9 @@ interface Failures {
 }
 
 /**
- * The sign-ins of an address, in each process. Behind a proxy or in an office all browsers have one address, so a right secret is
- * never refused, whatever others have tried: nobody can guess one of 238 random bits. A wrong one gets 429 after ten of
- * them a minute, and addresses take turns, so that a flood delays its own.
+ * The sign-ins of an address, in each process. Behind a proxy or in an office all browsers have one address. So a right
+ * secret is never refused, whatever others have tried. Nobody can guess one of 238 random bits. A wrong one gets 429
+ * after ten of them a minute, and addresses take turns, so that a flood delays its own.
  */
 @Injectable()
 export class SignInTries {

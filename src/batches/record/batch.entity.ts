@@ -3,8 +3,8 @@ import type { BatchFault } from './batch-fault.ts';
 import type { BatchStatus } from './batch-status.ts';
 
 /**
- * A batch: what its tasks have in common. Its items are the tasks that name it, and the invalid ones, which never became
- * tasks. The statements that write it are in `sql/`.
+ * A batch: what its tasks have in common. Its items are the tasks that name it, and the invalid ones, which never
+ * became tasks. The statements that write it are in `sql/`.
  */
 @Entity('batches')
 export class Batch {
@@ -18,8 +18,8 @@ export class Batch {
   /** Items, the invalid ones too. */
   @Column('integer') total: number;
   /**
-   * Items that are not counted from their tasks: those whose record is deleted, and all of them once the batch has ended.
-   * So a batch that has ended costs no count, and no end of a task writes to the row of its batch.
+   * Items that are not counted from their tasks: those whose record is deleted, and all of them once the batch has
+   * ended. So a batch that has ended costs no count, and no end of a task writes to the row of its batch.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;

@@ -28,13 +28,16 @@ const INSERT: Statement = {
     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8::json, $9::json, $10, $11, $12)`,
 };
 
-/** The time in the id of a batch, which is that in the ids of its tasks: so they are a range of the ledger's primary key. */
+/**
+ * The time in the id of a batch, which is that in the ids of its tasks: so they are a range of the ledger's primary
+ * key.
+ */
 const TIME = 'substr(b.id, 7, 10)';
 
 /**
  * The items of a batch by state: those that are not counted from tasks any more, and those whose tasks are there. One
- * snapshot, so no item is missed or counted twice while a purge or the end of the batch moves it from one to the other. What
- * an ended batch cost is read from the ledger, because a provider may confirm a cancel after the end.
+ * snapshot, so no item is missed or counted twice while a purge or the end of the batch moves it from one to the other.
+ * What an ended batch cost is read from the ledger, because a provider may confirm a cancel after the end.
  */
 const SHOWN = `
     select b.id, b.api_key_id, b.endpoint, b.status, b.input_file_id, b.metadata, b.total, b.invalid_items, b.errors,

@@ -10,7 +10,7 @@ const MAX_CANDIDATES = 100;
 
 /**
  * Gives one retry the call that it most likely repeats: one that was hung up, then one that no retry waits for, then
- * the oldest. A call that a retry waits for is given only to a retry with a higher number: the retry before it must
+ * the oldest. A call that a retry waits for is given only to a retry with a higher number. The retry before it must
  * have been cut although its connection still looks alive. All candidates are locked in one order, so that two retries
  * never get the same.
  */

@@ -4,8 +4,8 @@ import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 
 /**
  * Gives a call the oldest equal one whose connection was cut, at most 10 minutes ago. A connection that is open holds a
- * lease, so two equal calls at the same time stay two, and the call of a process that died can be joined when its lease
- * has lapsed.
+ * lease, so two equal calls at the same time stay two. The call of a process that died can be joined when its lease has
+ * lapsed.
  */
 const JOIN_CUT: Statement = {
   name: 'calls.join_cut',

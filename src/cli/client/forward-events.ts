@@ -21,8 +21,8 @@ export interface ListenOptions {
 }
 
 /**
- * Follows the event stream and posts each final task to a local URL as the service would: same body, same signature scheme,
- * an event id of its own. Makes one attempt for each event and prints the outcome.
+ * Follows the event stream and posts each final task to a local URL as the service would. The body and the signature
+ * scheme are the same. The event id is its own. Makes one attempt for each event and prints the outcome.
  * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
@@ -50,7 +50,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     if (task.completed_at === 0 || seen.has(task.task_id) || !events.includes(eventTypeOf(task))) continue;
     seen.add(task.task_id);
     if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value as string);
-    void forward(task, target, { secret, json: options.json }); // not awaited, so a receiver that hangs delays no other event
+    // Not awaited, so a receiver that hangs delays no other event.
+    void forward(task, target, { secret, json: options.json });
   }
 }
 

@@ -24,7 +24,9 @@ export async function saveOutputs(task: FinishedTask, out: string): Promise<stri
   return paths;
 }
 
-/** `out` is a file name if the task has one output and `out` has an extension; otherwise a folder, created if missing. */
+/**
+ * `out` is a file name if the task has one output and `out` has an extension; otherwise a folder, created if missing.
+ */
 async function pathFor(output: Output, taskId: string, out: string, count: number): Promise<string> {
   const isFolder = (await stat(out).catch(() => null))?.isDirectory() ?? false;
   const isFile = count === 1 && extname(out) !== '' && !isFolder;

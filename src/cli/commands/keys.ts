@@ -4,7 +4,9 @@ import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
 import { budget } from '../terminal/budget-options.ts';
 import { list, moment, number, orNone, wholeNumber } from '../terminal/options.ts';
 
-/** How an own limit is given: the option, how its text is read, what the help of `create` says, and that of `update`. */
+/**
+ * How an own limit is given: the option, how its text is read, what the help of `create` says, and that of `update`.
+ */
 type LimitOption = [flags: string, parse: (text: string) => number, create: string, update: string];
 
 const LIMITS: Record<keyof CallerLimits, LimitOption> = {

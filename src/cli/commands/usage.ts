@@ -47,7 +47,8 @@ function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Option
 
 /** Buckets without tasks are left out; the last line is the whole range. */
 function textOf({ currency, data, totals, next_page }: UsagePage, timeZone = 'UTC'): string {
-  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }); // 2026-11-22 00:00
+  // Times as 2026-11-22 00:00.
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   const rows = data.flatMap(({ start_time, results }) =>
     results.map((result) => ({
       start: clock.format(start_time * 1000),

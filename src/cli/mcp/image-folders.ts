@@ -35,8 +35,8 @@ function realOf(path: string): string {
 }
 
 /**
- * The folders of this machine that images are read from. What an agent names is chosen by whatever it has read, so a path
- * outside of them is not touched, and no answer tells what is there.
+ * The folders of this machine that images are read from. What an agent names is chosen by whatever it has read, so a
+ * path outside of them is not touched, and no answer tells what is there.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];

@@ -10,7 +10,9 @@ import { withService } from '../installation/with-service.ts';
 import { callRoute } from './database-routes.ts';
 import type { Operator } from './operator.ts';
 
-/** Includes every module that reacts to the end of a task: otherwise a task that an operator ends would send no webhook. */
+/**
+ * Includes every module that reacts to the end of a task: otherwise a task that an operator ends would send no webhook.
+ */
 const MODULES = [
   GraphqlModule,
   AuthModule,

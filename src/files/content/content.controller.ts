@@ -28,8 +28,8 @@ const BYTES = Object.fromEntries(
 
 /**
  * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches
- * add parameters to links that they pass on (`utm_source`), so unknown ones are ignored: the signature covers the ones
- * that count.
+ * add parameters to links that they pass on (`utm_source`). Unknown ones are ignored, because the signature covers the
+ * ones that count.
  */
 @IgnoresUnknownQuery()
 @ApiTags('Files')
@@ -44,7 +44,9 @@ export class ContentController {
     private readonly delivery: DirectDelivery,
   ) {}
 
-  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
+  /**
+   * Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes.
+   */
   @Head(':id/content')
   @PublicWhen(isSigned)
   @Scope('tasks:read')
@@ -133,7 +135,10 @@ export class ContentController {
     await this.direct.receive(id, request.body);
   }
 
-  /** Only with the key: no signed link to such a file is ever made. @returns null when the id is that of a stored file */
+  /**
+   * Only with the key: no signed link to such a file is ever made.
+   * @returns null when the id is that of a stored file
+   */
   private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
     const find = this.generated.sourceOf(id);
     if (!find) return null;
@@ -156,8 +161,9 @@ export class ContentController {
   }
 
   /**
-   * A file may be deleted between the read of its record and its opening. If it should be there, it is lost, or this process uses
-   * another storage than the worker: `internal_error`, which the error filter logs with the key.
+   * A file may be deleted between the read of its record and its opening. If it should be there, it is lost, or this
+   * process uses another storage than the worker. That is an `internal_error`, which the error filter logs with the
+   * key.
    */
   private async throwMissing(error: unknown, id: string, request: FileRequest): Promise<never> {
     if (error instanceof StoredFileMissing) await this.find(id, request);

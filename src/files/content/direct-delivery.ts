@@ -30,7 +30,8 @@ export class DirectDelivery {
     if (this.config.fileDelivery !== 'redirect') return null;
     const nowS = nowMs / 1000;
     const signedS = Math.floor(nowS / SIGNED_EVERY_S) * SIGNED_EVERY_S;
-    const endsS = Math.min(signedS + LINK_S, Math.ceil(file.expiresAt.getTime() / 1000)); // it does not outlive its file
+    // It does not outlive its file.
+    const endsS = Math.min(signedS + LINK_S, Math.ceil(file.expiresAt.getTime() / 1000));
     const url = await this.storage.signGet(file.storageKey, {
       contentType: file.contentType,
       disposition,

@@ -22,8 +22,8 @@ export const Signature = () => (target: object, name: string | symbol, descripto
 };
 
 /**
- * The file came from a provider or a client, so a browser must execute nothing in it. Browsers show an image or video in a
- * generated page, to which the policy also applies: hence the sources and styles.
+ * The file came from a provider or a client, so a browser must execute nothing in it. Browsers show an image or video
+ * in a generated page, to which the policy also applies: hence the sources and styles.
  */
 export const FILE_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -33,5 +33,7 @@ export function cacheControlOf(request: FileRequest, maxAgeS = Infinity): string
   return isSigned(request) ? `private, max-age=${Math.min(secondsLeft, maxAgeS)}` : 'private, no-cache';
 }
 
-/** Pages ask for a download by the URL, because browsers ignore the attribute `download` of links that lead elsewhere. */
+/**
+ * Pages ask for a download by the URL, because browsers ignore the attribute `download` of links that lead elsewhere.
+ */
 export const isDownload = ({ query }: FileRequest): boolean => query.download !== undefined;

@@ -94,8 +94,8 @@ export class RequestImagesService {
   /**
    * A creation without files costs no statement here.
    * @param needS seconds for which the task may need them
-   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url, upload_incomplete or file_quota_exceeded with
-   *   the field as `param`; then nothing is stored
+   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url, upload_incomplete or file_quota_exceeded
+   *   with the field as `param`; then nothing is stored
    */
   async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
     if (fields.length === 0) return NO_IMAGES;

@@ -1,7 +1,9 @@
 import type { StoredOutput } from '../../tasks/record/task.entity.ts';
 import type { PreviewWidth } from '../../tasks/read/preview-key.ts';
 
-/** The file that a preview is made from: the image itself, or the still of a video. undefined: a video without a still. */
+/**
+ * The file that a preview is made from: the image itself, or the still of a video. undefined: a video without a still.
+ */
 export const sourceKeyOf = ({ type, storage_key, thumbnail_key }: StoredOutput): string | undefined =>
   type === 'image' ? storage_key : thumbnail_key;
 

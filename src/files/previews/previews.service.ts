@@ -30,7 +30,8 @@ export class Previews {
 
   /**
    * @param file present
-   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many are made
+   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many are
+   *   made
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
     const key = previewKeyOf(file.task.id, file.output.index, width);
@@ -74,7 +75,10 @@ export class Previews {
     throw new ApiError('file_expired');
   }
 
-  /** Looks again after the preview was stored: whoever has deleted the file meanwhile has looked before, and did not see it. */
+  /**
+   * Looks again after the preview was stored: whoever has deleted the file meanwhile has looked before, and did not see
+   * it.
+   */
   private async isKept(key: string, file: OutputFile): Promise<boolean> {
     const now = await this.files.findAgain(file);
     if (now?.isPresent) return true;

@@ -7,7 +7,9 @@ export type Purpose = (typeof PURPOSES)[number];
 export const FILE_STATUSES = ['pending', 'processed'] as const;
 export type FileStatus = (typeof FILE_STATUSES)[number];
 
-/** A file that a client has uploaded, or is about to upload. Outputs of tasks have no row: their ids contain the task's. */
+/**
+ * A file that a client has uploaded, or is about to upload. Outputs of tasks have no row: their ids contain the task's.
+ */
 @Entity('uploads')
 export class Upload {
   /** `file_` and 26 characters, time-ordered. */
@@ -39,7 +41,9 @@ export class Upload {
   @Column('timestamptz', { nullable: true }) needed_until: Date | null;
   /** Its owner deleted it: the id is unknown from then on. */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
-  /** It came inside a request and goes with the files of its task: it is not listed, and counts for a quota of its own. */
+  /**
+   * It came inside a request and goes with the files of its task: it is not listed, and counts for a quota of its own.
+   */
   @Column('boolean') of_task: boolean;
   /** null until that task is created. */
   @Column('text', { nullable: true }) task_id: string | null;

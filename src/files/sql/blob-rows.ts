@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Begins to use bytes that are already stored. Writes the row, because the purge locks it too and compares `used_at` again
- * after a wait: a lock alone would let it doom bytes that have just found a new user.
+ * Begins to use bytes that are already stored. Writes the row, because the purge locks it too and compares `used_at`
+ * again after a wait. A lock alone would let the purge doom bytes that have just found a new user.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',
@@ -25,7 +25,10 @@ export const ACTIVATE_BLOB: Statement = {
   text: `update upload_blobs set doomed_at = null, used_at = now() where id = $1 and doomed_at > now() returning id`,
 };
 
-/** Only bytes that never became usable: when a commit fails on the way back, it may have succeeded, and the bytes are returned. */
+/**
+ * Only bytes that never became usable: when a commit fails on the way back, it may have succeeded, and the bytes are
+ * returned.
+ */
 export const DOOM_BLOB: Statement = {
   name: 'files.doom_blob',
   text: `

@@ -64,7 +64,7 @@ const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${S
 
 /**
  * Bytes that no upload uses any more. Both times are compared again if another transaction wrote the row while this
- * statement waited for it: what that transaction did to uploads is not in this statement's snapshot.
+ * statement waited for it. What that transaction did to uploads is not in this statement's snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',

@@ -2,8 +2,9 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Counts bytes that a request has brought, if no request has brought them before. A sum, because a key may have a million pictures. The row of
- * the sum serialises creations of the key, so that two at once cannot pass the quota together.
+ * Counts bytes that a request has brought, if no request has brought them before. A sum, because a key may have a
+ * million pictures. The row of the sum serialises creations of the key, so that two at once cannot pass the quota
+ * together.
  */
 const COUNT: Statement = {
   name: 'files.count_request_file',

@@ -3,9 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Upload } from '../record/upload.entity.ts';
 
 /**
- * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished, in one
- * statement: between a find and a reservation the purge could delete them. Another key's file is found only through a signed
- * link, so that no key keeps the bytes of others by their id.
+ * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished. One
+ * statement does both, because between a find and a reservation the purge could delete them. Another key's file is
+ * found only through a signed link, so that no key keeps the bytes of others by their id.
  */
 const RESERVE: Statement = {
   name: 'files.reserve_uploads',

@@ -12,9 +12,9 @@ const LOCK_KEY: Statement = {
 };
 
 /**
- * What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. `$2` is null for a file that
- * is announced, as is the hash of each pending one. In a bucket, a link works on when its file is deleted or completed, so its bytes count until
- * it is over.
+ * What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
+ * null for a file that is announced, as is the hash of each pending one. In a bucket, a link works on when its file is
+ * deleted or completed, so its bytes count until it is over.
  */
 const ROOM: Statement = {
   name: 'files.room',

@@ -28,7 +28,8 @@ export class Blobs {
   ) {}
 
   /**
-   * @param record writes what uses the bytes, in the transaction in which they become usable; if it throws, nothing stays
+   * @param record writes what uses the bytes, in the transaction in which they become usable; if it throws, nothing
+   *   stays
    */
   async keep<Row>(bytes: Bytes, record: (tx: Tx, blobId: string) => Promise<Row>): Promise<Row> {
     for (let round = 1; ; round++) {

@@ -67,7 +67,8 @@ export class FilesService {
       declared_sha256: null,
     };
     const quota = { maxBytes: limits.maxFileBytes };
-    if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota)); // before the bytes are written
+    // Checked before the bytes are written.
+    if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota));
     return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
       if (upload.of_task) await countRequestFile(tx, blobId, upload.bytes, limits.maxRequestFileBytes);
       else await assertRoom(tx, upload, quota);

@@ -21,8 +21,8 @@ interface AcceptOptions {
   /** The header's value, bare or quoted. */
   idempotencyKey?: string | undefined;
   /**
-   * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid, before
-   * anything is stored.
+   * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid,
+   * before anything is stored.
    */
   reserveKey?: () => Promise<ReservedKey>;
   /** What the caller's interface had to approximate to make this request of its own. */
@@ -159,7 +159,8 @@ export class GenerationsService {
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });
-    const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error))); // the task was deleted meanwhile
+    // Not found: the task was deleted meanwhile.
+    const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error)));
     const json = this.views.json(latest);
     if (header !== null) await this.tasks.answeredWith(apiKeyId, header, task.id, json);
     return this.acceptance(latest, model, json);

@@ -34,8 +34,8 @@ export class RetriesService {
 
   /**
    * @param options of the interface; an idempotency key that was used for another task, or for a creation, is refused
-   * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the errors
-   *   of a creation, with the field in `input` as `param`
+   * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the
+   *   errors of a creation, with the field in `input` as `param`
    */
   async retry(
     caller: Caller,
@@ -82,7 +82,10 @@ export class RetriesService {
     }
   }
 
-  /** A signed link of this service in the first input may have expired; the file may be there still, and be the caller's. */
+  /**
+   * A signed link of this service in the first input may have expired; the file may be there still, and be the
+   * caller's.
+   */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
     const replaced = replaceImageUrls(model, Object.fromEntries(kept), ({ url }) => {
@@ -103,7 +106,9 @@ export class RetriesService {
 const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 
-/** Names the field as the client would write it, and a file that only the first task names is gone rather than unknown. */
+/**
+ * Names the field as the client would write it, and a file that only the first task names is gone rather than unknown.
+ */
 function asChange(error: ApiError, changes: object): ApiError {
   const [field = ''] = /^\w+/.exec(error.param ?? '') ?? [];
   if (error.status !== 400 || SHARED_FIELDS.has(field) || error.param === null) return error;

@@ -14,8 +14,8 @@ export function canTryNext(error: unknown): error is Skipped {
 }
 
 /**
- * What becomes of a task that no binding served. It waits until its deadline if one of them may serve it later; otherwise it
- * fails for the first reason.
+ * What becomes of a task that no binding served. It waits until its deadline if one of them may serve it later;
+ * otherwise it fails for the first reason.
  */
 export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
   const waits = skipped.filter((one) => one instanceof MustWait);

@@ -12,8 +12,8 @@ interface Wanted {
 }
 
 /**
- * Stored files that a request of this process waits for. They are kept until it is answered, so that the answer need not
- * read them back. What another process has stored, or what finds no room here, is read from the storage.
+ * Stored files that a request of this process waits for. They are kept until it is answered, so that the answer need
+ * not read them back. What another process has stored, or what finds no room here, is read from the storage.
  */
 @Injectable()
 export class FreshOutputs {

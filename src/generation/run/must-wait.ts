@@ -8,7 +8,9 @@ const MAX_AWAY_WAIT_S = 30;
 /** Upper bound of an upstream's Retry-After. */
 const MAX_RETRY_AFTER_S = 60;
 
-/** The run can only wait for its provider. The task is given back, and a worker claims it again when the time is over. */
+/**
+ * The run can only wait for its provider. The task is given back, and a worker claims it again when the time is over.
+ */
 export class MustWait extends Error {
   override name = 'MustWait';
 

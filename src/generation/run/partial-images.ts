@@ -7,9 +7,10 @@ import type { Lease } from './running-tasks.ts';
 const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;
 
 /**
- * Early stages of a picture, stored in the folder of their task: they are deleted with its files. To follow them, watch the
- * task and ask for the next number after each state; each stored partial image raises the progress. Ask once more after the
- * final state, because states can be merged. A new claim of the task begins again at number 0 of its own attempt.
+ * Early stages of a picture, stored in the folder of their task: they are deleted with its files. To follow them, watch
+ * the task and ask for the next number after each state; each stored partial image raises the progress. Ask once more
+ * after the final state, because states can be merged. A new claim of the task begins again at number 0 of its own
+ * attempt.
  */
 @Injectable()
 export class PartialImages {

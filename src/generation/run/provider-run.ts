@@ -94,7 +94,8 @@ export class ProviderRun implements Run {
 
   /** Capped at 99: a task is at 100 only when its files are stored. */
   progress(percent: number): void {
-    if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent)); // false for NaN, which would never leave
+    // False for NaN, which would never leave.
+    if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
 
@@ -170,7 +171,9 @@ export class ProviderRun implements Run {
     return result;
   }
 
-  /** Call when the provider is done: one that makes no paid call has committed no intent, which records approximations. */
+  /**
+   * Call when the provider is done: one that makes no paid call has committed no intent, which records approximations.
+   */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];
     if ((this.hasIntent && this.lacking.length === 0) || approximations.length === 0) return;

@@ -41,8 +41,8 @@ export class LeaseLost extends Error {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The tasks that this process runs. One heartbeat renews all their leases, the feed reports a cancel at once, and a timer
- * enforces the deadline. A task whose lease the heartbeat no longer finds is stopped: another worker has it.
+ * The tasks that this process runs. One heartbeat renews all their leases, the feed reports a cancel at once, and a
+ * timer enforces the deadline. A task whose lease the heartbeat no longer finds is stopped: another worker has it.
  */
 @Injectable()
 export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
@@ -147,7 +147,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     try {
       kept = await this.queue.renew(leases);
     } catch (err) {
-      // The database is down. The first renewal after the outage shows which leases are lost; every write is fenced anyway.
+      // The database is down. The first renewal after the outage shows which leases are lost; every write is fenced
+      // anyway.
       this.logger.warn({ event: 'lease.renewal_failed', err });
       return;
     }
@@ -167,14 +168,19 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     for (const lease of renewed) lease.renewedAtMs = sentAtMs;
   }
 
-  /** Reads the task, because the event of a cancel may be late or lost, and the upstream job must be cancelled anyway. */
+  /**
+   * Reads the task, because the event of a cancel may be late or lost, and the upstream job must be cancelled anyway.
+   */
   private async revocationReason(lease: Lease): Promise<StopReason> {
     const task = await this.queue.read(lease.id).catch(() => null);
     return (task && stopReasonIn(task, lease)) ?? 'lease_lost';
   }
 }
 
-/** When a later claim ended the task, that is not a reason to cancel the upstream job: the later claim took the job over. */
+/**
+ * When a later claim ended the task, that is not a reason to cancel the upstream job: the later claim took the job
+ * over.
+ */
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;
@@ -183,8 +189,8 @@ function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason 
 const RETRY_MS = 500;
 
 /**
- * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done. Retrying
- * for long does no harm: every write is fenced by its claim.
+ * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done.
+ * Retrying for long does no harm: every write is fenced by its claim.
  * @param stillWanted checked before each retry
  * @throws the error of the write, when it is no longer wanted or the error is not an outage
  */

@@ -59,7 +59,8 @@ export class StoreOutputs {
     try {
       return await Promise.all(outputs.map(store));
     } catch (error) {
-      // The files of the others are deleted with the run: their puts would fail for ever, and nothing would be bought any more.
+      // The files of the others are deleted with the run: their puts would fail for ever, and nothing would be bought
+      // any more.
       failed.abort(error);
       throw error;
     }

@@ -87,8 +87,8 @@ const MAX_CLAIM = 200;
 const SETTLE_MS = 5_000;
 
 /**
- * Claims waiting tasks, as many as this process has free slots for. Wake-ups and slots that become free while a claim is
- * in flight are batched into the next claim.
+ * Claims waiting tasks, as many as this process has free slots for. Wake-ups and slots that become free while a claim
+ * is in flight are batched into the next claim.
  */
 @Injectable()
 export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -166,8 +166,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   /**
-   * Whether this process claims nothing more: an operator drains it, or it is about to stop. Its tasks would be handed over
-   * half-way; other processes take them now.
+   * Whether this process claims nothing more: an operator drains it, or it is about to stop. Its tasks would be handed
+   * over half-way; other processes take them now.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;

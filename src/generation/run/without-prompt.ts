@@ -2,8 +2,8 @@
 const MIN_LENGTH = 8;
 
 /**
- * Removes the prompt from an upstream's error before it is logged: upstreams repeat the prompt in their messages, and logs
- * must not contain prompts. Also finds the prompt escaped as JSON, and cut off at the end of the message.
+ * Removes the prompt from an upstream's error before it is logged. Upstreams repeat the prompt in their messages, and
+ * logs must not contain prompts. Also finds the prompt escaped as JSON, and cut off at the end of the message.
  */
 export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
   if (

@@ -1,6 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-/** The first revision whose results have links. A client of an earlier one may refuse a whole result for a block it does not know. */
+/**
+ * The first revision whose results have links. A client of an earlier one may refuse a whole result for a block it does
+ * not know.
+ */
 const WITH_LINKS = '2025-06-18';
 /** What a client without the header speaks, by the protocol. */
 const WITHOUT_HEADER = '2025-03-26';

@@ -37,7 +37,9 @@ export function protocolTaskOf(task: ShownTask, statusMessage: string): Protocol
   };
 }
 
-/** A failure is a completed call with an error in its result: the extension keeps `failed` for faults of the protocol. */
+/**
+ * A failure is a completed call with an error in its result: the extension keeps `failed` for faults of the protocol.
+ */
 function statusOf({ status, error }: ShownTask): ProtocolTask['status'] {
   if (!isFinal(status)) return 'working';
   return error?.code === 'task_cancelled' ? 'cancelled' : 'completed';

@@ -1,7 +1,10 @@
 export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
 
-/** Whether an Accept header takes a content type (RFC 9110, 12.5.1): the most specific range decides. Without one all are taken. */
+/**
+ * Whether an Accept header takes a content type (RFC 9110, 12.5.1): the most specific range decides. Without one all
+ * are taken.
+ */
 export function accepts(header: string | undefined, type: string): boolean {
   const ranges = (header ?? '')
     .split(',')
@@ -22,8 +25,8 @@ function readRange(text: string): { name: string; quality: number } {
 }
 
 /**
- * The answers in a stream of events as JSON, for a client that takes no stream: one message, or those of a batch. Reports of
- * progress have no place there.
+ * The answers in a stream of events as JSON, for a client that takes no stream: one message, or those of a batch.
+ * Reports of progress have no place there.
  */
 export async function toJson(stream: Response, isBatch: boolean): Promise<Response> {
   const text = await stream.text();

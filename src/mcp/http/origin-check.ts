@@ -15,8 +15,8 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const REFUSED = -32_000;
 
 /**
- * Protects against pages that reach this server through the browser of its user, also by a name that resolves to a loopback
- * address (DNS rebinding). It runs before the body is read.
+ * Protects against pages that reach this server through the browser of its user. Such a page may use a name that
+ * resolves to a loopback address (DNS rebinding). It runs before the body is read.
  */
 @Injectable()
 export class OriginCheck {

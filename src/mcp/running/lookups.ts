@@ -7,7 +7,7 @@ const AT_ONCE = 5;
 
 /**
  * Bounds the look-ups of a batch of messages, up to 50, each of which is a statement of its own. A request that waits 2
- * s for a connection gets service_unavailable, so on a slow database a batch would fail its own messages and other
+ * s for a connection gets service_unavailable. So on a slow database a batch would fail its own messages and other
  * requests.
  */
 @Injectable()

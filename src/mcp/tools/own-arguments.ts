@@ -39,7 +39,10 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
   return { parameters, waitS: (own.wait_s as number) ?? mcpWaitS, preview: (own.preview as PreviewChoice) ?? 'inline' };
 }
 
-/** The model of a call, or the first of its kind. @throws ApiError invalid_value for one that does not make this kind */
+/**
+ * The model of a call, or the first of its kind.
+ * @throws ApiError invalid_value for one that does not make this kind
+ */
 export function modelFor(given: unknown, kind: MediaKind): unknown {
   const ids = modelsOf(kind).map(({ id }) => id);
   if (given === undefined) return ids[0];

@@ -1,13 +1,18 @@
 import type { Model } from './model.ts';
 import type { ParametersSchema } from './parameters.ts';
 
-/** A request field that names an image, as a URL or by the id of a file: `reference_images[2]`, `first_frame_image_url`. */
+/**
+ * A request field that names an image, as a URL or by the id of a file: `reference_images[2]`, `first_frame_image_url`.
+ */
 export interface ImageUrl {
   param: string;
   url: string;
 }
 
-/** The fields that name images, one or a list, by the schema that marks them. Kept, because every creation asks for them. */
+/**
+ * The fields that name images, one or a list, by the schema that marks them. Kept, because every creation asks for
+ * them.
+ */
 const imageFields = new WeakMap<ParametersSchema, readonly string[]>();
 
 function imageFieldsOf({ parameters }: Model): readonly string[] {

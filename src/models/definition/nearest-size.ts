@@ -21,9 +21,9 @@ export function parsePixels(text: string): Size | null {
 export const toPixels = ({ width, height }: Size): string => `${width}x${height}`;
 
 /**
- * The size of the table that comes nearest to the wanted one: an exact match, else the nearest ratio, and of that ratio
- * the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice as high. Of
- * two equally near ratios it takes the wider one, of two resolutions the smaller one.
+ * The size of the table that comes nearest to the wanted one. It takes an exact match, else the nearest ratio, and of
+ * that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice as
+ * high. Of two equally near ratios it takes the wider one, of two resolutions the smaller one.
  * @returns null when every ratio is more than 15 % off
  */
 export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /**
  * Encodes chunk by chunk. Three bytes are four characters, so what is left over is encoded with the first bytes of the
- * next chunk; joining it to the whole chunk would copy every byte of a large answer.
+ * next chunk. Joining it to the whole chunk would copy every byte of a large answer.
  */
 export async function* toBase64(file: Readable): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);

@@ -65,8 +65,8 @@ const MAX_TEXT = 256 * 1024;
 const PIECE_BYTES = 192 * 1024;
 
 /**
- * The answer with the pictures themselves, encoded while they are sent, so that ten 4K images are never in memory at once
- * as text. Its length is known, so a client notices an answer that breaks off.
+ * The answer with the pictures themselves, encoded while they are sent, so that ten 4K images are never in memory at
+ * once as text. Its length is known, so a client notices an answer that breaks off.
  * @throws ApiError file_expired; StoredFileMissing for the first file, while the HTTP status can still be chosen
  */
 export async function answerWithBytes(

@@ -36,7 +36,8 @@ const NOT_IN_EDITS = {
 };
 
 /**
- * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped silently.
+ * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped
+ * silently.
  * @param images the pictures to edit; null for a generation
  * @throws ApiError with `param` as the client wrote it
  */

@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 const MAX_ECHO = 64;
 
 /**
- * The fields of a request. `null` means left out, as in OpenAI's own API. Every known field is taken by name; what is left
- * is unknown.
+ * The fields of a request. `null` means left out, as in OpenAI's own API. Every known field is taken by name; what is
+ * left is unknown.
  */
 export class Fields {
   private readonly taken = new Set<string>();

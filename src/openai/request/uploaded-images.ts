@@ -11,7 +11,7 @@ export type RequestImage = { spelling: string } & ({ reference: string } | { fil
 /** What a creation says of its task. */
 interface Created {
   replayed: boolean;
-  /** null when replayed. */
+  /** null: the response of an earlier request was returned, and no task was created. */
   task: { id: string; expires_at: Date } | null;
 }
 

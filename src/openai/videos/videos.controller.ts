@@ -88,7 +88,9 @@ export class VideosController {
     return this.videos.show(task);
   }
 
-  /** Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes. */
+  /**
+   * Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes.
+   */
   @Head(':id/content')
   @Id
   @Scope('tasks:read')

@@ -19,7 +19,10 @@ const NO_FAILURE: readonly unknown[] = ['task_cancelled', 'content_policy_violat
 const nameOf = (...parts: (string | number | undefined)[]): string => JSON.stringify(parts.map((part) => part ?? null));
 type Part = string | null;
 
-/** What this process has counted lately: the growth of its metrics since the last report, and counts that are no metrics. */
+/**
+ * What this process has counted lately: the growth of its metrics since the last report, and counts that are no
+ * metrics.
+ */
 @Injectable()
 export class ActivityReporter {
   private readonly recent = new RecentCounts();

@@ -16,7 +16,9 @@ export interface Objective {
 const HTTP = 'http_server_request_duration_seconds';
 const HEALTH = new Set<unknown>(Object.values(HEALTH_PATHS));
 
-/** Failures of the task that a request has waited for. Most are those of its provider; the others are counted as tasks. */
+/**
+ * Failures of the task that a request has waited for. Most are those of its provider; the others are counted as tasks.
+ */
 const OF_A_TASK =
   /^(generation_timeout|provider_.+|task_.+|content_policy_violation|reference_.+|worker_lost|result_storage_failed)$/;
 const OF_THE_SERVICE = /^(internal_error|worker_lost|result_storage_failed)$/;

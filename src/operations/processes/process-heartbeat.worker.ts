@@ -25,8 +25,8 @@ const DRAINING_HEARTBEAT_S = 1;
 const ACTIVITY_EVERY_MS = 10_000;
 
 /**
- * Renews the row of this process, and does what operators have asked for there: at once if the bus reports a change,
- * otherwise at the next renewal.
+ * Renews the row of this process, and does what operators have asked for there. It does so at once if the bus reports a
+ * change, otherwise at the next renewal.
  */
 @Injectable()
 export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicationShutdown {

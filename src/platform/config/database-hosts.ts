@@ -50,8 +50,8 @@ export function hostsOf(url: string): DatabaseHosts {
 }
 
 /**
- * libpq's `sslmode` of prefer and allow: encrypted if the server offers that, without a look at its certificate. pg takes the one
- * for verify-full and does not know the other.
+ * libpq's `sslmode` of prefer and allow: encrypted if the server offers that, without a look at its certificate. The
+ * client pg takes `prefer` for verify-full and does not know `allow`.
  */
 function encrypted(host: DatabaseHost): DatabaseHost {
   const [address, query] = splitAt(host.url, '?');

@@ -46,7 +46,8 @@ const DATABASE = /^\d*$/;
 const MASTER_NAME = /^[\w.-]+$/;
 
 /**
- * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, with `+tls` each, and `rediss://`.
+ * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, with `+tls` each, and
+ * `rediss://`.
  * @throws Error whose message completes "EVENTS_URL …" and repeats nothing, because any part may hold a password
  */
 export function readRedisAddress(text: string): RedisAddress {

@@ -15,7 +15,9 @@ const MAX_KEYS = 5;
 /** Hex characters. Two keys of one installation never share all of them. */
 const ID_LENGTH = 16;
 
-/** Derives every secret of the service from SECRET_KEY: what is written, from its newest key; what is read, from any. */
+/**
+ * Derives every secret of the service from SECRET_KEY: what is written, from its newest key; what is read, from any.
+ */
 export class Secrets {
   private readonly derived = new Map<SecretPurpose, NewestFirst<Buffer>>();
 
@@ -61,8 +63,8 @@ export const each = <Item, Result>(
 
 /**
  * The keys of SECRET_KEY, or else those in `DATA_DIR/secret-key`, which the first start creates with one.
- * @throws Error if the file holds anything but keys of 32 bytes in hex: a new key would silently invalidate every API key
- * and link
+ * @throws Error if the file holds anything but keys of 32 bytes in hex: a new key would silently invalidate every API
+ * key and link
  */
 export async function loadSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer>> {
   return (await findSecretKeys(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));

@@ -77,8 +77,8 @@ export function url(...schemes: readonly string[]) {
 }
 
 /**
- * Base of all addresses of the service, which it serves at the root of a host: its pages, cookies and redirects lead there.
- * The message does not repeat the value, because it may hold a password.
+ * Base of all addresses of the service, which it serves at the root of a host: its pages, cookies and redirects lead
+ * there. The message does not repeat the value, because it may hold a password.
  */
 export function origin() {
   const error =
@@ -121,7 +121,9 @@ export function host(byDefault: string) {
     .default(byDefault);
 }
 
-/** @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret */
+/**
+ * @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret
+ */
 export function address(read: (text: string) => unknown) {
   return z
     .string()
@@ -222,7 +224,9 @@ export function pairs(byDefault: string) {
     .default(byDefault);
 }
 
-/** As OpenTelemetry writes them: `key=value` separated by commas, values percent-encoded. The message repeats no value. */
+/**
+ * As OpenTelemetry writes them: `key=value` separated by commas, values percent-encoded. The message repeats no value.
+ */
 export function keyValues() {
   return z
     .string()

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads a file that a person has written. Editors and shells of Windows begin it with a byte order mark or write UTF-16: read
- * as it stands, its first line would be missing without a word.
+ * Reads a file that a person has written. Editors and shells of Windows begin it with a byte order mark or write
+ * UTF-16. Read as it stands, its first line would be missing without a word.
  * @throws Error with a `code`: of the system, or that the bytes are no text
  */
 export function readTextFile(path: string): string {

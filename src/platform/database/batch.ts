@@ -25,14 +25,14 @@ export interface BatchOptions {
   /** Flushes in flight at once. */
   concurrency?: number;
   /**
-   * Flush at most half of (waiting + just resolved), so PostgreSQL and Node work in parallel: the callers just resolved will
-   * soon add again. Use it where answering costs about as much as a flush. Where the flush itself is expensive, as with
-   * webhook deliveries, fewer and larger flushes are better.
+   * Flush at most half of (waiting + just resolved), so PostgreSQL and Node work in parallel: the callers just resolved
+   * will soon add again. Use it where answering costs about as much as a flush. Where the flush itself is expensive, as
+   * with webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
   /**
-   * Milliseconds from the end of a flush to the next one, so that more items share it. A call to an idle batch is flushed
-   * at once. Use it where a flush costs much more than one more item.
+   * Milliseconds from the end of a flush to the next one, so that more items share it. A call to an idle batch is
+   * flushed at once. Use it where a flush costs much more than one more item.
    */
   minIntervalMs?: number;
 }
@@ -83,7 +83,9 @@ export class Batch<Item, Outcome> {
     this.load = name === undefined ? null : batchLoad(name);
   }
 
-  /** @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item */
+  /**
+   * @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item
+   */
   add(item: Item): Promise<Outcome> {
     if (this.waiting.length >= this.maxWaiting) {
       return Promise.reject(new ApiError('service_unavailable', { retryAfterS: 1 }));

@@ -34,8 +34,8 @@ const SILENT: Logger = {
 };
 
 /**
- * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait and
- * then find nothing to do.
+ * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait
+ * and then find nothing to do.
  * @param url past the pooler, if there is one
  * @throws Error for the operator if the database is of a program too new for this one, or a table stays locked
  */
@@ -64,7 +64,10 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
   }
 }
 
-/** Asks again instead of waiting in a statement: an index that is built concurrently would wait for that statement, and so both for ever. */
+/**
+ * Asks again instead of waiting in a statement: an index that is built concurrently would wait for that statement, and
+ * so both for ever.
+ */
 async function takeLock(holder: Client): Promise<boolean> {
   const { rows } = await holder.query<{ is_mine: boolean }>('select pg_try_advisory_lock($1) as is_mine', [LOCK]);
   return rows[0]!.is_mine;

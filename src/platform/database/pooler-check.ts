@@ -36,8 +36,8 @@ export async function assertSameDatabase(url: string, directUrl: string): Promis
 }
 
 /**
- * Refuses a pooler that would lose statements or settings. Call it after the migrations, which give the role its settings:
- * connections get them when they are opened.
+ * Refuses a pooler that would lose statements or settings. Call it after the migrations, which give the role its
+ * settings: connections get them when they are opened.
  * @throws Error for the operator; the errors of the connection
  */
 export async function assertPooler(url: string): Promise<void> {

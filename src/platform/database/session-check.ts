@@ -2,7 +2,9 @@ import type { Client } from 'pg';
 import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
-/** A pooler may give two clients different servers a few times by chance, though never the same one to direct clients. */
+/**
+ * A pooler may give two clients different servers a few times by chance, though never the same one to direct clients.
+ */
 const ROUNDS = 5;
 
 /** Identifies the server process behind a connection, also if a failover puts another machine behind the address. */
@@ -20,9 +22,9 @@ const ADVICE =
   'DATABASE_POOLER=transaction and DATABASE_DIRECT_URL.';
 
 /**
- * Refuses a database that is behind a pooler, such as PgBouncer, which keeps nothing that belongs to a session: the service
- * needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be ready, but
- * migrations would wait for ever, live events would be late, and creations would fail.
+ * Refuses a database that is behind a pooler, such as PgBouncer. A pooler keeps nothing that belongs to a session. The
+ * service needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be
+ * ready, but migrations would wait for ever, live events would be late, and creations would fail.
  * @param variable that the URL is from
  * @throws Error for the operator, which names the variable
  */
@@ -42,7 +44,9 @@ export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'):
   }
 }
 
-/** Names the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the connection. */
+/**
+ * Names the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the connection.
+ */
 function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   const messages =
     error instanceof AggregateError ? error.errors.map(({ message }: Error) => message) : [error.message];
@@ -71,7 +75,10 @@ export async function assertOwnBackends(
   }
 }
 
-/** PgBouncer refuses parameters that it does not know, unless `ignore_startup_parameters` lists them: then it drops them. */
+/**
+ * PgBouncer refuses parameters that it does not know, unless `ignore_startup_parameters` lists them: then it drops
+ * them.
+ */
 const isRefusedSetting = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('unsupported startup parameter');
 

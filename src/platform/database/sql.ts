@@ -10,8 +10,8 @@ export interface Statement {
   name: string;
   text: string;
   /**
-   * The text follows what a client asks for, so PostgreSQL plans it each time. A connection keeps what it has prepared for its life, 168 kB for
-   * a list of tasks in four partitions, and a client could ask for 100,000 lists.
+   * The text follows what a client asks for, so PostgreSQL plans it each time. A connection keeps what it has prepared
+   * for its life, 168 kB for a list of tasks in four partitions. A client could ask for 100,000 lists.
    */
   isUnprepared?: boolean;
 }
@@ -30,8 +30,8 @@ const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
 const MAX_STALE_PLANS = 50;
 
 /**
- * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the hot statements in the `sql/`
- * folders; everything else uses TypeORM's repositories or query builder.
+ * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the hot statements in the
+ * `sql/` folders; everything else uses TypeORM's repositories or query builder.
  */
 @Injectable()
 export class Sql {
@@ -46,8 +46,8 @@ export class Sql {
   }
 
   /**
-   * Like `run`, but a row is an array of its values, in the order of the columns. For rows of many columns: pg assigns each by its name,
-   * where an object literal costs a third.
+   * Like `run`, but a row is an array of its values, in the order of the columns. For rows of many columns: pg assigns
+   * each by its name, where an object literal costs a third.
    */
   async runForValues<Values extends readonly unknown[]>(
     statement: Statement,
@@ -61,8 +61,8 @@ export class Sql {
   }
 
   /**
-   * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second time.
-   * Connections are pipelined: `begin` does not wait for an answer before the statements of `work` are sent.
+   * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second
+   * time. Connections are pipelined: `begin` does not wait for an answer before the statements of `work` are sent.
    * @param work may call `commit` to send the commit right behind its last statement, without awaiting that one
    */
   async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
@@ -94,7 +94,9 @@ export class Sql {
   }
 }
 
-/** What pg gets of a statement. One without a name is named by a comment, for those who look at what PostgreSQL runs. */
+/**
+ * What pg gets of a statement. One without a name is named by a comment, for those who look at what PostgreSQL runs.
+ */
 const sent = ({ name, text, isUnprepared }: Statement): { name?: string; text: string } =>
   isUnprepared ? { text: `/* ${name} */ ${text}` } : { name, text };
 
@@ -107,7 +109,9 @@ const measuredTx = (client: PoolClient): Tx => {
   return { query: query as PoolClient['query'] };
 };
 
-/** For a query issued before it is awaited. The no-op catch avoids an unhandledRejection; the later await still throws. */
+/**
+ * For a query issued before it is awaited. The no-op catch avoids an unhandledRejection; the later await still throws.
+ */
 function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
   sent.catch(() => undefined);
   return sent;

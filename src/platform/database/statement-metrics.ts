@@ -16,7 +16,10 @@ const seconds = histogram(
 const CLASSES = ['08', '0A', '21', '22', '23', '25', '26', '28', '40', '42', '53', '54', '55', '57', '58', 'XX'];
 const classOf = closedLabel(CLASSES);
 
-/** The first word of a name is a constant of the program. What follows is what a client has asked for, in more ways than there may be series. */
+/**
+ * The first word of a name is a constant of the program. What follows is what a client has asked for, in more ways than
+ * there may be series.
+ */
 const operationOf = (name: string): string => name.split(' ', 1)[0]!;
 
 /**

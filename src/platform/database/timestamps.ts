@@ -6,8 +6,8 @@ const HYPHEN = 45;
 const parseAny = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date | number | null;
 
 /**
- * Reads `2026-11-25 16:38:44.123456+00`, as a session in UTC sends it, in a third of the time of pg's own parser (0.4 us, not 1.2), which reads
- * every other spelling: other zones, `infinity`, years of other than four digits.
+ * Reads `2026-11-25 16:38:44.123456+00`, as a session in UTC sends it. It takes a third of the time of pg's own parser
+ * (0.4 us, not 1.2). That parser reads every other spelling: other zones, `infinity`, years of other than four digits.
  */
 export function parseTimestamp(text: string): Date | number | null {
   const isUsual = text.charCodeAt(4) === HYPHEN && text.charCodeAt(0) > ZERO && text.endsWith('+00');

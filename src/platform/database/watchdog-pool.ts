@@ -9,7 +9,9 @@ import { Servers } from './servers/servers.ts';
 /** A connection in use for longer triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
 const CHECK_INTERVAL_MS = 250;
-/** A live server sends its first byte to a new connection within a few milliseconds, under load within a few hundred. */
+/**
+ * A live server sends its first byte to a new connection within a few milliseconds, under load within a few hundred.
+ */
 const PROBE_TIMEOUT_MS = 1_250;
 
 export interface WatchdogPoolConfig extends PoolConfig {
@@ -26,13 +28,13 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * A connection pool with a liveness probe, for a server behind a network that drops packets: no server time-out ends a
+ * A connection pool with a liveness probe, for a server behind a network that drops packets. No server time-out ends a
  * statement then, and TCP waits for minutes. If a query takes longer than 500 ms, the pool opens a new connection. If
  * neither that one nor any pooled one receives a byte, the pool destroys all connections and fails fast until a probe
  * succeeds.
  *
- * Of several servers it connects to the primary. It destroys all connections, those in a transaction too, when that server
- * stops taking writes or another one has become the primary.
+ * Of several servers it connects to the primary. It destroys all connections, those in a transaction too, when that
+ * server stops taking writes or another one has become the primary.
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
@@ -106,7 +108,9 @@ export class WatchdogPool extends Pool {
     return callback ? super.end(callback) : super.end();
   }
 
-  /** Only the first connection of a pool waits for the search; later ones are refused until the timer finds the primary. */
+  /**
+   * Only the first connection of a pool waits for the search; later ones are refused until the timer finds the primary.
+   */
   private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
     if (!callback) return this.servers.find().then(() => this.connect());
     void this.callOnceFound(callback);
@@ -140,8 +144,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * A busy server may take seconds to accept a login but sends its first byte soon. A refusal counts as an answer as well:
-   * callers get it from their own connections.
+   * A busy server may take seconds to accept a login but sends its first byte soon. A refusal counts as an answer as
+   * well: callers get it from their own connections.
    * @returns true when no byte arrived, neither on a new connection nor on any existing one
    */
   private async probe(): Promise<boolean> {

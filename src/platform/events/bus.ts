@@ -13,8 +13,8 @@ const START_TIMEOUT_MS = 5_000;
  * Ephemeral events between processes. Events may be lost: a subscriber needs a way to re-read, and does so when the bus
  * reports that events may have been missed. Whatever must not be lost is a row instead.
  *
- * The first event is sent at once; events that follow are batched for a few milliseconds. A process does not receive its
- * own events.
+ * The first event is sent at once; events that follow are batched for a few milliseconds. A process does not receive
+ * its own events.
  */
 export class Bus {
   private readonly subscribers = new Subscribers();

@@ -15,8 +15,8 @@ const GIVEN_UP_MS = TICK_MS * DEAF_TICKS;
 const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
 
 /**
- * Finds out whether this process hears the bus: by messages of its own that come back, whatever the connections look like.
- * Time is that of its own clock alone. Time in which this process itself stood still does not count as silence.
+ * Finds out whether this process hears the bus: by messages of its own that come back, whatever the connections look
+ * like. Time is that of its own clock alone. Time in which this process itself stood still does not count as silence.
  */
 export class Echo {
   private readonly logger = new Logger('bus');

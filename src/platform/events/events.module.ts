@@ -31,7 +31,8 @@ import { PostgresTransport } from './postgres-transport.ts';
           if (databaseUrl !== null) reloads.register(variable, url, (changed) => transport.changeLogin(changed));
           return new Bus(transport);
         }
-        const { RedisTransport } = await import('./redis-transport.ts'); // loads the Redis client only when it is needed
+        // Loads the Redis client only when it is needed.
+        const { RedisTransport } = await import('./redis-transport.ts');
         return new Bus(new RedisTransport(eventsUrl, channel, olderChannels));
       },
     },

@@ -3,7 +3,9 @@ import { droppedEvents, eventsSent } from './bus-metrics.ts';
 
 type BusEvent = readonly [topic: string, body: string];
 
-/** Events that wait while the connection is down. Beyond it events are dropped, and the receivers are asked to re-read. */
+/**
+ * Events that wait while the connection is down. Beyond it events are dropped, and the receivers are asked to re-read.
+ */
 const MAX_WAITING = 50_000;
 
 /** The wire format: the sender, its events, and for how many seconds back it dropped events (0: none). */
@@ -98,7 +100,7 @@ export class Outbox {
 }
 
 /**
- * Any client of the database may NOTIFY and any client of the Redis may PUBLISH, so a message can hold anything: one by
+ * Any client of the database may NOTIFY and any client of the Redis may PUBLISH. So a message can hold anything: one by
  * another version of this service, for example.
  */
 export class MalformedMessage extends Error {}

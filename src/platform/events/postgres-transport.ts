@@ -14,7 +14,9 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 export class PostgresTransport implements Transport {
   /** NOTIFY rejects 8,000 bytes. */
   readonly maxMessageBytes = 7_900;
-  /** 16 messages hold some 1,700 task changes. With one message every 20 ms, only 5,000 changes a second got through. */
+  /**
+   * 16 messages hold some 1,700 task changes. With one message every 20 ms, only 5,000 changes a second got through.
+   */
   readonly maxMessages = 16;
   /** NOTIFY in a commit serialises all commits of the database, so notifying commits must be few. */
   readonly throttleMs = 20;

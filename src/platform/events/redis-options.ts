@@ -2,8 +2,8 @@ import type { RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 
 /**
- * How to connect once. Every attempt begins with another host, so that one that does not answer delays only one attempt.
- * In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
+ * How to connect once. Every attempt begins with another host, so that one that does not answer delays only one
+ * attempt. In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
  * @param attempt counts from 0
  */
 export function redisOptions(address: RedisAddress, attempt: number, timeoutMs: number): RedisOptions {

@@ -30,7 +30,10 @@ import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
  */
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
-  /** The parser's limit of tokens leaves them out, but a document keeps a token for each: 32 MB for 340,000 in a body of 1 MB. */
+  /**
+   * The parser's limit of tokens leaves them out, but a document keeps a token for each: 32 MB for 340,000 in a body of
+   * 1 MB.
+   */
   comments: 200,
   depth: 10,
   aliases: 30,
@@ -38,7 +41,10 @@ export const DOCUMENT_LIMITS = Object.freeze({
   rootFields: 20,
   /** Values in the response, counting lists at full size. A full page of tasks with all fields costs some 6,000. */
   cost: 10_000,
-  /** How often a document may ask for as much of the schema as the query that tools send. An answer to that one is 330 kB. */
+  /**
+   * How often a document may ask for as much of the schema as the query that tools send. An answer to that one is 330
+   * kB.
+   */
   introspections: 2,
 });
 
@@ -55,8 +61,9 @@ const ZERO: Size = { depth: 0, cost: 0, schemaCost: 0 };
 const META_FIELDS = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /**
- * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured once,
- * so that nested fragments cannot make the measuring itself expensive. How deep introspection may go is another rule's.
+ * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured
+ * once, so that nested fragments cannot make the measuring itself expensive. How deep introspection may go is another
+ * rule's.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {

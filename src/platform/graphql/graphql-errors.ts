@@ -55,7 +55,10 @@ interface FormatOptions {
   suggestions: boolean;
 }
 
-/** An error as GraphQL clients see it, with the code, param and request id of REST. Unexpected errors are masked and logged. */
+/**
+ * An error as GraphQL clients see it, with the code, param and request id of REST. Unexpected errors are masked and
+ * logged.
+ */
 export function formatGraphqlError(thrown: unknown, { requestId, suggestions }: FormatOptions): GraphQLFormattedError {
   const error = publicErrorOf(thrown);
   logServerError(logger, error, requestId);
@@ -86,14 +89,20 @@ function publicErrorOf(thrown: unknown): ApiError {
   return isServerFault(error) ? new ApiError('internal_error', { cause: error }) : clientFault(error);
 }
 
-/** Unwraps what a resolver threw from the one or two errors of graphql-js around it. Undefined for an error of graphql-js itself. */
+/**
+ * Unwraps what a resolver threw from the one or two errors of graphql-js around it. Undefined for an error of
+ * graphql-js itself.
+ */
 function originalOf(thrown: unknown): unknown {
   let error: unknown = thrown;
   while (error instanceof GraphQLError) error = error.originalError;
   return error;
 }
 
-/** After validation only an argument can still be the client's fault. Anything else is a resolved value that violates the schema. */
+/**
+ * After validation only an argument can still be the client's fault. Anything else is a resolved value that violates
+ * the schema.
+ */
 function isServerFault(error: GraphQLError): boolean {
   return error.path !== undefined && !error.message.startsWith('Argument ');
 }

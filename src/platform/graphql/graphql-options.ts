@@ -38,8 +38,8 @@ const MAX_DOCUMENTS = 200;
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Documents that Apollo has parsed and validated. Apollo's own store counts neither the text of a document nor its tokens, which it
- * keeps, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
+ * Documents that Apollo has parsed and validated. Apollo's own store counts neither the text of a document nor its
+ * tokens, which it keeps, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
  */
 export function documentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({
@@ -71,9 +71,11 @@ const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
       },
       willSendResponse: async ({ response, operation, errors }) => {
         const { http, body } = response;
-        // Apollo's own plugin for this header is disabled: it watches each field of each answer, a sixth of a query's processor time.
+        // Apollo's own plugin for this header is disabled: it watches each field of each answer, a sixth of a query's
+        // processor time.
         http.headers.set('cache-control', 'no-store');
-        // Nest has a plugin for this, which is disabled too: clients take another status for a failure of the transport.
+        // Nest has a plugin for this, which is disabled too: clients take another status for a failure of the
+        // transport.
         if (body.kind === 'single' && 'data' in body.singleResult) http.status = 200;
         operationEnded(operation?.operation, errors, begunMs);
       },
@@ -106,8 +108,8 @@ function nameSpan(operation: OperationTypeNode): void {
 }
 
 /**
- * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is one: clients
- * such as urql send short queries by GET.
+ * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is
+ * one: clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 
@@ -153,7 +155,7 @@ export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Calls the resolver of each root field of a query once a request, although the query may be executed twice: by its plan, and
+ * Calls the resolver of each root field of a query once a request. The query may be executed twice: by its plan, and
  * then by graphql-js when the plan gave up (query-plan.ts). Root resolvers count against rate limits.
  */
 function resolveRootsOnce(schema: GraphQLSchema): GraphQLSchema {

@@ -63,7 +63,9 @@ export class GraphqlSocket {
     setTimeout(() => this.socket.terminate(), graceMs).unref();
   }
 
-  /** Resolves when the bytes are written to the connection, so that a subscription proceeds at the pace of its client. */
+  /**
+   * Resolves when the bytes are written to the connection, so that a subscription proceeds at the pace of its client.
+   */
   private send(text: string): Promise<void> {
     return new Promise((resolve) => {
       if (this.socket.readyState !== this.socket.OPEN) resolve();

@@ -42,9 +42,9 @@ interface PlannedField {
 const plans = new WeakMap<OperationDefinitionNode, QueryPlan | null>();
 
 /**
- * Executes a validated query several times faster than graphql-js, which collects fields, looks up types and describes the
- * place of each field at each request: a plan has done this once. It only knows responses without errors. At the first error
- * it gives up, and graphql-js executes the query.
+ * Executes a validated query several times faster than graphql-js. At each request graphql-js collects fields, looks up
+ * types and describes the place of each field. A plan has done this once. It only knows responses without errors. At
+ * the first error it gives up, and graphql-js executes the query.
  * @returns null for operations that graphql-js executes always: those that write, use directives or ask for the schema
  */
 export function planOf(
@@ -85,7 +85,8 @@ class Planner {
     try {
       const complete = this.object(type, [selectionSet]);
       return async (given, context) => {
-        // One error is enough for graphql-js to take over. Each error prints the whole value, so all of them would take the square of its size.
+        // One error is enough for graphql-js to take over. Each error prints the whole value, so all of them would take
+        // the square of its size.
         const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {}, ONE_ERROR);
         if (!variables) return null;
         const run: Run = { variables, context, failed: false };
@@ -164,7 +165,8 @@ class Planner {
     const isRequired = isNonNullType(type);
     const complete = this.present(isRequired ? type.ofType : type, nodes);
     return (value, run) => {
-      if (value instanceof Error) throw value; // as in graphql-js: Nest's filters return what a guard or a resolver threw
+      // As in graphql-js: Nest's filters return what a guard or a resolver threw.
+      if (value instanceof Error) throw value;
       if (value !== null && value !== undefined) return complete(value, run);
       if (isRequired) run.failed = true;
       return null;

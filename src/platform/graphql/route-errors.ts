@@ -7,7 +7,10 @@ import { parseStrictJson } from '../http/strict-json.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
-/** Errors that occur before Apollo has the request (malformed JSON, a body too large) have the form of GraphQL errors too. */
+/**
+ * Errors that occur before Apollo has the request (malformed JSON, a body too large) have the form of GraphQL errors
+ * too.
+ */
 export function renderErrorsOnGraphqlRoute(
   fastify: FastifyInstance,
   { graphqlIntrospection }: Pick<Config, 'graphqlIntrospection'>,
@@ -42,6 +45,7 @@ async function checkVariables({ query }: FastifyRequest): Promise<void> {
   try {
     parseStrictJson(Buffer.from(variables));
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error; // Apollo reports malformed JSON itself
+    // Apollo reports malformed JSON itself.
+    if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error;
   }
 }

@@ -5,14 +5,16 @@ import type { FastifyInstance } from 'fastify';
 /** A connection that becomes idle would keep the server open until its client closes it. */
 const CHECK_MS = 100;
 /**
- * After so many checks, which is 2 s, a connection that is in use has had an answer, and that answer ended it. The others
- * are idle. Checks and no time, because a process that stood still finds its timers due before the requests that came.
+ * After so many checks, which is 2 s, a connection that is in use has had an answer, and that answer ended it. The
+ * others are idle. Checks and no time, because a process that stood still finds its timers due before the requests that
+ * came.
  */
 const CHECKS = 20;
 
 /**
- * The connections of clients when the process leaves. A server that closes a kept connection can cut a request that is on
- * its way, and the client sees a reset. So each answer ends its connection first, and only then are idle ones closed.
+ * The connections of clients when the process leaves. A server that closes a kept connection can cut a request that is
+ * on its way, and the client sees a reset. So each answer ends its connection first, and only then are idle ones
+ * closed.
  */
 export class Connections {
   private readonly open = new Set<Socket>();

@@ -16,8 +16,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Serves the files of the reference page and the docs for language models. A pattern for many files, because each route is a
- * series of its own in the metrics.
+ * Serves the files of the reference page and the docs for language models. A pattern for many files, because each route
+ * is a series of its own in the metrics.
  * @param written files of the page that are texts of this program, by name
  */
 export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<string, string>): void {

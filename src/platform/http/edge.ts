@@ -28,7 +28,9 @@ export interface Edge {
   startDraining(): void;
 }
 
-/** @param trustedProxies CIDR ranges; of a request from them, `request.ip` is the client's address in X-Forwarded-For */
+/**
+ * @param trustedProxies CIDR ranges; of a request from them, `request.ip` is the client's address in X-Forwarded-For
+ */
 export function createEdge(limits: HttpLimits, trustedProxies: readonly string[] = []): Edge {
   const fastify = createFastify({
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -118,7 +120,9 @@ function refuseEncodedBody(request: FastifyRequest): void {
 }
 
 const answered = new WeakSet<Socket>();
-/** The responses of each connection that were not sent when its last request came: several, if requests were pipelined. */
+/**
+ * The responses of each connection that were not sent when its last request came: several, if requests were pipelined.
+ */
 const responses = new WeakMap<Socket, ServerResponse[]>();
 
 /** Keeps the responses of each connection, for `answerClientError`. */

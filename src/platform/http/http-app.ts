@@ -13,7 +13,10 @@ import { QueryParametersGuard } from './query-parameters.guard.ts';
 import { warnOfUntrustedProxy } from './untrusted-proxy.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 
-/** Nest's adapter for our server. It starts to drain when Nest starts to shut down, and closes when its clients have left. */
+/**
+ * Nest's adapter for our server. It starts to drain when Nest starts to shut down, and closes when its clients have
+ * left.
+ */
 export class EdgeAdapter extends FastifyAdapter {
   constructor(readonly edge: Edge) {
     super(edge.fastify);

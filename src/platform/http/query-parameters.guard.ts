@@ -17,9 +17,9 @@ export const IgnoresUnknownQuery = () => SetMetadata(IGNORES_UNKNOWN_QUERY, true
 type KnownParameters = ReadonlySet<string> | 'all';
 
 /**
- * Refuses query parameters of REST routes that take none, so that a misspelt one is never ignored. What a route takes is
- * derived from the `@Query` arguments of its handler. A guard, because it must run after authentication, and for handlers
- * that declare no argument, for which no pipe runs.
+ * Refuses query parameters of REST routes that take none, so that a misspelt one is never ignored. What a route takes
+ * is derived from the `@Query` arguments of its handler. A guard, because it must run after authentication, and for
+ * handlers that declare no argument, for which no pipe runs.
  */
 export class QueryParametersGuard implements CanActivate {
   private readonly reflector = new Reflector();

@@ -48,9 +48,10 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Parses a request body. Rejects what JSON.parse accepts: duplicate keys (the last one would win silently), nesting
- * deeper than 32 levels, NUL and lone surrogates (PostgreSQL can store neither), and bytes that are not UTF-8.
- * `__proto__` becomes a plain own property, so that validation rejects it like any unknown property.
+ * Parses a request body. Rejects what JSON.parse accepts: duplicate keys, nesting deeper than 32 levels, NUL, lone
+ * surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can store
+ * neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like any
+ * unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
@@ -249,7 +250,8 @@ function describeSyntaxFault(text: string): string {
     if (error instanceof FirstFault) return error.message;
     throw error;
   }
-  return 'it does not follow RFC 8259'; // only if the parser accepts what JSON.parse refused; 2 million random texts found none
+  // Only if the parser accepts what JSON.parse refused. 2 million random texts found none.
+  return 'it does not follow RFC 8259';
 }
 
 function inWords(errorName: string, position: number): string {

@@ -1,7 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 
-/** Warns once that a proxy seems to be in front, whose clients all have its address. Anyone can send the header, so it is not believed. */
+/**
+ * Warns once that a proxy seems to be in front, whose clients all have its address. Anyone can send the header, so it
+ * is not believed.
+ */
 export function warnOfUntrustedProxy(fastify: FastifyInstance, trustedProxies: readonly string[]): void {
   if (trustedProxies.length > 0) return;
   const logger = new Logger('requests');

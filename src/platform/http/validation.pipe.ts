@@ -10,7 +10,9 @@ import { gatherTextMaps, textMapsOf } from '../schema/text-map.ts';
 /** Parameter types that are not input classes. A handler that declares one of them checks the value itself. */
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
 
-/** Classes that accept an empty input. Polls rarely have a query string, and validating an empty one takes some 20 µs. */
+/**
+ * Classes that accept an empty input. Polls rarely have a query string, and validating an empty one takes some 20 µs.
+ */
 const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
@@ -38,7 +40,8 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
     if (Array.isArray(value)) gathered[name] = value.join(',');
   }
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
-  if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered; // an unknown one is reported as such
+  // An unknown one is reported as such.
+  if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered;
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }
 
@@ -77,7 +80,9 @@ function toInstance(metatype: Type<object>, plain: object, maps: ReadonlySet<str
   return Object.assign(input, Object.fromEntries(textMaps));
 }
 
-/** Names that every object inherits, such as `__proto__` and `toString`: class-validator takes them for known fields. */
+/**
+ * Names that every object inherits, such as `__proto__` and `toString`: class-validator takes them for known fields.
+ */
 const SPECIAL_KEYS = Object.getOwnPropertyNames(Object.prototype);
 
 /** @param textMaps properties of `value` in which any key is allowed */

@@ -5,8 +5,8 @@ const WHITE_SPACE = /[\t\n\f\r ]+/g;
 export const isDataUrl = (text: string): boolean => /^data:/i.test(text);
 
 /**
- * Decodes a `data:…;base64,…` URL as browsers do: its letters in any case, with white space and percent-encoding. Its type
- * is ignored, because the bytes decide.
+ * Decodes a `data:…;base64,…` URL as browsers do: its letters in any case, with white space and percent-encoding. Its
+ * type is ignored, because the bytes decide.
  * @returns null if there is no valid base64
  */
 export function bytesOfDataUrl(url: string): Buffer | null {

@@ -19,7 +19,8 @@ async function jpegOfScans(count: number): Promise<Buffer> {
   const scan = jpeg.subarray(secondScan, jpeg.indexOf('ffc4', secondScan, 'hex'));
   const scans = Array.from({ length: count - 1 }, (_, i) => {
     const copy = Buffer.from(scan);
-    const bit = 13 - Math.floor(i / 189); // the first scan of a coefficient carries the highest bits, each later one adds a bit
+    // The first scan of a coefficient carries the highest bits, each later one adds a bit.
+    const bit = 13 - Math.floor(i / 189);
     copy[5] = 1 + (Math.floor(i / 63) % 3); // component
     copy[7] = copy[8] = 1 + (i % 63); // the coefficient, first and last
     copy[9] = bit === 13 ? 13 : ((bit + 1) << 4) | bit;

@@ -14,7 +14,7 @@ const MAX_DECODER_BYTES = 210_000_000;
 
 /**
  * Encoders write about 10 scans. Each costs a pass over the whole picture, 16 ms at 33 megapixels, and may be only 50
- * bytes long: a file of 330 kB with 2,600 scans took 36 s.
+ * bytes long. A file of 330 kB with 2,600 scans took 36 s.
  */
 const MAX_JPEG_SCANS = 64;
 

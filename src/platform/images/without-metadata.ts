@@ -1,8 +1,8 @@
 import { END_OF_IMAGE, type ImageFormat } from './image-structure.ts';
 
 /**
- * The same picture without what cameras and programs write about it: EXIF with its place, XMP, IPTC, C2PA, comments, and
- * bytes behind its end, such as the film of a motion photo. Colour profiles stay. Nothing is decoded or encoded.
+ * The same picture without what cameras and programs write about it: EXIF with its place, XMP, IPTC, C2PA and comments.
+ * Bytes behind its end go too, such as the film of a motion photo. Colour profiles stay. Nothing is decoded or encoded.
  * @param bytes a still image that can be decoded
  * @returns `bytes` itself if there is nothing of that kind
  */

@@ -71,8 +71,8 @@ function addExamples(operation: Json, example: Json | undefined): void {
 const OF_THE_USE = ['description', 'default', 'example'];
 
 /**
- * Generators name types after components, and invent names for what stands inline. So every schema that has a name becomes a
- * component, and views lose the suffix that only the source needs: `TaskView` is `Task`, as in GraphQL.
+ * Generators name types after components, and invent names for what stands inline. So every schema that has a name
+ * becomes a component. Views lose the suffix that only the source needs: `TaskView` is `Task`, as in GraphQL.
  */
 export function nameComponents(document: Json): Json {
   const named: Json = {};

@@ -26,8 +26,9 @@ export function clientOnSocket(origin: string, socket: Socket, options: Client.O
 }
 
 /**
- * A fresh connection for one paid request. On a kept connection that the upstream closes at the same moment, it would be
- * unknown whether the upstream has read the request. The cost is a handshake, against seconds or minutes of generation.
+ * A fresh connection for one paid request. On a kept connection that the upstream closes at the same moment, it would
+ * be unknown whether the upstream has read the request. The cost is a handshake, against seconds or minutes of
+ * generation.
  * @param onOpen called once the connection is open: from then on the upstream may have received the request
  */
 export function clientOnFreshConnection(origin: string, onOpen: () => void): Client {

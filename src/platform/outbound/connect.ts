@@ -13,8 +13,8 @@ const MAX_ADDRESSES = 8;
 const NEXT_ADDRESS_MS = 500;
 
 /**
- * Connects to one of these addresses, all of which the caller has checked. It checks the socket's real peer address again
- * before any byte is sent, the TLS handshake included.
+ * Connects to one of these addresses, all of which the caller has checked. It checks the socket's real peer address
+ * again before any byte is sent, the TLS handshake included.
  * @throws OutboundError blocked_address, connect_failed, tls_error; the reason of the signal
  */
 export async function connectTo(

@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import { OutboundError } from './outbound-error.ts';
 import { clientOnSocket } from './client.ts';
 
-/** How long an idle connection is kept. Shorter than servers keep theirs, so that the server does not close it first. */
+/**
+ * How long an idle connection is kept. Shorter than servers keep theirs, so that the server does not close it first.
+ */
 export const IDLE_MS = 1000;
 
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */

@@ -18,7 +18,9 @@ export type OutboundErrorKind =
   | 'too_large'
   | 'redirect_loop';
 
-/** A call to an external server failed. `kind` may be shown to a client; message and cause are for the operator's log. */
+/**
+ * A call to an external server failed. `kind` may be shown to a client; message and cause are for the operator's log.
+ */
 export class OutboundError extends Error {
   readonly kind: OutboundErrorKind;
 

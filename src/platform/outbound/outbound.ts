@@ -89,9 +89,9 @@ export interface OutboundAnswer extends Answer {
 }
 
 /**
- * Calls addresses that clients chose, and only public ones or those that the operator has excepted. It checks the URL, every
- * DNS answer and the connected socket, for each request and each redirect. No proxy, no cookies. A webhook may reuse the
- * connection of an earlier one, if its address is still among the addresses of the name.
+ * Calls addresses that clients chose, and only public ones or those that the operator has excepted. It checks the URL,
+ * every DNS answer and the connected socket, for each request and each redirect. No proxy, no cookies. A webhook may
+ * reuse the connection of an earlier one, if its address is still among the addresses of the name.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
@@ -149,8 +149,8 @@ export class Outbound implements OnApplicationShutdown {
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
-      // The server closed the connection at the same moment, most likely before it read the request. A receiver recognises a
-      // webhook that arrives twice by its id.
+      // The server closed the connection at the same moment, most likely before it read the request. A receiver
+      // recognises a webhook that arrives twice by its id.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

@@ -9,7 +9,8 @@ const CLOUD_HOST = ipaddr.IPv4.parse('168.63.129.16');
 
 /**
  * Whether an address belongs to the public internet: global unicast, and in none of IANA's special-purpose registries.
- * An IPv6 address that contains an IPv4 address is judged by it (mapped, NAT64) or refused (compatible, 6to4, Teredo, SIIT).
+ * An IPv6 address that contains an IPv4 address is judged by it (mapped, NAT64) or refused (compatible, 6to4, Teredo,
+ * SIIT).
  * @param ip as returned by DNS, a socket or a parsed URL, without brackets; any other text is not public
  */
 export function isPublicAddress(ip: string): boolean {
@@ -42,6 +43,7 @@ function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCID
  * IPv4-compatible address (RFC 4291, deprecated), for a mapped one.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip); // faster than `process`, which throws and catches errors to find out
+  // Faster than `process`, which throws and catches errors to find out.
+  if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip);
   return ipaddr.process(ip.replace(/^::(?=\d+\.)/, '0::'));
 }

@@ -19,7 +19,8 @@ const LOOPBACK = ['127.0.0.1', '::1'];
  * @param demands `https`: http only if the operator allows it; `param`: the field named in an error
  * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are
  *   resolved)
- * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on the server's answer
+ * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on the server's
+ *   answer
  */
 export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { https: boolean; param?: string }): URL {
   const { param } = demands;
@@ -70,8 +71,8 @@ export function refusedAddress(addresses: readonly string[], url: URL, rules: Ou
 
 function parse(text: string): URL | null {
   if (text.length > MAX_URL_CHARS) return null;
-  // The parser would repair blanks, control characters, backslashes and missing slashes. Other readers of the same text may
-  // repair them differently, so such text is refused.
+  // The parser would repair blanks, control characters, backslashes and missing slashes. Other readers of the same text
+  // may repair them differently, so such text is refused.
   if (/[\u0000-\u0020\u007f\\]/.test(text)) return null;
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
   if (authority === undefined || authority.includes('@')) return null;

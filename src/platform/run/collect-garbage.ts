@@ -7,9 +7,9 @@ const IDLE_UTILIZATION = 0.2;
 const IDLE_MS = 3_000;
 
 /**
- * Collects all garbage once, when the process is idle for the first time: what was read and compiled leaves 60 of 250 MB
- * behind, which V8 would keep for as long as the process is idle. A collection takes up to a quarter of a second, in which no
- * request is answered; under load V8 collects by itself.
+ * Collects all garbage once, when the process is idle for the first time. What was read and compiled leaves 60 of 250
+ * MB behind. V8 would keep it for as long as the process is idle. A collection takes up to a quarter of a second, in
+ * which no request is answered; under load V8 collects by itself.
  */
 export function collectGarbageWhenIdle(): void {
   let before = performance.eventLoopUtilization();

@@ -2,8 +2,9 @@
 const owned = new WeakSet<object>();
 
 /**
- * Bytes of an uninitialised buffer that its owner frees after use. V8 collects large buffers late, and each 64 MB of them start a
- * full collection of the heap, which took more processor time than all other work on a picture of 1.5 MB.
+ * Bytes of an uninitialised buffer that its owner frees after use. V8 collects large buffers late, and each 64 MB of
+ * them start a full collection of the heap. These collections took more processor time than all other work on a picture
+ * of 1.5 MB.
  */
 export function allocateOwned(bytes: number): Buffer {
   return own(Buffer.allocUnsafeSlow(bytes));

@@ -1,6 +1,6 @@
 /**
- * What a subscriber reads at its own pace, one value at a time. The owner says what comes next and wakes the reader when there may
- * be something. Not an async generator, because `return()` must end a pending `next()`.
+ * What a subscriber reads at its own pace, one value at a time. The owner says what comes next and wakes the reader
+ * when there may be something. Not an async generator, because `return()` must end a pending `next()`.
  */
 export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined> {
   private readonly onClose: (() => void)[] = [];

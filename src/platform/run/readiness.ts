@@ -54,8 +54,8 @@ export class Readiness {
   }
 
   /**
-   * Whether this process itself works, whatever the database and other shared parts do: without them every process would
-   * leave its load balancer at the same time.
+   * Whether this process itself works, whatever the database and other shared parts do. If these counted, their failure
+   * would take every process out of its load balancer at the same time.
    */
   ofProcess(): ReadinessReport {
     const process = this.draining ? 'draining' : this.loop.isStuck ? 'stuck' : 'ok';

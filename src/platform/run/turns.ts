@@ -1,6 +1,6 @@
 /**
- * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another by one piece of it,
- * not by all of it.
+ * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another by one piece of
+ * it, not by all of it.
  */
 export class Turns {
   /** Waiting work by owner, in the order of their turns. */

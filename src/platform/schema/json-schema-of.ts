@@ -15,8 +15,8 @@ const NAMES = 'swagger/apiModelPropertiesArray';
 const FIELD = 'swagger/apiModelProperties';
 
 /**
- * The JSON Schema (2020-12) of a view, without references: for interfaces that describe one view alone. It says the same as
- * openapi.json, and a test compares the two.
+ * The JSON Schema (2020-12) of a view, without references: for interfaces that describe one view alone. It says the
+ * same as openapi.json, and a test compares the two.
  */
 export function jsonSchemaOf(view: Class): JsonSchema {
   const names = ((Reflect.getMetadata(NAMES, view.prototype) ?? []) as string[]).map((name) => name.slice(1));

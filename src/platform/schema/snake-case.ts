@@ -14,9 +14,9 @@ import {
 type Rename = (value: unknown) => unknown;
 
 /**
- * Renames the fields of input objects from GraphQL (`createdAfter`) to REST (`created_after`), which the input classes use.
- * The renaming happens before resolvers and the validation pipe get the arguments. Values of JSON scalars stay as they are.
- * For `transformSchema` of the GraphQL module.
+ * Renames the fields of input objects from GraphQL (`createdAfter`) to REST (`created_after`), which the input classes
+ * use. The renaming happens before resolvers and the validation pipe get the arguments. Values of JSON scalars stay as
+ * they are. For `transformSchema` of the GraphQL module.
  */
 export function snakeCaseInputs(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -42,7 +42,8 @@ export function textMapsOf(inputClass: new () => object): ReadonlySet<string> {
 /**
  * Gathers the entries of text maps in a query string: `metadata[a]=b` becomes `metadata: { a: 'b' }` (OpenAPI's style
  * deepObject). Also rejects text that PostgreSQL cannot store.
- * @throws ApiError invalid_unicode; invalid_type for an entry given twice; unknown_parameter for a map given as one text
+ * @throws ApiError invalid_unicode; invalid_type for an entry given twice; unknown_parameter for a map given as one
+ *   text
  */
 export function gatherTextMaps(query: Record<string, unknown>, maps: ReadonlySet<string>): Record<string, unknown> {
   const gathered: Record<string, unknown> = {};

@@ -26,8 +26,8 @@ export interface S3Limits {
 export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 
 /**
- * Connections of a process. Every download that a client still reads holds one. A call that finds none free counts as one
- * that cannot connect, so the 50 of the SDK made slow readers fail the puts of tasks.
+ * Connections of a process. Every download that a client still reads holds one. A call that finds none free counts as
+ * one that cannot connect, so the 50 of the SDK made slow readers fail the puts of tasks.
  */
 const CONNECTIONS = 500;
 

@@ -5,8 +5,8 @@ import { connectBucket, type S3Bucket } from './s3-bucket.ts';
 const GRACE_DAYS = 2;
 
 /**
- * Writes the rules that remove what a lost purge leaves, and keeps the rules of others. Files of tasks only: the bytes of an
- * upload may be older than the newest upload that uses them.
+ * Writes the rules that remove what a lost purge leaves, and keeps the rules of others. Files of tasks only: the bytes
+ * of an upload may be older than the newest upload that uses them.
  * @param fileRetentionDays may be a fraction
  * @returns what the rules do, for the operator
  */

@@ -89,7 +89,8 @@ async function sending<Sent>(
 ): Promise<Sent> {
   if (Buffer.isBuffer(body)) return send(body.subarray(start, end));
   for (let attempt = 1; ; attempt++) {
-    const stream = createReadStream(body.path, { start, end: Math.max(start, end - 1) }); // an empty file has no last byte
+    // An empty file has no last byte.
+    const stream = createReadStream(body.path, { start, end: Math.max(start, end - 1) });
     try {
       return await send(stream);
     } catch (error) {

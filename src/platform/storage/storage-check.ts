@@ -6,8 +6,9 @@ import { Storage } from './storage.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
 
 /**
- * Whether the storage is the one that this database was used with before. It is another one if hosts do not share DATA_DIR
- * or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. Each of these looks like lost files.
+ * Whether the storage is the one that this database was used with before. It is another one if hosts do not share
+ * DATA_DIR or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. Each of these looks
+ * like lost files.
  */
 @Injectable()
 export class StorageCheck implements OnApplicationBootstrap {

@@ -36,13 +36,16 @@ export interface ByteRange {
 }
 
 /**
- * The storage of results, implemented by `DiskStorage` and `S3Storage`. An abstract class and not an interface, because Nest
- * needs a runtime value as the injection token. Keys are relative paths of plain names: `task_…/1-0.png`.
+ * The storage of results, implemented by `DiskStorage` and `S3Storage`. An abstract class and not an interface, because
+ * Nest needs a runtime value as the injection token. Keys are relative paths of plain names: `task_…/1-0.png`.
  */
 export abstract class Storage {
   /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
-  /** Like `put`, for a key that is read before anybody knows whether it is there: a reader gets all of the bytes or none. */
+  /**
+   * Like `put`, for a key that is read before anybody knows whether it is there: a reader gets all of the bytes or
+   * none.
+   */
   abstract putAtomically(key: string, body: StorageBody, contentType: string): Promise<void>;
   /**
    * Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives

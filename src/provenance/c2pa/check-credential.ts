@@ -2,9 +2,13 @@ import type { Config } from '../../platform/config/config.ts';
 import { C2paSigner } from './c2pa-signer.ts';
 import { readCredential } from './credential.ts';
 
-/** Signs a sample with C2PA_CERT and C2PA_KEY, if they are used. @throws ConfigError when readers would not accept it */
+/**
+ * Signs a sample with C2PA_CERT and C2PA_KEY, if they are used.
+ * @throws ConfigError when readers would not accept it
+ */
 export async function checkCredential({ provenance, c2paCert, c2paKey }: Config): Promise<void> {
-  if (provenance !== 'c2pa' || c2paCert === null || c2paKey === null) return; // missing settings are a fault of their own
+  // Missing settings are a fault of their own.
+  if (provenance !== 'c2pa' || c2paCert === null || c2paKey === null) return;
   const signer = new C2paSigner(readCredential({ c2paCert, c2paKey }));
   try {
     await signer.check();

@@ -1,8 +1,8 @@
 import { sign, type KeyObject } from 'node:crypto';
 
 /**
- * The signature of a claim: COSE_Sign1 (RFC 9052, 4.2) with a detached payload and the certificates in `x5chain` (RFC 9360).
- * Written by hand, because c2pa-wasm leaves it to its caller and needs five kinds of CBOR values (RFC 8949).
+ * The signature of a claim: COSE_Sign1 (RFC 9052, 4.2) with a detached payload and the certificates in `x5chain` (RFC
+ * 9360). Written by hand, because c2pa-wasm leaves it to its caller and needs five kinds of CBOR values (RFC 8949).
  */
 
 /** `cose`: the number in IANA's registry. `length`: of a signature, in bytes. */

@@ -36,7 +36,8 @@ function fileSlice(file: number, start: number, end: number): Slice {
   return { size, slice, copy };
 }
 
-// The library is built for browsers. It reads through `slice` of a Blob and this class of their workers, which Node lacks.
+// The library is built for browsers. It reads through `slice` of a Blob and this class of their workers, which Node
+// lacks.
 Object.assign(globalThis, {
   FileReaderSync: class {
     readAsArrayBuffer(slice: Slice): ArrayBuffer {

@@ -79,7 +79,10 @@ interface Canvas {
   hasAlpha: boolean;
 }
 
-/** Size and alpha of a file that has one chunk: lossy (RFC 6386, 9.1) or lossless (RFC 9649, 3.4). @throws Unmarkable */
+/**
+ * Size and alpha of a file that has one chunk: lossy (RFC 6386, 9.1) or lossless (RFC 9649, 3.4).
+ * @throws Unmarkable
+ */
 async function simpleFormat(file: ByteSource, { type, at, length }: Chunk): Promise<Canvas> {
   const bytes = await file.read(at + 8, Math.min(length, 10));
   if (type === 'VP8 ' && bytes.length === 10 && bytes.toString('hex', 3, 6) === '9d012a') {

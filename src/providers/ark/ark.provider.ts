@@ -43,7 +43,8 @@ export const arkProvider = jobAdapter({
   read: (request, id, signal) => callArk(request, pathOf(id), { signal }),
   stateOf,
   outputs,
-  // Works while the task is queued. Ark refuses to cancel a running task, which then continues to its end and is billed.
+  // Works while the task is queued. Ark refuses to cancel a running task, which then continues to its end and is
+  // billed.
   cancel: (request, id, signal) => callArk(request, pathOf(id), { method: 'DELETE', signal }),
   neverRan,
   tokens: ({ json }) => {

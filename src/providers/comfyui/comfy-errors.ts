@@ -25,7 +25,10 @@ function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorC
   });
 }
 
-/** An upload without an answer may be repeated: it starts no work. @throws any error but an UpstreamFailure, unchanged */
+/**
+ * An upload without an answer may be repeated: it starts no work.
+ * @throws any error but an UpstreamFailure, unchanged
+ */
 export function uploadUnanswered(error: unknown): ProviderError {
   if (!(error instanceof UpstreamFailure)) throw error;
   return new ProviderError('provider_unavailable', { billing: 'none', cause: networkCause('comfyui', error) });

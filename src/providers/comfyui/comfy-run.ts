@@ -24,7 +24,9 @@ import { JobWatch } from './job-watch.ts';
 import { clientId, promptId, seedOf } from './prompt-id.ts';
 import { fill, type SlotValues } from './slots.ts';
 
-/** A run may move from the queue to the history between two reads. After three misses in a row the server has lost it. */
+/**
+ * A run may move from the queue to the history between two reads. After three misses in a row the server has lost it.
+ */
 const MAX_MISSES = 3;
 
 const CANCEL_TIMEOUT_MS = 5_000;
@@ -129,7 +131,9 @@ export class ComfyRun {
     throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
   }
 
-  /** The server checks a submission for a moment before it queues the run. After three lookups the run does not exist. */
+  /**
+   * The server checks a submission for a moment before it queues the run. After three lookups the run does not exist.
+   */
   private async lookUp(id: string, { cause, retryAfterMs }: ProviderError, signal: AbortSignal): Promise<Accepted> {
     for (let lookup = 1; lookup <= MAX_MISSES; lookup++) {
       if (lookup > 1) await pause(this.intervalMs, signal);
@@ -189,7 +193,7 @@ export class ComfyRun {
 }
 
 /**
- * The run without the mark of a further submission that got no answer: `runJobs` would give up there, but here such a
+ * The run without the mark of a further submission that got no answer. `runJobs` would give up there, but here such a
  * submission is looked up by its id.
  */
 function withoutIntent(run: Run): Run {

@@ -114,8 +114,8 @@ export async function uploadImage(request: ProviderRequest, image: InputImage, s
 }
 
 /**
- * Newer servers have one call for it. On older ones the run is deleted from the queue, and interrupted by its id if it is
- * already running. An interrupt without an id would stop whichever run is active.
+ * Newer servers have one call for it. On older ones the run is deleted from the queue, and interrupted by its id if it
+ * is already running. An interrupt without an id would stop whichever run is active.
  */
 export async function cancelRun(request: ProviderRequest, id: string, signal: AbortSignal): Promise<void> {
   const post = (path: string, json: object) => comfyFetch(request, path, { method: 'POST', json, signal });

@@ -21,7 +21,9 @@ interface FollowedRun {
   ended: AbortController;
 }
 
-/** Follows a task's runs over the server's socket. It only reports progress; results and failures come from the history. */
+/**
+ * Follows a task's runs over the server's socket. It only reports progress; results and failures come from the history.
+ */
 export class JobWatch {
   private readonly runs = new Map<string, FollowedRun>();
   private socket: WebSocket | null = null;

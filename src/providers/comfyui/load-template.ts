@@ -16,8 +16,8 @@ export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
 const files = new Map<string, { version: string; template: Template }>();
 
 /**
- * @param name `default` for the shipped template of the model, or the id of a model whose shipped template to use, or
- *   the path of a workflow file (ends in `.json`; relative to the working directory of the service)
+ * @param name `default`: the shipped template of the model. The id of a model: the shipped template of that model. A
+ *   path that ends in `.json`: a workflow file, relative to the working directory of the service
  * @throws TemplateError with a message for the operator
  */
 export function loadTemplate(name: string, modelId: string): Template {

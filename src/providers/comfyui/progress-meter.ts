@@ -1,6 +1,9 @@
 import type { SocketMessage } from './comfy-wire.ts';
 
-/** Progress of one run from its socket messages: the share of finished nodes, plus the reported share of the active node. */
+/**
+ * Progress of one run from its socket messages: the share of finished nodes, plus the reported share of the active
+ * node.
+ */
 export class ProgressMeter {
   /** Node id to its share, 0 to 1. Nodes that another node expands into have ids of their own and do not count. */
   private readonly shares = new Map<string, number>();

@@ -8,7 +8,10 @@ export function promptId(taskId: string, run: number): string {
   return uuidOf(`run ${run} of ${taskId}`);
 }
 
-/** The id of the socket that receives a task's progress. It is the same after a crash, so the next claim receives it too. */
+/**
+ * The id of the socket that receives a task's progress. It is the same after a crash, so the next claim receives it
+ * too.
+ */
 export const clientId = (taskId: string): string => uuidOf(`client of ${taskId}`);
 
 /** 31 bits, the smallest range among ComfyUI's seed inputs: every attempt of a run requests the same image. */

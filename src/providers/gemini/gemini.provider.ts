@@ -151,8 +151,8 @@ function assertSupported({ kind, input, images }: ProviderRequest): void {
 }
 
 /**
- * Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once. The SDK is loaded
- * by the first call, so that a service without a binding to it starts faster.
+ * Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once.
+ * The SDK is loaded by the first call, so that a service without a binding to it starts faster.
  */
 async function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): Promise<GoogleGenAI> {
   const { GoogleGenAI: Client } = await import('@google/genai');
@@ -166,7 +166,10 @@ const notStored = ({ parameters, ...call }: Call): Call => ({
   parameters: { ...parameters, config: { ...parameters.config, store: false } },
 });
 
-/** Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is sent. */
+/**
+ * Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is
+ * sent.
+ */
 function parametersOf({ input, upstream }: ProviderRequest, images: InlineImage[]): GenerateContentParameters {
   const references = images.map(({ image, token }) => ({ inlineData: { mimeType: image.contentType, data: token } }));
   // Without a ratio, Gemini takes that of the first reference, or chooses one.

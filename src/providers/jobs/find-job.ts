@@ -8,9 +8,9 @@ export const isUnreadable = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === 'provider_unavailable';
 
 /**
- * Looks up a job whose create call has just ended without an answer. The upstream's list may lag behind, so it is read more
- * than once. A job that is missing from the list may still exist. An upstream that is away is waited for: the call may have
- * ended without an answer for that very reason.
+ * Looks up a job whose create call has just ended without an answer. The upstream's list may lag behind, so it is read
+ * more than once. A job that is missing from the list may still exist. An upstream that is away is waited for: the call
+ * may have ended without an answer for that very reason.
  * @returns null when the job was not found, or the lookup failed
  * @throws the reason of the signal
  */

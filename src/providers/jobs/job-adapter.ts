@@ -36,7 +36,9 @@ export type JobState =
   | { state: 'pending' | 'done' }
   /** `name` of a state that the adapter does not know; empty: the reply names none. */
   | { state: 'unknown'; name: string }
-  /** `percent` as reported by the upstream; otherwise estimated since `sinceMs` (unix), or since the first such reply. */
+  /**
+   * `percent` as reported by the upstream; otherwise estimated since `sinceMs` (unix), or since the first such reply.
+   */
   | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
 
 export const PENDING: JobState = { state: 'pending' };
@@ -85,7 +87,9 @@ export interface JobWire<Plan extends JobPlan, Body> {
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
-  /** Whether the upstream confirms that a job never ran whose cancel it has accepted. Absent: it never confirms that. */
+  /**
+   * Whether the upstream confirms that a job never ran whose cancel it has accepted. Absent: it never confirms that.
+   */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
   tokens?(reply: UpstreamReply): Tokens | null;
@@ -233,8 +237,8 @@ class WireJob<Plan extends JobPlan, Body> {
   }
 
   /**
-   * A state that the adapter does not know may be a new word for the end. If it lasts, it is reported once, and the result
-   * itself says whether there is one.
+   * A state that the adapter does not know may be a new word for the end. If it lasts, it is reported once, and the
+   * result itself says whether there is one.
    */
   private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
     const { wire, request } = this;

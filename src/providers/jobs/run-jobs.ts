@@ -143,7 +143,9 @@ async function submitFirst<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<Ac
   return submitOnce(run, jobs.submit(0, run.signal), lateJobHandlers(run, jobs, []));
 }
 
-/** The first job is accepted, so no other provider can be tried: a job that is refused temporarily is submitted again. */
+/**
+ * The first job is accepted, so no other provider can be tried: a job that is refused temporarily is submitted again.
+ */
 async function submitFurther<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly string[]): Promise<Accepted> {
   for (;;) {
     await run.submitted([...ids, INTENT].join(','));

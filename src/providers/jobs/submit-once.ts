@@ -17,8 +17,9 @@ interface LateJobHandlers {
 }
 
 /**
- * Awaits a paid call that is in flight. An abort does not interrupt the call: the id of the job it may have created would be
- * lost. The call continues, in the background if it must, and its job is then cancelled or recorded for the next claim.
+ * Awaits a paid call that is in flight. An abort does not interrupt the call: the id of the job it may have created
+ * would be lost. The call continues, in the background if it must, and its job is then cancelled or recorded for the
+ * next claim.
  * @throws the reason of the run's signal, at most 0.8 s after it has aborted
  */
 export async function submitOnce(run: Run, call: Promise<Accepted>, late: LateJobHandlers): Promise<Accepted> {

@@ -10,7 +10,9 @@ const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
-/** With 503, "The engine is currently overloaded" and "Slow Down" of OpenAI's error codes: the request was not taken. */
+/**
+ * With 503, "The engine is currently overloaded" and "Slow Down" of OpenAI's error codes: the request was not taken.
+ */
 const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;
 /** Some servers have the HTTP status as the code of a failed job. */
@@ -61,7 +63,8 @@ interface Refusal {
 function refusal({ status, code, param, message, waitMs }: Refusal, cause: OperatorCause): ProviderError {
   const unbilled = { billing: 'none', cause } as const;
   if (status < 500 && (CONTENT_POLICY.test(code) || (status === 400 && CONTENT_POLICY.test(message)))) {
-    return new ProviderError('content_policy_violation', { cause }); // the picture may have been made and billed before it was refused
+    // The picture may have been made and billed before it was refused.
+    return new ProviderError('content_policy_violation', { cause });
   }
   if (status === 402 || (status < 500 && QUOTA.test(code)))
     return new ProviderError('provider_quota_exceeded', unbilled);

@@ -3,8 +3,8 @@ import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-imag
 import { openaiVideos } from './openai-videos.ts';
 
 /**
- * Any server that speaks OpenAI's wire, by base URL. Images: generations, and edits if there are reference images. Videos:
- * OpenAI itself has shut this API down, other servers still offer it.
+ * Any server that speaks OpenAI's wire, by base URL. Images: generations, and edits if there are reference images.
+ * Videos: OpenAI itself has shut this API down, other servers still offer it.
  */
 export class OpenaiProvider implements Provider {
   readonly name = 'openai';
@@ -37,7 +37,7 @@ const COMMAND = /<\s*sd_cpp_extra_args/i;
 
 /**
  * sd-server speaks this wire, and reads any field of its request from such a part of the prompt (stable-diffusion.cpp,
- * examples/server): a client could change what the operator has set. No other address is known not to be one.
+ * examples/server). So a client could change what the operator has set. No other address is known not to be one.
  * @throws UnsupportedRequest
  */
 function assertNoCommand({ input, upstream }: ProviderRequest): void {

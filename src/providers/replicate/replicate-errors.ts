@@ -31,7 +31,8 @@ export function predictionFailure({ upstream }: ProviderRequest, { id, status, e
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
   if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // did not start in time
-  if (status === 'canceled') return new ProviderError('internal_error', { cause }); // not by us: after our own cancel nothing polls it
+  // Not by us: after our own cancel nothing polls it.
+  if (status === 'canceled') return new ProviderError('internal_error', { cause });
   const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return new ProviderError(code ?? 'internal_error', { cause });
 }

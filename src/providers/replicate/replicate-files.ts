@@ -18,8 +18,8 @@ const MAX_DATA_URL_BYTES = 256 * 1024;
 const UPLOAD_TIMEOUT_MS = 120_000;
 
 /**
- * Makes the images available to Replicate: small ones as data URLs, others as uploaded files. Uploads are free, so a failure
- * here never costs anything.
+ * Makes the images available to Replicate: small ones as data URLs, others as uploaded files. Uploads are free, so a
+ * failure here never costs anything.
  * @returns their URLs, in order
  * @throws ProviderError; the reason of the signal
  */

@@ -10,8 +10,8 @@ const MAX_NAME = 64;
 const MAX_HEAD = 128;
 
 /**
- * Decodes the pictures in a JSON answer while it arrives, and leaves a token in place of each. The base64 of a picture, which has
- * megabytes, never becomes a string of the answer, and is not parsed.
+ * Decodes the pictures in a JSON answer while it arrives, and leaves a token in place of each. The base64 of a picture,
+ * which has megabytes, never becomes a string of the answer, and is not parsed.
  */
 export class EmbeddedPictures {
   private readonly prefix = `picture-${randomUUID()}-`;

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { InputImage } from '../contract/provider.ts';
 
-/** An image inside a JSON body, as base64. The JSON contains a token, which `streamJson` replaces while the body is sent. */
+/**
+ * An image inside a JSON body, as base64. The JSON contains a token, which `streamJson` replaces while the body is
+ * sent.
+ */
 export class InlineImage {
   /** Unguessable, so no text of a client can contain it. */
   readonly token = `inline-image-${randomUUID()}`;

@@ -1,8 +1,8 @@
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
- * How long an upstream's reply asks to wait. A header that cannot be read still means "not now", which decides whether a
- * refused call may be repeated: it counts as 0.
+ * How long an upstream's reply asks to wait. A header that cannot be read still means "not now", which decides whether
+ * a refused call may be repeated: it counts as 0.
  * @param headers names in lower case
  * @returns milliseconds; undefined without the header
  */

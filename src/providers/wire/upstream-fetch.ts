@@ -61,7 +61,8 @@ export class UpstreamFailure extends Error {
 const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstreamConnector });
 
 /**
- * One HTTP request to the operator's upstream. It is sent exactly once and follows no redirect. Any status is an answer.
+ * One HTTP request to the operator's upstream. It is sent exactly once and follows no redirect. Any status is an
+ * answer.
  * @throws UpstreamFailure; the reason of the signal
  */
 export async function upstreamFetch(url: string, call: UpstreamCall): Promise<UpstreamReply> {

@@ -11,7 +11,10 @@ import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 const BODILESS = new Set([204, 205, 304]);
 
 interface Limits {
-  /** From the call to the last byte of the answer. Node's own fetch times out after 300 s; a large image may take longer. */
+  /**
+   * From the call to the last byte of the answer. Node's own fetch times out after 300 s; a large image may take
+   * longer.
+   */
   timeoutMs: number;
   maxAnswerBytes: number;
   /** Aborts early; absent for a job's create call, which is never interrupted. */
@@ -25,9 +28,9 @@ interface Limits {
 }
 
 /**
- * The `fetch` of one SDK call. It records how far the call got, because the SDKs report little of that, and one of them drops
- * the headers of an error. It sends once, on a fresh connection, and follows no redirect: a redirect would send a paid request
- * to another host, with the key in a header that fetch does not recognise as a credential.
+ * The `fetch` of one SDK call. It records how far the call got, because the SDKs report little of that, and one of them
+ * drops the headers of an error. It sends once, on a fresh connection, and follows no redirect. A redirect would send a
+ * paid request to another host, with the key in a header that fetch does not recognise as a credential.
  */
 export class WatchedCall {
   /** The connection was open: from then on the upstream may have accepted the request. */

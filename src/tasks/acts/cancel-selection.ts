@@ -29,8 +29,8 @@ const hasCondition = ({ metadata, ...others }: TaskFilter): boolean =>
   Object.values(others).some((value) => value !== undefined && value !== null);
 
 /**
- * In a query string a number is text, and in GraphQL null means not given. In the JSON of a body that deletes work, both are
- * mistakes.
+ * In a query string a number is text, and in GraphQL null means not given. In the JSON of a body that deletes work,
+ * both are mistakes.
  * @param read the filter after validation, which permits both
  * @throws ApiError invalid_type
  */

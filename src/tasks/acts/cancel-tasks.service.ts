@@ -20,8 +20,8 @@ export class CancelTasks {
   ) {}
 
   /**
-   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile stays. If it fails
-   * half-way, repeat it: tasks that are cancelled stay so.
+   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile stays. If it
+   * fails half-way, repeat it: tasks that are cancelled stay so.
    * @returns in the order of the ids, or oldest first
    * @throws ApiError service_unavailable
    */

@@ -99,8 +99,8 @@ export class TasksService {
   }
 
   /**
-   * Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up. Returns
-   * at once when the key has too many open waits, or when the service stops.
+   * Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up.
+   * Returns at once when the key has too many open waits, or when the service stops.
    */
   async findWhenFinal(
     apiKeyId: string,

@@ -28,14 +28,15 @@ export class FollowTasks {
   ) {}
 
   /**
-   * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends after the
-   * final state. The subscriber must end it (`return()`, `close()`).
+   * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
+   * after the final state. The subscriber must end it (`return()`, `close()`).
    * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
-    queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task))); // before the read, so that no change is missed
+    // Before the read, so that no change is missed.
+    queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task)));
     try {
       const current = await this.tasks.findOfKey(apiKeyId, taskId);
       if (after !== undefined) queue.skip(taskId, after);

@@ -5,7 +5,9 @@ import type { ShownTask } from '../record/task.entity.ts';
 
 /** Rows in memory. Of further tasks only the id is kept; the row is read when it is due. */
 const MAX_ROWS = 200;
-/** Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that it is disconnected and must resume. */
+/**
+ * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that it is disconnected and must resume.
+ */
 const MAX_WAITING = 50_000;
 /** Tasks whose last sent sequence is remembered, so that no state is sent twice. */
 const MAX_REMEMBERED = 10_000;

@@ -2,13 +2,14 @@ import { LONGEST_END_MS } from '../record/ending.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 /**
- * Of the writes that follow in the transaction of an end, and of its commit: waits for an endpoint, for the counters of the API
- * key and for its budget, of twice 1.2 s each, and some more. Those for the counters of several keys in one batch of ends may add up to more.
+ * The longest time of the writes that follow in the transaction of an end, and of its commit. It covers waits for an
+ * endpoint, for the counters of the API key and for its budget, of twice 1.2 s each, and some more. Those for the
+ * counters of several keys in one batch of ends may add up to more.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**
- * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times may
- * have been sent meanwhile, so a resume starts earlier by the longest transaction.
+ * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times
+ * may have been sent meanwhile, so a resume starts earlier by the longest transaction.
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /** Ends sent within the overlap are listed in the id and not sent again. With more than this, some are sent twice. */
@@ -18,8 +19,8 @@ const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * The position of a subscriber to all tasks: every task that ended before it has been sent. It is the `id:` of each event,
- * so the client brings it to its next connection, to any process.
+ * The position of a subscriber to all tasks: every task that ended before it has been sent. It is the `id:` of each
+ * event, so the client brings it to its next connection, to any process.
  */
 export class ResumePoint {
   private constructor(

@@ -62,7 +62,10 @@ interface OpenWait {
   close(): void;
 }
 
-/** The requests that wait for a task (`?wait`, `Prefer: wait`): limited per key, answered at once when the service stops. */
+/**
+ * The requests that wait for a task (`?wait`, `Prefer: wait`): limited per key, answered at once when the service
+ * stops.
+ */
 @Injectable()
 export class OpenWaits implements BeforeApplicationShutdown {
   private readonly open = new Set<AbortController>();
@@ -102,7 +105,9 @@ export class OpenWaits implements BeforeApplicationShutdown {
   }
 }
 
-/** A signal that aborts when the client disconnects before its response is complete, so that the server stops waiting. */
+/**
+ * A signal that aborts when the client disconnects before its response is complete, so that the server stops waiting.
+ */
 export function hungUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {

@@ -15,9 +15,9 @@ interface Sample {
 }
 
 /**
- * The database's clock, for times that a response shows before they are stored. The clocks of processes differ, and rows
- * expire by the database's. Sampled in the background, so a creation needs no extra statement; between samples the monotonic
- * clock counts on. See docs/decisions/0021-times-of-the-database.md.
+ * The database's clock, for times that a response shows before they are stored. The clocks of processes differ, and
+ * rows expire by the database's. Sampled in the background, so a creation needs no extra statement; between samples the
+ * monotonic clock counts on. See docs/decisions/0021-times-of-the-database.md.
  */
 @Injectable()
 export class DatabaseClock implements OnModuleInit, OnApplicationShutdown {

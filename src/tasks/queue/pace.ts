@@ -11,8 +11,8 @@ const FORGET_MS = 600_000;
 const NO_FAILURE: ReadonlySet<TaskErrorCode> = new Set(['task_cancelled', 'content_policy_violation']);
 
 /**
- * Records how fast tasks start and how long they run, for estimates and the health of models: counted in memory,
- * written every few seconds, so that a task needs no extra statement. A process that is killed loses its last seconds.
+ * Records how fast tasks start and how long they run, for estimates and the health of models. It counts in memory and
+ * writes every few seconds, so that a task needs no extra statement. A process that is killed loses its last seconds.
  */
 @Injectable()
 export class Pace implements BeforeApplicationShutdown {

@@ -13,8 +13,8 @@ const PURGE_EVERY_S = 60;
 const PURGE_COUNTERS_EVERY_S = 600;
 
 /**
- * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned files. A
- * task whose files cannot be deleted is reported and passed over.
+ * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned
+ * files. A task whose files cannot be deleted is reported and passed over.
  */
 @Injectable()
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {

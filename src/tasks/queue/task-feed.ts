@@ -21,9 +21,9 @@ const LOOK_BACK_S = 2 * POLL_S + 10;
 const REMEMBERED_ENDS = 50_000;
 
 /**
- * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row at
- * once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a task
- * rise, may miss states in between, and gets the latest state again after the bus was disconnected. No end stays
+ * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row
+ * at once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a
+ * task rise, may miss states in between, and gets the latest state again after the bus was disconnected. No end stays
  * undelivered for longer than the polling interval.
  */
 @Injectable()
@@ -91,7 +91,9 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.readAndDeliver([...watched]);
   }
 
-  /** Events were lost: delivers the current state of every watched task, and of watched keys also the tasks that ended. */
+  /**
+   * Events were lost: delivers the current state of every watched task, and of watched keys also the tasks that ended.
+   */
   private async afterReconnect(missedS: number): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);
     await this.deliverUnfinished();

@@ -26,8 +26,8 @@ import { WakeSignal } from './wake-signal.ts';
 const WAKE_DEBOUNCE_MS = 20;
 
 /**
- * The tasks as workers use them: claim, renew, submit, report progress, end, release. Every change that clients can see is
- * published to the feed after its commit, so callers publish nothing.
+ * The tasks as workers use them: claim, renew, submit, report progress, end, release. Every change that clients can see
+ * is published to the feed after its commit, so callers publish nothing.
  */
 @Injectable()
 export class TaskQueue {
@@ -90,8 +90,8 @@ export class TaskQueue {
   }
 
   /**
-   * Gives a task back without counting a lost worker, because this process is shutting down or the task has to wait. Clients
-   * see no change: the task stays `running`.
+   * Gives a task back without counting a lost worker, because this process is shutting down or the task has to wait.
+   * Clients see no change: the task stays `running`.
    * @param afterS seconds until a worker may claim it; null: when the lease expires
    * @param reason why it waits, for its timeline
    * @returns whether the lease still held
@@ -134,14 +134,18 @@ export class TaskQueue {
     return this.submits.calledAgain(lease);
   }
 
-  /** Records what the intent did not know of, or what a provider without paid calls could only approximate. @returns whether the lease still holds */
+  /**
+   * Records what the intent did not know of, or what a provider without paid calls could only approximate.
+   * @returns whether the lease still holds
+   */
   approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.submits.approximated(lease, approximations);
   }
 
   /**
    * Takes the intent back, so that another provider may be tried.
-   * @param mayBeCharged false: the upstream certainly accepted nothing; true: its answer was lost, and the call is repeated
+   * @param mayBeCharged false: the upstream certainly accepted nothing; true: its answer was lost, and the call is
+   *   repeated
    * @returns whether the lease still holds
    */
   submitWithdrawn(lease: NotedLease, mayBeCharged: boolean): Promise<boolean> {
@@ -175,7 +179,9 @@ export class TaskQueue {
     return task;
   }
 
-  /** Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing. */
+  /**
+   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing.
+   */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);
   }
@@ -185,7 +191,10 @@ export class TaskQueue {
     this.ends.registerHook(hook);
   }
 
-  /** @param listener called after the commit of every end in this process; a process killed between the two calls nothing */
+  /**
+   * @param listener called after the commit of every end in this process; a process killed between the two calls
+   *   nothing
+   */
   onEnd(listener: (task: ShownTask) => void): void {
     this.endListeners.push(listener);
   }

@@ -4,7 +4,9 @@ import { outsideOfRequests } from '../../platform/observe/logging/request-contex
 
 const TOPIC = 'work';
 
-/** Notifies the workers of every process that tasks wait to be claimed. A notification can be lost: workers poll too. */
+/**
+ * Notifies the workers of every process that tasks wait to be claimed. A notification can be lost: workers poll too.
+ */
 @Injectable()
 export class WakeSignal {
   private readonly subscribers = new Set<() => void>();

@@ -101,7 +101,10 @@ export class FileLinks {
     return this.isValid(WRITE, { fileId, expires, signature }, nowMs);
   }
 
-  /** Of a link that is signed now. Rounded up to a quarter of the lifetime, so that browsers and caches see the same link again. */
+  /**
+   * Of a link that is signed now. Rounded up to a quarter of the lifetime, so that browsers and caches see the same
+   * link again.
+   */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));
     const expiresAt = Math.ceil((nowMs / 1000 + this.ttlS) / quarterS) * quarterS;

@@ -55,7 +55,9 @@ export function toUsageView(task: ShownTask, { currency, revealProviders }: Usag
   };
 }
 
-/** Of a task that ended before usage was recorded, or by a process of an older release, or because its key was revoked. */
+/**
+ * Of a task that ended before usage was recorded, or by a process of an older release, or because its key was revoked.
+ */
 const usageOfOldTask = ({ started_at }: Pick<ShownTask, 'started_at'>, currency: string): StoredUsage => ({
   provider: null,
   input_tokens: null,

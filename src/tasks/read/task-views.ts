@@ -51,8 +51,8 @@ interface OutputOfTask {
 }
 
 /**
- * What is stored behind each view, for the GraphQL fields that REST does not show. The keys are symbols, which JSON leaves
- * out: views are sent as they are. A WeakMap costs 1 us more for each view.
+ * What is stored behind each view, for the GraphQL fields that REST does not show. The keys are symbols, which JSON
+ * leaves out: views are sent as they are. A WeakMap costs 1 us more for each view.
  */
 const STORED = Symbol('what is stored behind the view');
 type TaskBehind = TaskView & { [STORED]?: ShownTask };

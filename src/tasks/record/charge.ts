@@ -3,8 +3,9 @@ import type { StoredOutput } from './task.entity.ts';
 import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
- * What an ending says of the cost, as columns of the statement that ends tasks. A success has its cost, because the worker
- * knows what was made. Any other ending names the amount of the task's own price that is charged if the task was submitted.
+ * What an ending says of the cost, as columns of the statement that ends tasks. A success has its cost, because the
+ * worker knows what was made. Any other ending names the amount of the task's own price that is charged if the task was
+ * submitted.
  */
 export interface Charge {
   rule: 'full' | 'failed' | 'stopped' | null;

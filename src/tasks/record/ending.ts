@@ -5,8 +5,9 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of its
- * first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can appear.
+ * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of
+ * its first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can
+ * appear.
  */
 export const LONGEST_END_MS = 5_000;
 
@@ -37,8 +38,8 @@ export interface EndWrite {
 }
 
 /**
- * Hook of an upper module that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that they
- * are pipelined with the UPDATE.
+ * Hook of an upper module that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
+ * they are pipelined with the UPDATE.
  * @param apiKeyIds API keys of the tasks that are about to end
  * @returns null when there is nothing to write whichever of the tasks end
  */

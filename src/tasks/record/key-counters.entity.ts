@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * How many queued and running tasks each API key has. The counts are exact, since every state change updates them in the
- * same commit; counting rows instead would make a create as expensive as the key's backlog is long.
+ * How many queued and running tasks each API key has. The counts are exact, since every state change updates them in
+ * the same commit. Counting rows instead would make a create as expensive as the key's backlog is long.
  */
 @Entity('key_load')
 export class KeyCounters {

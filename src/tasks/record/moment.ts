@@ -44,7 +44,7 @@ type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
 
 /**
  * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no
- * statement; those after the last write are lost with the worker.
+ * statement. Those after the last write are lost with the worker.
  */
 export class RunMoments {
   private pending: Moment[] = [];

@@ -1,7 +1,10 @@
 import { ERRORS } from '../../errors/catalog.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 
-/** Why a task failed. `retryable` says whether the same request may succeed later; it depends on the code alone. The messages are in `ERRORS`. */
+/**
+ * Why a task failed. `retryable` says whether the same request may succeed later; it depends on the code alone. The
+ * messages are in `ERRORS`.
+ */
 export const TASK_ERRORS = {
   task_cancelled: { retryable: false },
   content_policy_violation: { retryable: false },

@@ -5,7 +5,9 @@ export const TASK_SOURCES = ['api', 'openai', 'gemini', 'mcp', 'batch'] as const
 export type TaskSource = (typeof TASK_SOURCES)[number];
 export const TaskSourceChoice = defineChoice('TaskSource', TASK_SOURCES, 'By which interface a task was created.');
 
-/** What a task is to its parent: the same request again, a changed one, or another prompt with the parent's parameters. */
+/**
+ * What a task is to its parent: the same request again, a changed one, or another prompt with the parent's parameters.
+ */
 export const TASK_RELATIONS = ['retry', 'variation', 'remix'] as const;
 export type TaskRelation = (typeof TASK_RELATIONS)[number];
 

@@ -1,14 +1,14 @@
 /**
- * How the cost of a task was found. `priced`: by the operator's price for what was made; `reported`: by the tokens that
- * the provider reported; `free`: no paid call; `assumed`: a paid call may have been charged; `unpriced`: there is no
+ * How the cost of a task was found. `priced`: by the operator's price for what was made. `reported`: by the tokens that
+ * the provider reported. `free`: no paid call. `assumed`: a paid call may have been charged. `unpriced`: there is no
  * price for it.
  */
 export const COST_BASES = ['priced', 'reported', 'free', 'assumed', 'unpriced'] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
 /**
- * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an amount that is absent is not
- * charged. Stored with the task, so that a change of prices while it runs does not matter.
+ * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an amount that is absent is
+ * not charged. Stored with the task, so that a change of prices while it runs does not matter.
  */
 export interface FixedPrice {
   per_task?: number;
@@ -16,7 +16,9 @@ export interface FixedPrice {
   per_second?: number;
   per_million_input_tokens?: number;
   per_million_output_tokens?: number;
-  /** For all that was requested; absent when it depends on tokens alone, as are the next two if they are this amount. */
+  /**
+   * For all that was requested; absent when it depends on tokens alone, as are the next two if they are this amount.
+   */
   full?: number;
   /** For a job that failed at the provider: nothing, or the full amount. */
   failed?: number;

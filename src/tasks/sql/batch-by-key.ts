@@ -11,18 +11,20 @@ interface OfKey {
 }
 
 /**
- * A value of `lock_timeout` for a statement that has `lockWait` in its first CTE. PostgreSQL may wait twice for one row: for
- * its place in the line and then for the row.
+ * A value of `lock_timeout` for a statement that has `lockWait` in its first CTE. PostgreSQL may wait twice for one
+ * row: for its place in the line and then for the row.
  */
 export type LockWait = '1200ms' | '100ms';
 
-/** SQL fragment for a `from`: sets the parameter's `lock_timeout` until the transaction ends, without another statement. */
+/**
+ * SQL fragment for a `from`: sets the parameter's `lock_timeout` until the transaction ends, without another statement.
+ */
 export const lockWait = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
 /**
  * A batch in which a locked row fails only the items of its own API key. When a flush gives up on a lock, each key is
  * flushed alone. A key that is still locked is flushed apart from then on, until one of its items succeeds or 5 s are
- * over, so the items of other keys wait for it once at most.
+ * over. So the items of other keys wait for it once at most.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
   private readonly together: Batch<Item, Outcome>;

@@ -64,15 +64,16 @@ const keyed = (which: string): string => `
     )`;
 
 /**
- * SQL: whether a task is inserted, thus its key was. Nearly always all are: then no task is looked up among the keys. The
- * look-up is a hash table, because `is true` keeps the planner from a join, which would compare each task with each key.
+ * SQL: whether a task is inserted, thus its key was. Nearly always all are: then no task is looked up among the keys.
+ * The look-up is a hash table, because `is true` keeps the planner from a join, which would compare each task with each
+ * key.
  */
 const IS_NEW = `(place <= admitted and ((select all_new from whole) or (id in (select task_id from keyed)) is true))`;
 
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
- * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit. Returns every task that it
- * did not insert, with the reason.
+ * `idempotency_keys` makes concurrent requests with the same key wait for the first one's commit. Returns every task
+ * that it did not insert, with the reason.
  */
 const CREATE: Statement = {
   name: 'tasks.create_keyed',
@@ -122,7 +123,9 @@ export class CreateKeyedTasks {
     private readonly counters: OpenKeyCounters,
   ) {}
 
-  /** @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable */
+  /**
+   * @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable
+   */
   create(task: KeyedTask): Promise<Creation> {
     return (task.estimate_micros === undefined ? this.batch : this.reserved).add(task);
   }

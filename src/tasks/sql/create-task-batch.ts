@@ -22,7 +22,7 @@ export interface NewTaskBatch {
 }
 
 /**
- * The load of the key is read without a lock, because it only decides the place in the queue: a thousand rows take a
+ * The load of the key is read without a lock, because it only decides the place in the queue. A thousand rows take a
  * while to insert, and claims and ends of the key must not wait for them.
  */
 const INSERT: Statement = {
@@ -37,7 +37,10 @@ const INSERT: Statement = {
     )${INSERT_OF_BATCH}`,
 };
 
-/** Decides about the queue bound under the lock of the row, after the tasks, as the locks of every statement are ordered. */
+/**
+ * Decides about the queue bound under the lock of the row, after the tasks, as the locks of every statement are
+ * ordered.
+ */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
   text: `

@@ -33,6 +33,8 @@ const offset = (low: string): string => `(case when ${low} then ${LOW_OFFSET} el
 export const placeOf = (low: string, nth: string, weight: string): string =>
   `${offset(low)} + least((${nth}) * ${USUAL_WEIGHT} / ${weight}, ${LONGEST})`;
 
-/** SQL: the place, before all others of its priority, of the `nth` oldest task of its key, from 1 to the key's weight. */
+/**
+ * SQL: the place, before all others of its priority, of the `nth` oldest task of its key, from 1 to the key's weight.
+ */
 export const agedPlaceOf = (low: string, nth: string, weight: string): string =>
   `${offset(low)} - ${AGED_ROUNDS + 1} + least(${nth} * ${USUAL_WEIGHT} / ${weight}, ${AGED_ROUNDS})`;

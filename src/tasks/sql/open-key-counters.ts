@@ -10,8 +10,8 @@ import type { NewTask } from './new-task.ts';
  * SQL fragment of a create; $1 has the API keys of the new tasks, and $2 how long it may wait for a lock. Computes for
  * each key how many of its tasks the queue limit admits, and how many unfinished tasks of the same priority come before
  * them. Rows are locked in order, so two processes cannot deadlock. `low_ahead` is bounded because a process of an
- * earlier release ends tasks of low priority without counting them. It comes first in a statement, so that `pg_stat_activity`,
- * which shows 1,024 bytes, shows for which row it waits.
+ * earlier release ends tasks of low priority without counting them. It comes first in a statement, so that
+ * `pg_stat_activity`, which shows 1,024 bytes, shows for which row it waits.
  */
 export const LOAD = `
     load as (
@@ -38,7 +38,9 @@ export const COUNTED = `
     )`;
 export const COUNTED_COLUMNS = 'api_key_id, low';
 
-/** Why a task was not inserted. `no_counters`: its API key has no counters row, although this process has opened one. */
+/**
+ * Why a task was not inserted. `no_counters`: its API key has no counters row, although this process has opened one.
+ */
 export type Refusal = 'known_key' | 'queue_full' | 'no_counters' | SpentBudget;
 
 /** A row of a statement that creates tasks. */
@@ -67,7 +69,9 @@ const OPEN: Statement = {
 /** API keys whose row is known to be there. One that is forgotten costs another insert. */
 const MAX_KEYS = 20_000;
 
-/** Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks. */
+/**
+ * Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks.
+ */
 @Injectable()
 export class OpenKeyCounters {
   private readonly opened = new LRUCache<string, true>({
@@ -88,7 +92,9 @@ export class OpenKeyCounters {
     for (const id of unopened) this.opened.set(id, true);
   }
 
-  /** Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed it. */
+  /**
+   * Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed it.
+   */
   forget(tasks: Pick<NewTask, 'api_key_id'>[]): void {
     for (const task of tasks) this.opened.delete(task.api_key_id);
   }

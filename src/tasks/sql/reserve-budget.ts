@@ -10,7 +10,7 @@ import {
 
 /**
  * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves
- * its estimated cost, under the lock of the budget, so the sum of all reservations never passes the amount, in any
+ * its estimated cost, under the lock of the budget. So the sum of all reservations never passes the amount, in any
  * number of processes.
  */
 

@@ -40,7 +40,7 @@ export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
 }
 
 /**
- * The days nearest to a range of whole quarters, and the quarters between both, which are added or taken away: a day of
+ * The days nearest to a range of whole quarters, and the quarters between both, which are added or taken away. A day of
  * Berlin is a day of UTC and a few quarters at each end. Only quarters, where these are fewer.
  */
 function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {

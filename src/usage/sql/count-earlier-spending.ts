@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 
 /**
  * Sums of whole UTC days and the few rows of the ledger that no sum contains yet, in one snapshot. They count by the
- * end of a task, not by its creation, which the sums do not know: of the tasks that ended in the present period, a few
+ * end of a task, not by its creation, which the sums do not know. Of the tasks that ended in the present period, a few
  * may have been created before it.
  */
 const COUNT = `

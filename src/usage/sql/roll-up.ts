@@ -5,7 +5,10 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 /** Rows of one round. */
 export const ROLL_UP_ROWS = 5_000;
 
-/** Of one name of a pair, API key and UTC day. A client may send a new value with each task, so the others are summed together. */
+/**
+ * Of one name of a pair, API key and UTC day. A client may send a new value with each task, so the others are summed
+ * together.
+ */
 const MOST_VALUES = 1_000;
 const OTHER_VALUES = '(other)';
 
@@ -15,10 +18,11 @@ const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
 const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
 
 /**
- * Adds rows of the ledger to the sums and marks them, in one statement and one commit: a row is added exactly once, whatever
- * its time and however late its transaction committed. A mark, because times cannot tell: the time of a row is that of the
- * begin of its transaction, and others that began later may commit before it. The advisory lock lets one process add at a
- * time; the others find nothing to do. Rows whose cost a late confirmation from the provider may still correct wait.
+ * Adds rows of the ledger to the sums and marks them, in one statement and one commit. So a row is added exactly once,
+ * whatever its time and however late its transaction committed. It marks rows, because times cannot tell. The time of a
+ * row is that of the begin of its transaction, and others that began later may commit before it. The advisory lock lets
+ * one process add at a time; the others find nothing to do. Rows whose cost a late confirmation from the provider may
+ * still correct wait.
  */
 const ROLL_UP: Statement = {
   name: 'usage.roll_up',

@@ -22,8 +22,8 @@ const FINISH_PAUSE_MS = 500;
 const MIN_INTERVAL_MS = 3;
 
 /**
- * Makes the attempts in batches: while one batch is at the database, finished attempts and signalled endpoints collect for
- * the next. Each finished attempt polls its endpoint again, until nothing is due there.
+ * Makes the attempts in batches: while one batch is at the database, finished attempts and signalled endpoints collect
+ * for the next. Each finished attempt polls its endpoint again, until nothing is due there.
  */
 @Injectable()
 export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -14,8 +14,8 @@ const SWEEPS_PER_PURGE = 12;
 const MS_PER_S = 1000;
 
 /**
- * Runs in every worker process: polls for due dispatches, takes over attempts of dead processes, and deletes events when the
- * retention of their tasks ends.
+ * Runs in every worker process. It polls for due dispatches, takes over attempts of dead processes, and deletes events
+ * when the retention of their tasks ends.
  */
 @Injectable()
 export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -30,8 +30,8 @@ const POLL_MS = 500;
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. It polls, and only while somebody watches: a signal of each attempt would cost every
- * worker something at every delivery, watched or not.
+ * Follows attempts for subscribers. It polls, and only while somebody watches: a signal of each attempt would cost
+ * every worker something at every delivery, watched or not.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {

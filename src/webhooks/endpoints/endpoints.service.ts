@@ -118,7 +118,8 @@ export class EndpointsService {
   }
 
   /**
-   * The new secret signs from the next attempt on. The old one signs as well for `keepOldForHours`. An older one is deleted.
+   * The new secret signs from the next attempt on. The old one signs as well for `keepOldForHours`. An older one is
+   * deleted.
    * @throws ApiError webhook_endpoint_not_found
    */
   async rotateSecret(apiKeyId: string, id: string, keepOldForHours = 0): Promise<IssuedEndpoint> {

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DeliveryTrigger } from './webhook-delivery.entity.ts';
 
 /**
- * One event on its way to one endpoint, and its own entry in the queue: waiting while `due_at` is set, in flight while
- * `lease_until` is set, otherwise finished. Written by the statements in webhooks/sql.
+ * One event on its way to one endpoint, and its own entry in the queue. It waits while `due_at` is set, is in flight
+ * while `lease_until` is set, and is finished otherwise. Written by the statements in webhooks/sql.
  */
 @Entity('webhook_dispatches')
 export class WebhookDispatch {

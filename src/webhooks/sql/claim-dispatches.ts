@@ -31,8 +31,8 @@ export interface ClaimedDispatch {
  * Claims due dispatches, as far as their endpoints have free slots. Raw SQL, because it is hot and one statement of
  * several CTEs.
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
- * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous claims.
- * $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
+ * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
+ * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

@@ -37,7 +37,10 @@ const DELETE_ENDPOINTS: Statement = {
   text: 'delete from webhook_endpoints where api_key_id = $1',
 };
 
-/** Erases events with their dispatches and deliveries, and then the endpoints, of which a key has few. Raw SQL because the pieces are bounded. */
+/**
+ * Erases events with their dispatches and deliveries, and then the endpoints, of which a key has few. Raw SQL because
+ * the pieces are bounded.
+ */
 @Injectable()
 export class EraseWebhooks implements OnModuleInit {
   constructor(

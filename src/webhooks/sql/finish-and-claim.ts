@@ -8,8 +8,8 @@ import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
- * Serialises batches that concern the same endpoint. `for no key update` instead of `for update`, because transactions that
- * end tasks insert rows that reference these endpoints at the same time.
+ * Serialises batches that concern the same endpoint. It locks with `for no key update`: transactions that end tasks
+ * insert rows that reference these endpoints at the same time. With `for update` they would have to wait.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',

@@ -28,7 +28,7 @@ export interface FinishedDelivery {
  * that it names. So an attempt that outlived its lease changes nothing but its own row in the log, which the sweep has
  * written already. A success ends `failing_since`. A response of 410, or failures for $2 seconds, disable the endpoint
  * and return its id. Test deliveries do not affect endpoint health. `lease_until + interval '0'` keeps the planner off
- * the partial index of leases on purpose: through that index it would read every attempt in flight at the endpoint. The
+ * the partial index of leases on purpose. Through that index it would read every attempt in flight at the endpoint. The
  * rows of a batch are never joined with each other, which would cost the square of their number.
  */
 export const FINISH: Statement = {

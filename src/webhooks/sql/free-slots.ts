@@ -2,9 +2,9 @@
 const MAX_PER_ENDPOINT = 10;
 
 /**
- * SQL expression: how many more attempts may start at an endpoint now. At most ten are in flight, or one while the endpoint
- * fails, so a dead endpoint costs one connection, however long its backlog. Exact only if an earlier statement of the
- * transaction has locked the endpoint.
+ * SQL expression: how many more attempts may start at an endpoint now. At most ten are in flight, or one while the
+ * endpoint fails, so a dead endpoint costs one connection, however long its backlog. Exact only if an earlier statement
+ * of the transaction has locked the endpoint.
  * @param endpoint alias of the endpoint's row in the statement
  */
 export const freeSlots = (endpoint: string): string => `(

@@ -18,8 +18,8 @@ export interface NewEvent {
 }
 
 /**
- * The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. A revoked
- * key receives no events, so its endpoints do not count.
+ * The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. A
+ * revoked key receives no events, so its endpoints do not count.
  */
 const SUBSCRIPTIONS: Statement = {
   name: 'webhooks.taken',
@@ -29,9 +29,9 @@ const SUBSCRIPTIONS: Statement = {
 };
 
 /**
- * Inserts the events and dispatches of many ended tasks in one statement. Hot: it runs in every transaction that ends tasks.
- * The dispatch row doubles as its queue entry. A disabled endpoint gets a dispatch too, without a due time: `recover` sends
- * it once the endpoint is enabled again.
+ * Inserts the events and dispatches of many ended tasks in one statement. Hot: it runs in every transaction that ends
+ * tasks. The dispatch row doubles as its queue entry. A disabled endpoint gets a dispatch too, without a due time:
+ * `recover` sends it once the endpoint is enabled again.
  */
 const insertEvents = (name: string, traceParent: string): Statement => ({
   name,

@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Statement } from '../../platform/database/sql.ts';
 
 /**
- * Unschedules everything that waits for these endpoints. The dispatches stay without a due time, where `recover` finds them.
- * One statement, so that queue and delivery log change together.
+ * Unschedules everything that waits for these endpoints. The dispatches stay without a due time, where `recover` finds
+ * them. One statement, so that queue and delivery log change together.
  */
 export const STOP_WAITING: Statement = {
   name: 'webhooks.stop',

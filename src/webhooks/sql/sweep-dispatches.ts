@@ -16,9 +16,9 @@ const LAPSED: Statement = {
 };
 
 /**
- * Releases attempts whose process has died. They are due again at once and keep their place in the retry schedule, because
- * their result is unknown. The log shows them as broken connections, as the receiver saw them. Those of an event that is gone are
- * deleted: they would be claimed again and again, and nothing could be sent.
+ * Releases attempts whose process has died. They are due again at once and keep their place in the retry schedule,
+ * because their result is unknown. The log shows them as broken connections, as the receiver saw them. Those of an
+ * event that is gone are deleted: they would be claimed again and again, and nothing could be sent.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',

@@ -23,8 +23,8 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
  *
  * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is
  * written. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one,
- * `darkroom-error` if it cannot be read. Styles:
- * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`,
+ * `darkroom-error` if it cannot be read. Parts:
+ * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`. Properties:
  * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */
 export class DarkroomTask extends Base {

@@ -3,7 +3,7 @@ const MAX_BACKOFF_MS = 8_000;
 /** When the service asks for a longer wait, the caller gets the error and decides. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether the same request may get another answer, or is answered now that it was cut off. */
+/** Whether a retry may succeed: a temporary refusal, or a cut connection. */
 export function mayRetry(status: number, headers: Headers, code: string): boolean {
   const advice = headers.get('x-should-retry');
   if (advice !== null) return advice === 'true';

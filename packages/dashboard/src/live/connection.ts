@@ -1,4 +1,4 @@
-/** How the page gets its news. */
+/** How the page gets its events. */
 export type Connection =
   { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 

@@ -13,7 +13,7 @@ let client: Client | null = null;
 function socket(): Client {
   client ??= createClient({
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
-    // The feed reconnects by itself, because it has to say since when it missed news.
+    // The feed reconnects by itself, because it has to say since when it missed events.
     retryAttempts: 0,
     connectionAckWaitTimeout: 10_000,
     keepAlive: 15_000,

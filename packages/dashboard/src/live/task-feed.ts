@@ -5,7 +5,7 @@ import { type Ended, subscribe } from './socket.ts';
 import { putTasks, type TaskRow } from './task-store.ts';
 import { NewestTasks, TasksUpdated, toRow } from './task.documents.ts';
 
-/** News gathers for this long, so that a frame is written once however much happens. */
+/** Events gather for this long, so that a frame is written once however much happens. */
 const GATHER_MS = 80;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;

@@ -7,7 +7,7 @@ const RETRY_MS = 2_000;
 
 export interface Live<Result> {
   data: Result | null;
-  /** What is shown is no longer kept up to date; unix milliseconds of the last news. */
+  /** What is shown is no longer kept up to date; unix milliseconds of the last event. */
   staleSince: number | null;
 }
 

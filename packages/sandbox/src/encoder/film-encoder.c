@@ -1,6 +1,7 @@
 /*
- * The film encoder: composes a frame from the pixels of canvases and encodes it with minih264 (CC0) in WebAssembly SIMD.
- * build.sh compiles it into film-encoder.gen.ts. JavaScript writes pixels at the addresses that the functions return.
+ * The film encoder: composes a frame from the pixels of canvases and encodes it with minih264 (CC0) in WebAssembly
+ * SIMD. The script build.sh compiles it into film-encoder.gen.ts. JavaScript writes pixels at the addresses that the
+ * functions return.
  */
 #define __EMSCRIPTEN__ 1 /* chooses the byte order */
 #ifndef PLAIN /* what film-encoder.spec.ts compares the encoder with */

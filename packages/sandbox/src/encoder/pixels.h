@@ -23,9 +23,9 @@ static void blend_row(uint8_t *below, const uint8_t *above, int width) {
 }
 
 /*
- * Enlarges one row of `width` pixels to twice the width. `near` is the row that the result lies in, `far` the next one in its
- * direction: three parts of the nearer, one part of the further, in both directions. `sums` has room for width + 4 pixels of
- * 16 bits a channel.
+ * Enlarges one row of `width` pixels to twice the width. `near` is the row that the result lies in, `far` the next one
+ * in its direction. The result is three parts of the nearer and one part of the further, in both directions. `sums` has
+ * room for width + 4 pixels of 16 bits a channel.
  */
 static void enlarge_row(uint8_t *out, const uint8_t *near, const uint8_t *far, uint16_t *sums, int width) {
   uint16_t *const first = sums + 4; /* one pixel of margin, as the row's first and last pixel repeat */

@@ -12,7 +12,10 @@ export interface FoundApiKey {
   bounds: BoundingKey[];
   /** Or a bounded key above it is. */
   revoked: boolean;
-  /** Milliseconds until the key, a bounded one above it or the secret expires, by the database's clock. Negative after expiry; null: never. */
+  /**
+   * Milliseconds until the key, a bounded one above it or the secret expires, by the database's clock. Negative after
+   * expiry; null: never.
+   */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */
   lastUseStale: boolean;

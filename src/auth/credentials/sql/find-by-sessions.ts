@@ -10,8 +10,8 @@ export interface FoundSession extends FoundApiKey {
 }
 
 /**
- * As `auth.find_by_hashes`, from a session: one probe more. The join goes through the secret that the session was opened
- * with, so the session ends with that secret and not only with the key.
+ * As `auth.find_by_hashes`, from a session: one probe more. The join goes through the secret that the session was
+ * opened with, so the session ends with that secret and not only with the key.
  */
 const FIND_BY_SESSIONS: Statement = {
   name: 'auth.find_by_sessions',
@@ -27,7 +27,9 @@ const FIND_BY_SESSIONS: Statement = {
    where n.token_hash = any($1::bytea[]) and n.expires_at > clock_timestamp()`,
 };
 
-/** Looks up many sessions at once. Returns them in the order of the hashes, null for one that is unknown or has ended. */
+/**
+ * Looks up many sessions at once. Returns them in the order of the hashes, null for one that is unknown or has ended.
+ */
 export async function findBySessions(sql: Sql, hashes: readonly Buffer[]): Promise<(FoundSession | null)[]> {
   const rows = await sql.run<FoundSession & { hash: Buffer }>(FIND_BY_SESSIONS, [hashes]);
   const byHash = new Map(rows.map((row) => [row.hash.toString('base64'), row]));

@@ -10,7 +10,9 @@ const RECORD_SESSION_USE: Statement = {
                    for no key update skip locked)`,
 };
 
-/** Sets the last use of these sessions to now, and their end to that plus their idle time. At most once a minute each. */
+/**
+ * Sets the last use of these sessions to now, and their end to that plus their idle time. At most once a minute each.
+ */
 export async function recordSessionUse(sql: Sql, sessionIds: readonly string[]): Promise<void> {
   await sql.run(RECORD_SESSION_USE, [sessionIds]);
 }

@@ -6,8 +6,8 @@ import type { Erasure } from '../erasure.entity.ts';
 /** Longer than a piece takes whose storage is slow. A process that is killed delays the erasure by this. */
 const LEASE = `interval '2 minutes'`;
 /**
- * For so long after the request another process may accept the key, a creation may commit, or a worker write. The key of a form is checked
- * again once the form has arrived.
+ * For so long after the request another process may accept the key, a creation may commit, or a worker write. The key
+ * of a form is checked again once the form has arrived.
  */
 const QUIET_AFTER = `interval '1 minute'`;
 
@@ -44,7 +44,9 @@ const PUT_OFF: Statement = {
   text: `update erasures set lease_until = now() + make_interval(secs => $3) where ${mine}`,
 };
 
-/** Texts that name or describe the key itself. Its hashes stay: without them BOOTSTRAP_API_KEY would bring the key back. */
+/**
+ * Texts that name or describe the key itself. Its hashes stay: without them BOOTSTRAP_API_KEY would bring the key back.
+ */
 const BLANK_KEY: Statement = {
   name: 'erasures.blank_key',
   text: `update api_keys set name = 'erased', hint = '', limits = '{}', last_used_at = null where id = $1`,

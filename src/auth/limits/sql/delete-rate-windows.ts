@@ -14,7 +14,9 @@ const DELETE: Statement = {
     delete from rate_windows w using over where w.api_key_id = over.api_key_id and w.bucket = over.bucket returning 1`,
 };
 
-/** Raw SQL because of `skip locked`: several workers delete at once, and a request that opens a window does not wait. */
+/**
+ * Raw SQL because of `skip locked`: several workers delete at once, and a request that opens a window does not wait.
+ */
 @Injectable()
 export class DeleteRateWindows {
   constructor(private readonly sql: Sql) {}

@@ -18,8 +18,8 @@ const NEWLINE = 0x0a;
 const columnsOf = ({ columns }: CopiedTable): string => columns.map(escapeIdentifier).join(', ');
 
 /**
- * A query and not the table itself, because `copy` does not read a partitioned table. In the order of the key, because two databases
- * need not have the same partitions.
+ * A query and not the table itself, because `copy` does not read a partitioned table. In the order of the key, because
+ * two databases need not have the same partitions.
  */
 const copyOut = (table: StoredTable): string => {
   const order = table.order.length === 0 ? '' : ` order by ${table.order.map(escapeIdentifier).join(', ')}`;

@@ -47,7 +47,10 @@ function readPassword(dataDir: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Builds the cluster in a temporary folder and renames it when it is complete, so that a kill leaves no partial cluster. */
+/**
+ * Builds the cluster in a temporary folder and renames it when it is complete, so that a kill leaves no partial
+ * cluster.
+ */
 async function initialise({ path, password, binaries, user, fsync }: EmbeddedCluster): Promise<void> {
   const draft = `${path}.new`;
   rmSync(draft, { recursive: true, force: true });

@@ -41,8 +41,8 @@ const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 const RETRY_CODES = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
 
 /**
- * Starts the PostgreSQL in `dataDir`. It joins the server instead when another process (ROLE=api beside ROLE=worker) has
- * started it, or when an earlier, killed process left it running. The first start creates the cluster.
+ * Starts the PostgreSQL in `dataDir`. It joins the server instead when another process (ROLE=api beside ROLE=worker)
+ * has started it. It also joins one that an earlier, killed process left running. The first start creates the cluster.
  * @param options.fsync false only in tests
  * @throws Error that suggests a remedy (another DATA_DIR, another user, DATABASE_URL)
  */
@@ -103,8 +103,8 @@ async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
       await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
       return await connect(cluster, port);
     } catch (cause) {
-      // It may still be recovering after a crash, another program may have taken the port, or children of a killed server
-      // may still be ending.
+      // It may still be recovering after a crash, another program may have taken the port, or children of a killed
+      // server may still be ending.
       const joined = await joinServer(cluster);
       if (joined) return joined;
       if (attempt === START_ATTEMPTS) {

@@ -7,7 +7,7 @@ const RETRY_MS = 25;
 
 /**
  * Runs `work` while no other process, and no other call in this one, holds the same file. It uses SQLite's file lock,
- * because the operating system releases it when its holder dies: a killed process blocks no other one, and no stale
+ * because the operating system releases it when its holder dies. So a killed process blocks no other one, and no stale
  * lock file has to be interpreted.
  * @param waitMs how long to wait for another holder
  */
@@ -36,13 +36,16 @@ function open(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start. */
+/**
+ * SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start.
+ */
 function restrict(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   try {
     chmodSync(path, 0o600); // one of an earlier release
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error; // of another user; being able to lock it is enough
+    // EPERM: of another user. Being able to lock it is enough.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }
 

@@ -25,7 +25,8 @@ const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
-  // By default glibc returns the memory of each statement to the system, and the next one takes it again: 4 % of all its work.
+  // By default glibc returns the memory of each statement to the system, and the next one takes it again: 4 % of all
+  // its work.
   MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024),
   MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
   ...(process.platform === 'win32' && { SystemRoot: process.env.SystemRoot }),
@@ -84,9 +85,10 @@ function lookUpUser(): { uid: number; gid: number } | null {
 }
 
 /**
- * The least privilege with which the user reaches both the programs and the data: no capability where the path is open to
- * all (a clone in /srv), otherwise one that bypasses folder permissions (a clone in /root, mode 0700). Each is tried in turn
- * instead of computed, because containers drop capabilities, and access lists and mount options matter as well.
+ * The least privilege with which the user reaches both the programs and the data. Where the path is open to all (a
+ * clone in /srv), it is no capability. Elsewhere (a clone in /root, mode 0700), it is one that bypasses folder
+ * permissions. Each is tried in turn instead of computed, because containers drop capabilities, and access lists and
+ * mount options matter as well.
  */
 function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
   const candidates: Prefix[] = [
@@ -146,7 +148,8 @@ function run(
         reject(new Error(`${program} failed: ${lastLines || error.message}`, { cause: error }));
       },
     );
-    child.stdin?.on('error', () => undefined); // the program exited before it read everything; its exit code is reported
+    // The program exited before it read everything. Its exit code is reported.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
 }

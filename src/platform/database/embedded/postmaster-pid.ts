@@ -23,8 +23,8 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Whether the process exists and is a PostgreSQL. After a kill its id may belong to any other program, which is common in a
- * restarted container.
+ * Whether the process exists and is a PostgreSQL. After a kill its id may belong to any other program, which is common
+ * in a restarted container.
  */
 export function isPostgres(pid: number): boolean {
   try {
@@ -37,9 +37,9 @@ export function isPostgres(pid: number): boolean {
 }
 
 /**
- * Replaces a process id that now belongs to another program: PostgreSQL would take that program for a running server and
- * refuse to start. The other lines stay, because PostgreSQL uses them to check that no child of the killed server still
- * writes.
+ * Replaces a process id that now belongs to another program: PostgreSQL would take that program for a running server
+ * and refuse to start. The other lines stay, because PostgreSQL uses them to check that no child of the killed server
+ * still writes.
  */
 export function clearStalePid(cluster: string): void {
   const file = join(cluster, 'postmaster.pid');

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * Which key made a key. Null for keys of the command line, of a start, and of earlier releases: a process of the last release goes on
- * making keys without it.
+ * Which key made a key. Null for keys of the command line, of a start, and of earlier releases: a process of the last
+ * release goes on making keys without it.
  */
 export class KeyMakers1700000000044 implements MigrationInterface {
   /** The index is built while the service goes on. Each step can be repeated. */

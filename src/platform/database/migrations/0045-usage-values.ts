@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which values of metadata have sums of their own: at most 1,000 a day of each pair name of a key, the others are summed together. Processes of the
- * last release do not know the table and go on without the bound.
+ * Which values of metadata have sums of their own: at most 1,000 a day of each pair name of a key, the others are
+ * summed together. Processes of the last release do not know the table and go on without the bound.
  */
 export class UsageValues1700000000045 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * What clients may still write to a bucket with links that cannot be taken back. Processes of the last release write none: what they
- * announce counts while it is pending, as before.
+ * What clients may still write to a bucket with links that cannot be taken back. Processes of the last release write
+ * none: what they announce counts while it is pending, as before.
  */
 export class AnnouncedBytes1700000000046 implements MigrationInterface {
   /** The index is made while the service goes on. Each step can be repeated. */

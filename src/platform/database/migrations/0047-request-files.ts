@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What the pictures take that came inside requests. Processes of the last release count none: what they store counts for nothing, and of what
- * they delete the count stays.
+ * What the pictures take that came inside requests. Processes of the last release count none: what they store counts
+ * for nothing, and of what they delete the count stays.
  */
 export class RequestFiles1700000000047 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -3,7 +3,7 @@ const OTHERS_COUNT_S = 90;
 
 /**
  * For the statements that move rows to the newest SECRET_KEY: whether all processes have this key as their newest. A
- * process that does not have it yet could not read the rows any more, and processes with the same keys in another order
+ * process that does not have it yet could not read the rows any more. Processes with the same keys in another order
  * would move them back and forth.
  * @param keyId a parameter of the statement
  */

@@ -17,8 +17,8 @@ export class TwoClustersError extends Error {
 }
 
 /**
- * A promotion begins a new timeline. Of two primaries the one with the higher timeline is right: the other has been cut off
- * from its standby, and whatever it still takes is lost.
+ * A promotion begins a new timeline. Of two primaries the one with the higher timeline is right. The other has been cut
+ * off from its standby, and whatever it still takes is lost.
  * @param current stays if no other is newer
  * @throws TwoClustersError
  */

@@ -3,7 +3,10 @@ import type { DatabaseHost } from '../../config/database-hosts.ts';
 /** What pg says when a server offers no encryption. */
 const NO_ENCRYPTION = 'The server does not support SSL connections';
 
-/** Names of servers that offer none and need not (`sslmode=prefer`). For the whole process: each pool would have to find out. */
+/**
+ * Names of servers that offer none and need not (`sslmode=prefer`). For the whole process: each pool would have to find
+ * out.
+ */
 const plain = new Set<string>();
 
 export const urlOf = (host: DatabaseHost): string => (plain.has(host.name) ? host.plainUrl! : host.url);

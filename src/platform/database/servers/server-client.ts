@@ -4,7 +4,9 @@ import { Client, type ClientConfig } from 'pg';
 export const READ_ONLY = '25006';
 
 export interface ServerClientConfig extends ClientConfig {
-  /** Connect only if the server takes writes. It says so in the messages that begin a session, which cost no round trip. */
+  /**
+   * Connect only if the server takes writes. It says so in the messages that begin a session, which cost no round trip.
+   */
   isPrimaryWanted?: boolean;
 }
 

@@ -8,7 +8,10 @@ import { Servers } from './servers.ts';
 const BEGUN = Buffer.from('5200000008000000005a0000000549', 'hex');
 const SSL_REQUEST = 80_877_103;
 
-/** A server without encryption, as far as a session begins. @returns its port and what each connection has asked for first */
+/**
+ * A server without encryption, as far as a session begins.
+ * @returns its port and what each connection has asked for first
+ */
 async function plainServer() {
   const asked: string[] = [];
   const sockets = new Set<Socket>();

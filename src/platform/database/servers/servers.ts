@@ -8,7 +8,7 @@ import { ServerClient, WORDS } from './server-client.ts';
 /** At a start, when there is no server yet: a process that loads its modules is slow to read what has arrived. */
 const FIND_TIMEOUT_MS = 5_000;
 /**
- * How long the other servers may take once one has said that it is primary: long enough for one that was promoted
+ * How long the other servers may take once one has said that it is primary. It is long enough for one that was promoted
  * later, without waiting for a dead one.
  */
 const OTHERS_MS = 1_000;
@@ -95,7 +95,10 @@ export class Servers {
     return true;
   }
 
-  /** Opens a connection outside of the pool, to the present primary. @throws Error of the search or of the connection */
+  /**
+   * Opens a connection outside of the pool, to the present primary.
+   * @throws Error of the search or of the connection
+   */
   async connect(config: ClientConfig): Promise<Client> {
     await this.find();
     try {

@@ -72,7 +72,9 @@ const isStream = (request: FastifyRequest): boolean => routeOf(request).url?.end
 
 const RELEASE = Symbol('release');
 
-/** A field, because requests in a Map or WeakMap were measured to survive two garbage collections, which took 2 us each. */
+/**
+ * A field, because requests in a Map or WeakMap were measured to survive two garbage collections, which took 2 us each.
+ */
 type CountedRequest = FastifyRequest & { [RELEASE]?: (() => void) | null };
 
 /**

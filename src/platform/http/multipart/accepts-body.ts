@@ -12,7 +12,9 @@ import { UploadRoom } from './upload-room.ts';
 interface BodyConfig {
   /** Also multipart/form-data: the body is then a `MultipartBody`, which the handler reads. */
   multipart?: boolean;
-  /** Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads. */
+  /**
+   * Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads.
+   */
   signedFile?: boolean;
   /** JSON without an API key, for a route that hands out what replaces one. */
   withoutKey?: boolean;

@@ -18,8 +18,8 @@ const watched = new WeakSet<Socket>();
 export const isWatched = (socket: Socket): boolean => watched.has(socket);
 
 /**
- * Watches the arrival of one body: it must end in time, and no part of it may trickle. A body that waits for this process
- * to write, and not for the client to send, is not slow.
+ * Watches the arrival of one body: it must end in time, and no part of it may trickle. A body that waits for this
+ * process to write, and not for the client to send, is not slow.
  * @param onSlow called once, with `request_timeout`
  * @returns stops the watch
  */
@@ -53,8 +53,8 @@ export function watchArrival(
 }
 
 /**
- * Discards the rest of a rejected body for a while, then closes the connection. Closing at once would reset it, and a client
- * that is still sending would never read the response.
+ * Discards the rest of a rejected body for a while, then closes the connection. Closing at once would reset it, and a
+ * client that is still sending would never read the response.
  */
 export function discardRest(raw: IncomingMessage, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;

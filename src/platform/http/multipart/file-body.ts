@@ -34,7 +34,8 @@ export class FileBody {
       if (bytes > this.limits.fileBytes) throw new ApiError('payload_too_large', { message: 'The file is too large.' });
     };
     try {
-      // An iterator, because a pipeline that fails would destroy the request, and with it the connection for the response.
+      // An iterator, because a pipeline that fails would destroy the request, and with it the connection for the
+      // response.
       const source = this.raw.iterator({ destroyOnReturn: false });
       const file = await writeScratchFile(source, { path: join(upload.folder, 'file'), ...upload.target }, check);
       return { ...file, dispose: () => upload.dispose() };

@@ -57,8 +57,8 @@ export class MultipartBody {
 
   /**
    * Reads the form. Files go to disk as they arrive and are hashed on the way; the client waits while the disk is busy.
-   * @throws ApiError invalid_multipart, invalid_unicode, too_many_items, payload_too_large, request_timeout, rate_limit_exceeded or
-   *   service_unavailable, and what `checkOnArrival` throws. Then nothing is left on disk.
+   * @throws ApiError invalid_multipart, invalid_unicode, too_many_items, payload_too_large, request_timeout,
+   *   rate_limit_exceeded or service_unavailable, and what `checkOnArrival` throws. Then nothing is left on disk.
    */
   async read({ owner, only, tooLarge = () => 'invalid_multipart' }: ReadOptions): Promise<Form> {
     if (Number(this.raw.headers['content-length'] ?? 0) > this.limits.formBytes) throw tooLargeForm(this.limits);

@@ -141,7 +141,8 @@ const NEST_STARTUP_CONTEXTS = new Set([
 ]);
 
 /**
- * The log of the process, and Nest's logger: `new Logger('webhooks').log({ event: 'webhook.attempted', ms })` logs one line.
+ * The log of the process, and Nest's logger: `new Logger('webhooks').log({ event: 'webhook.attempted', ms })` logs one
+ * line.
  */
 export class NestLogger implements LoggerService {
   private readonly repeats = new Repeats((level, fields) => this.logger[level](fields));

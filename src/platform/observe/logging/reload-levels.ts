@@ -4,7 +4,8 @@ import type { OperatorLevels } from '../../config/log-levels.ts';
 import { logLevels } from './logging.ts';
 
 /**
- * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a signal.
+ * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a
+ * signal.
  * @param readEnvironment may throw, when the file `.env` cannot be read
  */
 export function reloadLogLevels(readEnvironment: () => NodeJS.ProcessEnv): void {

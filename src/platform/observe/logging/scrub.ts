@@ -9,8 +9,8 @@ const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi;
 
 /**
  * Removes secrets from every log line, by their field name or their form. No match reaches past a quote or a backslash,
- * so JSON remains JSON. Two earlier steps remove what has no form of its own from an upstream's error:
- * providers/wire/operator-cause.ts the key of the call, generation/run/without-prompt.ts the prompt.
+ * so JSON remains JSON. Two earlier steps remove what has no form of its own from an upstream's error. The key of the
+ * call is removed in providers/wire/operator-cause.ts, the prompt in generation/run/without-prompt.ts.
  */
 export function scrub(line: string): string {
   const scrubbed = line.replace(SECRET_FIELDS, '"$1":"…"').replace(SECRETS, '$1…');

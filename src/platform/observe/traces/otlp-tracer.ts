@@ -55,7 +55,10 @@ class SpanIds extends RandomIdGenerator {
   }
 }
 
-/** Makes spans with OpenTelemetry's SDK and sends them with OTLP over HTTP. Only `Traces` imports it, when traces are on. */
+/**
+ * Makes spans with OpenTelemetry's SDK and sends them with OTLP over HTTP. Only `Traces` imports it, when traces are
+ * on.
+ */
 export class OtlpTracer {
   private readonly ids = new SpanIds();
   private readonly provider: TracerProvider;
@@ -115,8 +118,8 @@ export class OtlpTracer {
 }
 
 /**
- * The SDK's processor tells a meter what became of spans. The text of an error is left out: it may repeat the collector's answer, or the
- * headers that hold its credential.
+ * The SDK's processor tells a meter what became of spans. The text of an error is left out: it may repeat the
+ * collector's answer, or the headers that hold its credential.
  */
 function meterOf(counts: SpanCounts): Meter {
   const logger = new Logger('traces');

@@ -82,7 +82,8 @@ describe('traces', () => {
       attributes: { ok: true, part: 0.5 },
       events: [{ name: 'poll failed', attributes: { 'http.response.status_code': 503 } }],
     });
-    expect(inner!.endMs).toBeLessThanOrEqual(outer!.endMs + 1); // each span has its own clock, set in whole milliseconds
+    // Each span has its own clock, set in whole milliseconds.
+    expect(inner!.endMs).toBeLessThanOrEqual(outer!.endMs + 1);
     expect(collector.headers[0]).toMatchObject({ 'x-team': '7', 'content-type': 'application/x-protobuf' });
   });
 

@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../../api/client.ts';
 import { OwnFile } from '../../live/file.documents.ts';
 
-/** What files of ours look like, by their ids; null: it is asked, or there is none. */
+/** What files of ours look like, by their ids; null: still loading, or there is none. */
 const previews = new Map<string, string | null>();
 const listeners = new Set<() => void>();
 let version = 0;

@@ -17,8 +17,8 @@ interface Frame {
 }
 
 /**
- * Fills rows from side to side. Rows, not columns: so reading order is the order in the page, and arrows, Tab and screen
- * readers agree. The last row keeps its height, because it may not be full.
+ * Fills rows from side to side. Rows, not columns: so reading order is the order in the page, and arrows, Tab and
+ * screen readers agree. The last row keeps its height, because it may not be full.
  */
 export function justifiedRows<Item extends { ratio: number }>(items: readonly Item[], frame: Frame): Row<Item>[] {
   const rows: Row<Item>[] = [];

@@ -87,8 +87,8 @@ export function textsOf(limits: Limits | null): LimitTexts {
 }
 
 /**
- * What has changed, for the API: an emptied field goes back to the configured value, an emptied amount ends the budget.
- * undefined when nothing has.
+ * What has changed, for the API. An emptied field goes back to the configured value, an emptied amount ends the budget.
+ * The answer is undefined when nothing has changed.
  */
 export function changesOf(texts: LimitTexts, before: LimitTexts) {
   const limits: Partial<Record<LimitName, number | null>> = {};

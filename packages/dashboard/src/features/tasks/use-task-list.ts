@@ -24,7 +24,7 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** The newest tasks of a filter. None while they cannot be read: the next news asks again. */
+/** The newest tasks of a filter. None while they cannot be read: the next event asks again. */
 async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
   const found = await run(TaskIds, { filter, after: null }).catch(() => null);
   return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
