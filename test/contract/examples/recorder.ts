@@ -53,6 +53,8 @@ export class Recorder {
         ...headers,
       },
       ...(form ? { body: form } : body !== undefined && { body: JSON.stringify(body) }),
+    }).catch((cause) => {
+      throw new Error(`${method} ${path} got no answer.`, { cause });
     });
     const type = response.headers.get('content-type') ?? '';
     const text = /json|text/.test(type) ? await response.text() : (await response.arrayBuffer(), '');
