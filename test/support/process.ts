@@ -45,6 +45,9 @@ export async function allReady<Processes extends readonly ServiceProcess[]>(
   throw (failure as PromiseRejectedResult).reason;
 }
 
+/** Signals that a process gives itself. What it has written then explains what the test reports. */
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
+
 /** Starts the built program. */
 export function launchService(env: Record<string, string>, main = MAIN): StartingProcess {
   const child = spawn(process.execPath, [main], {
@@ -56,6 +59,9 @@ export function launchService(env: Record<string, string>, main = MAIN): Startin
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = once(child, 'exit');
+  child.once('exit', (_code, signal) => {
+    if (signal !== null && CRASHES.has(signal)) process.stderr.write(`A service crashed:\n${output.slice(-4_000)}\n`);
+  });
 
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {
