@@ -98,7 +98,7 @@ describe('partitions of tasks', () => {
     const { status, body } = await api.api.create(aCat);
     expect(status).toBe(201);
     worker = await startInProcess({ ...WORKER, ROLE: 'worker', DATA_DIR: api.env.DATA_DIR! }, api.database);
-    await eventually('the task', async () => (await api.api.get<TaskBody>(`/v1/tasks/${body.task_id}`)).body.status === 'succeeded'); // prettier-ignore
+    await api.api.until(body.task_id, 'succeeded');
     expect(await count('tasks_rest')).toBe(1);
     expect((await api.api.get<{ data: TaskBody[] }>('/v1/tasks')).body.data.map(({ task_id }) => task_id)).toEqual([
       body.task_id,

@@ -51,6 +51,8 @@ export const aFailure = { model: 'gpt-image-2', prompt: '#fail:content_policy_vi
 /** Runs until it is cancelled. */
 export const aHang = { model: 'gpt-image-2', prompt: '#hang' };
 
+const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed']);
+
 /** A client of the public REST API, with one API key. */
 export class Api {
   constructor(
@@ -109,10 +111,13 @@ export class Api {
   }
 
   private untilWithin(withinMs: number, taskId: string, ...statuses: string[]): Promise<TaskBody> {
+    const wanted = statuses.join(' or ');
     const poll = async () => {
       const { body } = await this.get(`/v1/tasks/${taskId}`);
-      return statuses.includes(body.status) && body;
+      if (statuses.includes(body.status)) return body;
+      if (!FINAL.has(body.status)) return false;
+      throw new Error(`${taskId} has ${body.status}, and not ${wanted}: ${JSON.stringify(body.error)}`);
     };
-    return eventually(`${taskId} to be ${statuses.join(' or ')}`, poll, withinMs);
+    return eventually(`${taskId} to be ${wanted}`, poll, withinMs);
   }
 }
