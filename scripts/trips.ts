@@ -77,6 +77,7 @@ async function count(
       SECRET_KEY: '0'.repeat(64),
       BOOTSTRAP_API_KEY: key,
       PORT: '0',
+      PUBLIC_URL: 'http://127.0.0.1', // links are not followed here
       LOG_LEVEL: 'silent',
       RATE_CREATE_PER_MIN: '0',
       RATE_READ_PER_MIN: '0',

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -27,15 +28,15 @@ export class Connections {
       this.open.add(socket);
       socket.once('close', () => this.open.delete(socket));
     });
-    fastify.addHook('onSend', (_request, reply, _payload, done) => {
-      if (this.isLeaving) reply.header('connection', 'close');
-      done();
-    });
   }
 
-  /** From now on each answer ends its connection: the next request of its client finds another process. */
+  /** From now on the answer to a request ends its connection: the next one of its client finds another process. */
   leave(): void {
+    if (this.isLeaving) return;
     this.isLeaving = true;
+    this.fastify.server.prependListener('request', (_request, response: ServerResponse) =>
+      response.setHeader('connection', 'close'),
+    );
   }
 
   /** Closes the idle ones too, from `CHECKS` checks on. */

@@ -6,11 +6,10 @@ import type { Config } from '../config/config.ts';
 import { createLogger, logLevels, NestLogger } from '../observe/logging/logging.ts';
 import { PROCESS_ID } from '../config/process-id.ts';
 import { VERSION } from '../config/version.ts';
-import { logRequests, traceRequests } from './observe-requests.ts';
+import { logRequests, traceRequests, warnOfUntrustedProxy } from './observe-requests.ts';
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
-import { warnOfUntrustedProxy } from './untrusted-proxy.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 
 /**

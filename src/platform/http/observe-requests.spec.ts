@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { warnOfUntrustedProxy } from './untrusted-proxy.ts';
+import { warnOfUntrustedProxy } from './observe-requests.ts';
 
 type Hook = (request: object, reply: object, done: () => void) => void;
 
