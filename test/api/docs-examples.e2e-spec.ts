@@ -8,7 +8,7 @@ import { type DocRequest, docExamples, lastEventOf } from '../support/doc-exampl
 const GIVEN_TASK = 'task_01jd8e5t9kf3qs7m2v4xw6yzab';
 const ID = /^(task|batch|key|we|evt|dlv|file)_[0-9a-z]{26}/;
 /** Fields whose value differs from run to run, and prose. Only their type is compared. */
-const VARYING = /^(id|key|secret|url|hint|.+_id|.+Id|.+_at|.+_hint|sha256|size_bytes|description)$/;
+const VARYING = /^(id|key|secret|url|hint|created_by|.+_id|.+Id|.+_at|.+_hint|sha256|size_bytes|description)$/;
 
 /** A number, or null while too little has run to tell. */
 const ESTIMATED = /^estimated_.+_at$/;
