@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { cloneDatabase } from '../support/database.ts';
 
 /**
- * Files that run for one warm request. Whoever raises a bound says why in the commit. Each bound is one above the count: a file that
- * background work runs too, such as `platform/database/sql.ts`, is left out only if it ran while the service was idle. The last two
- * bounds are higher: the worker shares the process, so some files run in one trip and not in the next.
+ * How many files run for one warm request. A commit that raises a bound says why. Files that ran while the service was
+ * idle are left out. A file of background work, such as `platform/database/sql.ts`, runs there or not, so each bound is
+ * one above the count. The last two are higher: the worker shares the process, and some of its files run only now and
+ * then.
  */
 const MOST: Record<string, number> = {
   post: 46,

@@ -133,7 +133,12 @@ export class ApiKeysService {
 
   /** Neither revoked nor expired. For what a link permits that the key has given away. */
   isUsable(id: string): Promise<boolean> {
-    return this.apiKeys.existsBy([IsNull(), Raw((column) => `${column} > now()`)].map((expires_at) => ({ id, revoked_at: IsNull(), expires_at }))); // prettier-ignore
+    const active = { id, revoked_at: IsNull() };
+    const isAhead = Raw((column) => `${column} > now()`);
+    return this.apiKeys.existsBy([
+      { ...active, expires_at: IsNull() },
+      { ...active, expires_at: isAhead },
+    ]);
   }
 
   /**

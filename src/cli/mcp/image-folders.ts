@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { realpathSync } from 'node:fs';
+import { constants, realpathSync } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';

@@ -76,7 +76,7 @@ describe('images of this machine', () => {
     expect(upload).not.toHaveBeenCalled();
   });
 
-  it('are told their bound', async () => {
+  it('are refused above 20 MB, with the number in the message', async () => {
     await expect(replace(join(open, 'large.png'))).rejects.toThrow('more than 20000000 bytes');
     expect(upload).not.toHaveBeenCalled();
   });

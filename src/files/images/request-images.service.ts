@@ -22,8 +22,8 @@ function decodeDataUrl(url: string, param: string): Buffer {
   });
 }
 
-/** Names the field in what is wrong with its image. */
-async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
+/** Names the field in what is wrong with its image. @throws ApiError of `work`, with the field as `param` */
+export async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

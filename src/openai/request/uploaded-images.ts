@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { FilesService } from '../../files/uploads/files.service.ts';
-import { RequestImagesService } from '../../files/images/request-images.service.ts';
+import { atField, RequestImagesService } from '../../files/images/request-images.service.ts';
 import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
 
 /** A picture that a request names, or that came inside it, with the client's spelling of its field. */
@@ -49,12 +48,8 @@ export class UploadedImages {
   }
 
   private async store(caller: Caller, { file, spelling }: RequestImage & { file: FormFile }): Promise<string> {
-    try {
-      return (await this.files.create(caller, file, { purpose: 'vision', filename: file.filename, ofTask: true })).id;
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
-      const { code, message, status } = error;
-      throw new ApiError(code, { param: spelling, message: `${spelling}: ${message}`, status, cause: error });
-    }
+    const { filename } = file;
+    const create = () => this.files.create(caller, file, { purpose: 'vision', filename, ofTask: true });
+    return (await atField(spelling, create)).id;
   }
 }

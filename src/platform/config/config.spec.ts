@@ -68,7 +68,7 @@ describe('configuration', () => {
     [{ DATA_DIR: '~/darkroom' }, /^DATA_DIR must be the whole path, not "~\/darkroom"/],
     [{ DATA_DIR: '$HOME/darkroom' }, /^DATA_DIR must be the whole path/],
     [{ PORT: '0' }, 'PUBLIC_URL is required when PORT is 0: links carry the port'],
-    [{ CORS_ORIGINS: '*, a.example' }, /^CORS_ORIGINS must be origins .*; "a.example" is none$/],
+    [{ CORS_ORIGINS: '*, a.example' }, /^CORS_ORIGINS must be origins .*, not "a.example"$/],
     [{ MCP_ALLOWED_ORIGINS: 'https://a.example/app' }, /^MCP_ALLOWED_ORIGINS must be origins/],
   ])('explains the fault of %j', (env, fault) => {
     expect(faultsOf(env as NodeJS.ProcessEnv)).toEqual([

@@ -90,7 +90,7 @@ export function origin() {
 /** Origins of pages, separated by commas, as browsers send them; `*` for any. */
 export function origins() {
   const error = ({ input }: Issue): string =>
-    `must be origins such as https://app.example.com, without a path, separated by commas; "${String(input)}" is none`;
+    `must be origins such as https://app.example.com, without a path, separated by commas, not "${String(input)}"`;
   const one = z.string().refine((text) => ORIGIN.test(text), { error });
   return z
     .string()

@@ -36,7 +36,12 @@ const OPENAI_ALIASES = [
 
 /** Every setting by its property of `Config`. `.env.example` lists the same variables and defaults; a test compares. */
 export const SETTINGS = {
-  port: setting('PORT', 'server', integer(3000, 0, 65_535), 'Port to listen on; 0 picks a free one.'),
+  port: setting(
+    'PORT',
+    'server',
+    integer(3000, 0, 65_535),
+    'Port to listen on; 0 picks a free one and needs PUBLIC_URL.',
+  ),
   opsPort: setting(
     'OPS_PORT',
     'server',

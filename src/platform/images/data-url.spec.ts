@@ -28,7 +28,7 @@ describe('a data: URL', () => {
     ['a bad escape sequence', `data:image/png;base64,${base64}%4`],
     ['text', 'data:text/plain,hello'],
     ['no comma', 'data:image/png;base64'],
-  ])('with %s is none', (_what, url) => {
+  ])('with %s is not accepted', (_what, url) => {
     expect(bytesOfDataUrl(url)).toBeNull();
   });
 });

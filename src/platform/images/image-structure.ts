@@ -16,12 +16,28 @@ export function isAnimated(bytes: Buffer, format: ImageFormat): boolean {
 
 /** An acTL chunk before the first IDAT makes a PNG an animation (PNG, third edition, 11.3.6.1). */
 function hasAnimationChunk(png: Buffer): boolean {
-  for (let at = 8; at + 8 <= png.length; at += 12 + png.readUInt32BE(at)) {
-    const chunk = png.toString('latin1', at + 4, at + 8);
-    if (chunk === 'acTL') return true;
-    if (chunk === 'IDAT') return false;
+  for (const { type } of pngChunks(png)) {
+    if (type === 'acTL') return true;
+    if (type === 'IDAT') return false;
   }
   return false;
+}
+
+interface PngChunk {
+  type: string;
+  at: number;
+  end: number;
+}
+
+/** The chunks to IEND, which is the last one (PNG, third edition, 5.3 and 11.2.5). The end of a cut one is behind the bytes. */
+export function* pngChunks(png: Buffer): Generator<PngChunk> {
+  for (let at = 8; at + 8 <= png.length;) {
+    const type = png.toString('latin1', at + 4, at + 8);
+    const end = at + 12 + png.readUInt32BE(at);
+    yield { type, at, end };
+    if (type === 'IEND') return;
+    at = end;
+  }
 }
 
 const START_OF_SCAN = 0xda;
@@ -33,11 +49,8 @@ export function imageLength(bytes: Buffer, format: ImageFormat): number {
   return Math.min(bytes.length, format === 'png' ? pngLength(bytes) : webpLength(bytes));
 }
 
-/** IEND is the last chunk (PNG, third edition, 11.2.5). */
 function pngLength(png: Buffer): number {
-  for (let at = 8; at + 8 <= png.length; at += 12 + png.readUInt32BE(at)) {
-    if (png.toString('latin1', at + 4, at + 8) === 'IEND') return at + 12 + png.readUInt32BE(at);
-  }
+  for (const { type, end } of pngChunks(png)) if (type === 'IEND') return end;
   return png.length;
 }
 
@@ -47,21 +60,36 @@ const webpLength = (webp: Buffer): number => 8 + webp.readUInt32LE(4);
 /** Each scan costs a decoder one pass. Thumbnails and bytes after the end do not count. */
 export const countJpegScans = (jpeg: Buffer): number => readJpeg(jpeg).scans;
 
-/** Walks from marker to marker (ISO 10918-1, B.2). A picture without an end has all of the bytes. */
+/** A picture without an end has all of the bytes. */
 function readJpeg(jpeg: Buffer): { scans: number; length: number } {
   let scans = 0;
-  let at = 2;
-  while (at !== -1 && at + 4 <= jpeg.length) {
-    const marker = jpeg[at + 1];
+  for (const { marker, end } of jpegSegments(jpeg)) {
+    if (marker === END_OF_IMAGE) return { scans, length: end };
+    if (marker === START_OF_SCAN) scans++;
+  }
+  return { scans, length: jpeg.length };
+}
+
+interface JpegSegment {
+  marker: number;
+  at: number;
+  end: number;
+}
+
+/** The segments to the end of the image (ISO 10918-1, B.1.1 and B.2). */
+export function* jpegSegments(jpeg: Buffer): Generator<JpegSegment> {
+  for (let at = 2; at !== -1 && at + 4 <= jpeg.length;) {
+    const marker = jpeg[at + 1]!;
     if (jpeg[at] !== 0xff || marker === 0xff) {
       at = jpeg.indexOf(0xff, at + 1); // inside a scan, or a fill byte
     } else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       at += 2; // an escaped 0xff inside a scan, or a marker without a length
     } else {
-      if (marker === END_OF_IMAGE) return { scans, length: at + 2 };
-      if (marker === START_OF_SCAN) scans++;
-      at += 2 + jpeg.readUInt16BE(at + 2);
+      const isEnd = marker === END_OF_IMAGE;
+      const end = at + 2 + (isEnd ? 0 : jpeg.readUInt16BE(at + 2));
+      yield { marker, at, end };
+      if (isEnd) return;
+      at = end;
     }
   }
-  return { scans, length: jpeg.length };
 }

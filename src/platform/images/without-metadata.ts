@@ -1,4 +1,4 @@
-import { END_OF_IMAGE, type ImageFormat } from './image-structure.ts';
+import { END_OF_IMAGE, type ImageFormat, jpegSegments, pngChunks } from './image-structure.ts';
 
 /**
  * The same picture without what cameras and programs write about it: EXIF with its place, XMP, IPTC, C2PA and comments.
@@ -21,28 +21,17 @@ const APP14 = 0xee;
 const APP15 = 0xef;
 const COMMENT = 0xfe;
 
-/** Segments until the end of the image (ISO 10918-1, B.1.1). */
 function keptOfJpeg(jpeg: Buffer): Buffer[] {
   const kept: Buffer[] = [];
   let from = 0;
-  let at = 2;
-  while (at !== -1 && at + 4 <= jpeg.length) {
-    const marker = jpeg[at + 1]!;
-    if (jpeg[at] !== 0xff || marker === 0xff) {
-      at = jpeg.indexOf(0xff, at + 1); // inside a scan, or a fill byte
-    } else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
-      at += 2; // an escaped 0xff inside a scan, or a marker without a length
-    } else {
-      if (marker === END_OF_IMAGE) return [...kept, jpeg.subarray(from, at + 2)];
-      const end = at + 2 + jpeg.readUInt16BE(at + 2);
-      if (isMetadata(marker, jpeg.toString('latin1', at + 4, at + 15))) {
-        kept.push(jpeg.subarray(from, at));
-        from = end;
-      }
-      at = end;
-    }
+  let to = jpeg.length;
+  for (const { marker, at, end } of jpegSegments(jpeg)) {
+    if (marker === END_OF_IMAGE) to = end;
+    if (!isMetadata(marker, jpeg.toString('latin1', at + 4, at + 15))) continue;
+    kept.push(jpeg.subarray(from, at));
+    from = end;
   }
-  return [...kept, jpeg.subarray(from)];
+  return [...kept, jpeg.subarray(from, to)];
 }
 
 function isMetadata(marker: number, head: string): boolean {
@@ -53,17 +42,9 @@ function isMetadata(marker: number, head: string): boolean {
 
 const PNG_METADATA = new Set(['eXIf', 'tEXt', 'zTXt', 'iTXt', 'tIME', 'caBX']);
 
-/** Chunks (PNG, third edition, 5.3). */
 function keptOfPng(png: Buffer): Buffer[] {
-  const kept = [png.subarray(0, 8)];
-  for (let at = 8; at + 12 <= png.length;) {
-    const end = at + 12 + png.readUInt32BE(at);
-    const type = png.toString('latin1', at + 4, at + 8);
-    if (!PNG_METADATA.has(type)) kept.push(png.subarray(at, end));
-    if (type === 'IEND') break;
-    at = end;
-  }
-  return kept;
+  const kept = [...pngChunks(png)].filter(({ type }) => !PNG_METADATA.has(type));
+  return [png.subarray(0, 8), ...kept.map(({ at, end }) => png.subarray(at, end))];
 }
 
 const WEBP_METADATA = new Set(['EXIF', 'XMP ', 'C2PA']);

@@ -54,9 +54,8 @@ function refusal(status: number, envelope: Envelope, cause: OperatorCause): Prov
 }
 
 /**
- * "If your request fails with a 400 or 500 error, you won't be charged"
- * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself says that, not one of a proxy, and
- * not its time-out.
+ * Google does not charge for requests that fail with 400 or 500 (https://ai.google.dev/gemini-api/docs/billing). Only an
+ * answer of the API itself says that, not one of a proxy, and not its time-out.
  */
 const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
   status >= 500 && status <= 503 && name !== '';

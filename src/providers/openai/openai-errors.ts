@@ -11,7 +11,7 @@ const CONTENT_POLICY =
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
 /**
- * With 503, "The engine is currently overloaded" and "Slow Down" of OpenAI's error codes: the request was not taken.
+ * In an answer 503 of OpenAI, overload or a request to slow down: the call was not taken.
  */
 const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;

@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../../api/client.ts';
 import { OwnFile } from '../../live/file.documents.ts';
 
-/** What files of ours look like, by their ids; null: still loading, or there is none. */
+/** Addresses of previews, by the ids of their files; null: still loading, or the file has no preview. */
 const previews = new Map<string, string | null>();
 const listeners = new Set<() => void>();
 let version = 0;

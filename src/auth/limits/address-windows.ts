@@ -1,0 +1,39 @@
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import { WINDOW_S } from './rate-window.ts';
+
+/** The addresses that were counted last. */
+const ADDRESSES = 10_000;
+
+interface Window {
+  count: number;
+  /** Milliseconds on the monotonic clock. */
+  endsAt: number;
+}
+
+/** Counts by address, in windows of a minute, in this process. */
+export class AddressWindows {
+  private readonly windows = new LRUCache<string, Window>({
+    maxSize: ADDRESSES, // `max` would reserve 0.2 MB at once
+    sizeCalculation: () => 1,
+  });
+
+  /** @returns the count of this minute with this one, and the seconds until the next minute */
+  count(address: string): { count: number; retryAfterS: number } {
+    const now = performance.now();
+    const group = addressGroup(address);
+    let window = this.windows.get(group);
+    if (!window || window.endsAt <= now) {
+      this.windows.set(group, (window = { count: 0, endsAt: now + WINDOW_S * 1000 }));
+    }
+    window.count += 1;
+    return { count: window.count, retryAfterS: Math.ceil((window.endsAt - now) / 1000) };
+  }
+}
+
+/** What is counted as one client: an address, or the /64 of IPv6, all of which one connection has. */
+export function addressGroup(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const read = ipaddr.process(address); // an IPv4 address is one also in the form ::ffff:192.0.2.1
+  return read instanceof ipaddr.IPv6 ? `${read.parts.slice(0, 4).join(':')}/64` : read.toString();
+}
