@@ -291,6 +291,7 @@ describe('the statements of the hot path', () => {
       { source: 'mcp' },
       { metadata: { a: 'b' } },
       { error_code: 'worker_lost' },
+      { cancelled: true },
     ] satisfies TaskFilter[]) {
       const search = { apiKeyId: 'none', after: null, order: 'desc' as const, wanted: 21 };
       for (const { statement, values } of [

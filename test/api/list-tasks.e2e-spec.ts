@@ -341,6 +341,7 @@ interface Counts {
   running: number;
   succeeded: number;
   failed: number;
+  cancelled: number;
   capped: boolean;
 }
 
@@ -364,6 +365,9 @@ describe('filters of tasks', () => {
     }
     made.hang = (await service.api.create(aHang)).body.task_id;
     await service.api.until(made.hang, 'running');
+    made.given_up = (await service.api.create(aHang)).body.task_id;
+    await service.api.call('POST', `/v1/tasks/${made.given_up}/cancel`);
+    await service.api.untilFinal(made.given_up);
   });
   afterAll(() => service.close());
 
@@ -371,12 +375,15 @@ describe('filters of tasks', () => {
 
   it.each([
     ['statuses=succeeded', '{ statuses: [SUCCEEDED] }', ['harbour', 'lighthouse']],
-    ['statuses=running,failed', '{ statuses: [RUNNING, FAILED] }', ['hang', 'late', 'refused']],
-    ['statuses=running&statuses=failed', '{ statuses: [FAILED, RUNNING] }', ['hang', 'late', 'refused']],
+    ['statuses=running,failed', '{ statuses: [RUNNING, FAILED] }', ['given_up', 'hang', 'late', 'refused']],
+    ['statuses=running&statuses=failed', '{ statuses: [FAILED, RUNNING] }', ['given_up', 'hang', 'late', 'refused']],
     ['statuses=queued', '{ statuses: [QUEUED] }', []],
     ['statuses=queued,running&status=failed', '{ statuses: [QUEUED, RUNNING], status: FAILED }', []],
     ['error_code=provider_timeout', '{ errorCode: PROVIDER_TIMEOUT }', ['late']],
     ['error_code=worker_lost', '{ errorCode: WORKER_LOST }', []],
+    ['cancelled=true', '{ cancelled: true }', ['given_up']],
+    ['cancelled=false&status=failed', '{ cancelled: false, status: FAILED }', ['late', 'refused']],
+    ['cancelled=false', '{ cancelled: false }', ['hang', 'harbour', 'late', 'lighthouse', 'refused']],
     ['search=dusk', '{ search: "dusk" }', ['harbour', 'late', 'lighthouse']],
     ['search=DUSK%20light', '{ search: " DUSK light " }', ['lighthouse']],
     ['search=50%25', '{ search: "50%" }', ['lighthouse']],
@@ -391,7 +398,7 @@ describe('filters of tasks', () => {
     expect([rest.status, rest.text]).toEqual([200, expect.any(String)]);
     expect(names(rest.body.data.map(({ task_id }) => task_id))).toEqual(expected);
     const { data } = await graphql.ask<{ tasks: { edges: { node: { taskId: string } }[] }; taskCounts: Counts }>(
-      `{ tasks(filter: ${filter}) { edges { node { taskId } } } taskCounts(filter: ${filter}) { queued running succeeded failed capped } }`,
+      `{ tasks(filter: ${filter}) { edges { node { taskId } } } taskCounts(filter: ${filter}) { queued running succeeded failed cancelled capped } }`,
     );
     expect(names(data.tasks.edges.map(({ node }) => node.taskId))).toEqual(expected);
     const { queued, running, succeeded, failed, capped } = data.taskCounts;
@@ -401,7 +408,7 @@ describe('filters of tasks', () => {
 
   it('are counted by status', async () => {
     const { body } = await service.api.get<Counts>('/v1/tasks/counts');
-    expect(body).toEqual({ queued: 0, running: 1, succeeded: 2, failed: 2, capped: false });
+    expect(body).toEqual({ queued: 0, running: 1, succeeded: 2, failed: 3, cancelled: 1, capped: false });
   });
 
   it('select live news too', async () => {
@@ -423,6 +430,7 @@ describe('filters of tasks', () => {
     ['statuses=', 'invalid_value', 'statuses[0]'],
     ['statuses=failed,failed', 'invalid_value', 'statuses'],
     ['error_code=none', 'invalid_value', 'error_code'],
+    ['cancelled=maybe', 'invalid_type', 'cancelled'],
     ['search=', 'invalid_value', 'search'],
     ['search=%20', 'invalid_value', 'search'],
     [`search=${'x'.repeat(201)}`, 'string_too_long', 'search'],

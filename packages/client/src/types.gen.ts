@@ -2762,6 +2762,10 @@ export type TaskCounts = {
      */
     failed: number;
     /**
+     * those of the failed tasks that were cancelled
+     */
+    cancelled: number;
+    /**
      * whether there are more: at most 10,000 unfinished and the 10,000 newest final tasks are counted
      */
     capped: boolean;
@@ -2863,6 +2867,10 @@ export type TaskFilter = {
      * failed tasks with this error
      */
     error_code?: TaskErrorCode;
+    /**
+     * true: only tasks that were cancelled; false: none of them
+     */
+    cancelled?: boolean;
     /**
      * words that are all in the prompt, in any case, at most 8
      */
@@ -3564,7 +3572,7 @@ export type WebhookDelivery = {
      */
     next_attempt_at: number | null;
     /**
-     * at most the first 4 kB of the response; null if only the exceptions of the operator allow its address
+     * at most the first 4 kB of the response, empty if it had no body; null if the body broke off, or if only the exceptions of the operator allow its address
      */
     response_snippet: string | null;
 };

@@ -180,6 +180,12 @@ export const SETTINGS = {
     decimal(120, 0, 24 * 365),
     'Hours without a success until the service disables an endpoint.',
   ),
+  webhookKeepExcepted: setting(
+    'WEBHOOK_KEEP_EXCEPTED_RESPONSES',
+    'webhooks',
+    flag(false),
+    'Whether the log keeps what an address answers that only OUTBOUND_ALLOW_CIDRS allows.',
+  ),
 
   syncWaitS: setting(
     'SYNC_WAIT_S',

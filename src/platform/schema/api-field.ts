@@ -33,6 +33,10 @@ interface IntegerOptions extends BoundedOptions {
   /** The field of a query string: reads digits as a number. */
   fromQuery?: boolean;
 }
+interface BooleanOptions extends FieldOptions {
+  /** The field of a query string: reads `true` and `false`. */
+  fromQuery?: boolean;
+}
 interface ListOptions extends BoundedOptions {
   /** No entry twice. */
   unique?: boolean;
@@ -102,8 +106,12 @@ export const ApiField = {
       openApi: { type: 'number', minimum: options.min, maximum: options.max },
       checks: checks.number(options),
     }),
-  boolean: (description: string, options: FieldOptions = {}) =>
-    field(description, options, { graphql: () => Boolean, openApi: { type: 'boolean' }, checks: checks.boolean() }),
+  boolean: (description: string, options: BooleanOptions = {}) =>
+    field(description, options, {
+      graphql: () => Boolean,
+      openApi: { type: 'boolean' },
+      checks: checks.boolean(options),
+    }),
   oneOf: (choice: Choice, description: string, options: FieldOptions = {}) =>
     field(description, options, {
       graphql: () => choice.graphql,

@@ -58,7 +58,10 @@ export const checks = {
     ...range(bounds),
   ],
   number: (bounds: Bounds) => [IsNumber({}, { message: A_NUMBER }), ...range(bounds)],
-  boolean: () => [IsBoolean({ message: '$property must be true or false' })],
+  boolean: ({ fromQuery }: { fromQuery?: boolean }) => [
+    ...(fromQuery ? [WordToBoolean()] : []),
+    IsBoolean({ message: '$property must be true or false' }),
+  ],
   oneOf: (choice: Choice) => [IsString(), IsIn(choice.values, { message: oneOf(choice) })],
   object: (type: () => Class) => [IsObject(), ValidateNested(), Type(type)],
   anyObject: () => [IsObject()],
@@ -109,4 +112,8 @@ function DigitsToNumber(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value,
   );
+}
+
+function WordToBoolean(): PropertyDecorator {
+  return Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value));
 }

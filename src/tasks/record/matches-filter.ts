@@ -5,12 +5,13 @@ import type { TaskFilter } from './task-filter.ts';
 /** Whether a list with this filter would contain the task: the same rule as sql/list-tasks.ts, for tasks in memory. */
 export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
   const { status, statuses, kind, model, batch_id, source, parent_task_id, metadata } = filter;
-  const { created_after, created_before, error_code, search } = filter;
+  const { created_after, created_before, error_code, cancelled, search } = filter;
   const createdS = task.created_at.getTime() / 1000;
   return (
     (isAbsent(status) || task.status === status) &&
     (isAbsent(statuses) || statuses.includes(task.status)) &&
     (isAbsent(error_code) || task.error?.code === error_code) &&
+    (isAbsent(cancelled) || (task.error?.code === 'task_cancelled') === cancelled) &&
     (isAbsent(kind) || task.kind === kind) &&
     (isAbsent(model) || task.model === model) &&
     (isAbsent(batch_id) || task.batch_id === batch_id) &&

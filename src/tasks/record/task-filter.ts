@@ -32,6 +32,9 @@ export class TaskFilter {
   @ApiField.oneOf(TaskErrorCodeChoice, 'failed tasks with this error', OMITTABLE)
   error_code?: TaskErrorCode | null;
 
+  @ApiField.boolean('true: only tasks that were cancelled; false: none of them', { ...OMITTABLE, fromQuery: true })
+  cancelled?: boolean | null;
+
   @ApiField.string('words that are all in the prompt, in any case, at most 8', {
     ...OMITTABLE,
     max: MAX_SEARCH_CHARACTERS,

@@ -12,6 +12,8 @@ interface Counts {
   running: number;
   succeeded: number;
   failed: number;
+  /** Those of the failed tasks that were cancelled. */
+  cancelled: number;
 }
 
 /**
@@ -30,19 +32,20 @@ export class CountTasks {
       select count(*) filter (where status = 'queued')::int as queued,
              count(*) filter (where status = 'running')::int as running,
              count(*) filter (where status = 'succeeded')::int as succeeded,
-             count(*) filter (where status = 'failed')::int as failed
-        from ((select status from (
+             count(*) filter (where status = 'failed')::int as failed,
+             count(*) filter (where status = 'failed' and code = 'task_cancelled')::int as cancelled
+        from ((select status, null as code from (
                  select * from tasks
                  where api_key_id = $1::text and status in ('queued', 'running') and ${present} ${PLANNED_SEPARATELY}) unfinished
                 where true ${conditions.sql} limit $2)
               union all
-              (select status from tasks
+              (select status, error->>'code' as code from tasks
                 where ${equalsOrdered('api_key_id', '$1::text')} and ${hidden('status')} in ('succeeded', 'failed') and ${present} ${conditions.sql}
                 order by api_key_id desc, id desc limit $2)) counted`;
     const statement = { name: conditions.nameOf('tasks.count'), text, isUnprepared: !conditions.isUsual() };
     const [counts] = await this.sql.run<Counts>(statement, conditions.values);
-    const { queued, running, succeeded, failed } = counts!;
+    const { queued, running, succeeded, failed, cancelled } = counts!;
     const capped = queued + running > MAX_COUNTED || succeeded + failed > MAX_COUNTED;
-    return { queued, running, succeeded, failed, capped };
+    return { queued, running, succeeded, failed, cancelled, capped };
   }
 }

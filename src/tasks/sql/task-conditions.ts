@@ -54,6 +54,7 @@ export class TaskConditions {
     if (filter.statuses) this.restrictToStatuses(filter.statuses);
     if (filter.error_code) this.whereLiteral('failed', `status = 'failed'`); // only they have an error
     this.where('err', filter.error_code, (value) => `error->>'code' = ${value}`);
+    if (typeof filter.cancelled === 'boolean') this.restrictToCancelled(filter.cancelled);
     const patterns = typeof filter.search === 'string' ? patternsOf(filter.search) : undefined;
     this.where('words', patterns, (value) => `input->>'prompt' ilike all(${value}::text[])`);
   }
@@ -88,6 +89,12 @@ export class TaskConditions {
   private whereLiteral(name: string, condition: string): void {
     this.conditions.push(`and ${condition}`);
     this.names.push(name);
+  }
+
+  /** A cancelled task is a failed one with an error of its own. */
+  private restrictToCancelled(cancelled: boolean): void {
+    if (cancelled) this.whereLiteral('cancelled', `status = 'failed' and error->>'code' = 'task_cancelled'`);
+    else this.whereLiteral('kept', `(error->>'code') is distinct from 'task_cancelled'`);
   }
 
   /** In one order, so that the same set is the same statement. */

@@ -43,8 +43,7 @@ export function retryDelayS(
 const MAX_SNIPPET_BYTES = 4096;
 
 /** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
-export function snippetOf(body: Buffer): string | null {
-  if (body.length === 0) return null;
+export function snippetOf(body: Buffer): string {
   // Truncated twice, because decoding makes bytes that are not UTF-8 longer.
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
 }
@@ -116,7 +115,8 @@ export class Attempt {
         signal,
         onHead: (arrived) => (head = arrived),
       });
-      return { ...resultOf(response, response), request_headers };
+      const isKept = !response.isExcepted || this.config.webhookKeepExcepted;
+      return { ...resultOf(response, isKept ? response.body : undefined), request_headers };
     } catch (error) {
       if (head) return { ...resultOf(head), request_headers };
       const noResponse = { status_code: null, response_snippet: null, request_headers };
@@ -136,17 +136,17 @@ export class Attempt {
 }
 
 /**
- * The answer of an excepted address is not kept: the address may be private, and the tenant who chose the URL could read
- * there whatever answers a POST.
- * @param answer absent if the body broke off
+ * The answer of an excepted address is not kept unless the operator wants it: the address may be private, and the tenant
+ * who chose the URL could read there whatever answers a POST.
+ * @param body absent if it broke off or is not kept
  */
-export function resultOf({ status, headers }: Head, answer?: Pick<OutboundAnswer, 'body' | 'isExcepted'>): Outcome {
+export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
   const delivered = status >= 200 && status < 300;
   return {
     outcome: delivered ? 'delivered' : 'failed',
     status_code: status,
     error: delivered ? null : 'http_status',
-    response_snippet: answer && !answer.isExcepted ? snippetOf(answer.body) : null,
+    response_snippet: body ? snippetOf(body) : null,
     retryAfter: headers['retry-after'],
   };
 }

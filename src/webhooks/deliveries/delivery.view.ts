@@ -38,7 +38,7 @@ export class WebhookDeliveryView {
   @ApiField.long('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
   next_attempt_at: number | null;
   @ApiField.string(
-    'at most the first 4 kB of the response; null if only the exceptions of the operator allow its address',
+    'at most the first 4 kB of the response, empty if it had no body; null if the body broke off, or if only the exceptions of the operator allow its address',
     { nullable: true },
   )
   response_snippet: string | null;
