@@ -3,6 +3,7 @@ import { MODELS } from '../../src/models/catalog.ts';
 import {
   controlsOf,
   missing,
+  ratioOf,
   type ModelSchema,
   requestOf,
   switchModel,
@@ -75,8 +76,40 @@ describe('the request', () => {
 describe('another model', () => {
   it('keeps what it allows, maps the letter case and says what it resets', () => {
     const values = { prompt: 'a cat', resolution: '1080P', duration: 3, aspect_ratio: '16:9' };
-    const { values: kept, notes } = switchModel(values, schemaOf('seedance-2'), 'seedance-2');
+    const { values: kept, notes } = switchModel(values, schemaOf('sora-2'), schemaOf('seedance-2'), 'seedance-2');
     expect(kept).toEqual({ prompt: 'a cat', resolution: '1080p', aspect_ratio: '16:9' });
-    expect(notes).toEqual(['duration 3 → 5: seedance-2 has no 3']);
+    expect(notes).toEqual(['Duration 3 → 5: seedance-2 has no 3']);
+  });
+
+  it.each<[from: string, to: string, values: Values, kept: Values, notes: string[]]>([
+    ['gpt-image-2', 'nano-banana-2', { reference_images: ['a', 'b'] }, { reference_images: ['a', 'b'] }, []],
+    ['gpt-image-2', 'sora-2', { reference_images: ['a'] }, { first_frame_image_url: 'a' }, []],
+    [
+      'gpt-image-2',
+      'seedance-2',
+      { reference_images: ['a', 'b', 'c'] },
+      { first_frame_image_url: 'a', reference_image_url: 'b' },
+      ['seedance-2 takes 2 images: 1 is left out'],
+    ],
+    ['seedance-2', 'sora-2', { reference_image_url: 'a' }, { first_frame_image_url: 'a' }, []],
+    [
+      'seedance-2',
+      'gpt-image-2',
+      { first_frame_image_url: 'a', reference_image_url: 'b' },
+      { reference_images: ['a', 'b'] },
+      [],
+    ],
+  ])('carries images from %s to %s', (from, to, values, kept, notes) => {
+    const switched = switchModel(values, schemaOf(from), schemaOf(to), to);
+    expect(switched).toEqual({ values: kept, notes });
+  });
+});
+
+describe('the shape of what comes', () => {
+  it('is what was chosen, else the default of the model, else a square', () => {
+    expect(ratioOf({ aspect_ratio: '1:1' }, schemaOf('sora-2'))).toBe(1);
+    expect(ratioOf({}, schemaOf('sora-2'))).toBeCloseTo(16 / 9);
+    expect(ratioOf({}, schemaOf('gpt-image-2'))).toBe(1);
+    expect(ratioOf({}, undefined)).toBe(1);
   });
 });

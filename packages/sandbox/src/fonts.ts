@@ -23,11 +23,19 @@ const FACES: Face[] = [
   ),
 ];
 
-/** The text without the characters for which our fonts have no glyph (emoji, rarer scripts). */
+/**
+ * The text without the characters for which our fonts have no glyph (emoji, rarer scripts). Empty if they are most of its
+ * letters: the rest would be stray commas.
+ */
 export function writable(text: string): string {
-  const kept = [...text.normalize('NFC')].filter((character) => /\s/u.test(character) || faceOf(character));
+  const characters = [...text.normalize('NFC')];
+  const kept = characters.filter((character) => /\s/u.test(character) || faceOf(character));
+  if (lettersIn(kept) * 2 <= lettersIn(characters)) return '';
   return kept.join('').replace(/\s+/gu, ' ').trim();
 }
+
+const lettersIn = (characters: readonly string[]): number =>
+  characters.filter((character) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(character)).length;
 
 /** Registers the fonts for a writable text. @returns their families, for the `font` property of a canvas */
 export function familiesFor(text: string): string {
