@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { isDatabaseAway } from './database-away.ts';
 import type { ErrorCode } from './catalog.ts';
+import { errorPage, PAGE_HEADERS } from './error-page.ts';
 import { noteServerError, renderedErrors } from './error-metrics.ts';
 import { FAILED_TASK_ERRORS } from './failed-task-errors.ts';
 
@@ -53,6 +54,15 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
   }
   if (reply.sent) return;
   if (error.status >= 500) noteServerError(reply.raw, error.code);
+  const page = errorPage(error, reply);
+  if (page) {
+    renderedErrors.inc({ code: error.code });
+    void reply
+      .code(error.status)
+      .headers({ ...errorHeaders(error), ...PAGE_HEADERS })
+      .send(page);
+    return;
+  }
   void reply
     .code(error.status)
     .headers(errorHeaders(error))
