@@ -1,4 +1,33 @@
-import { defineConfig } from 'vite';
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vite';
+
+/** What is painted before the app has arrived: the frame of the shell and the lamp, in the colours of the theme. */
+const FIRST = ['tokens.css', 'first.css'];
+const STYLESHEET = /\n\s*<link rel="stylesheet"[^>]*>/g;
+
+/**
+ * A slow line paints when the first small style sheet is there. The others stand below the frame, where they hold up the
+ * app, which needs them, and not the first paint.
+ */
+const firstPaint: Plugin = {
+  name: 'first-paint',
+  apply: 'build',
+  generateBundle() {
+    const source = FIRST.map((file) => readFileSync(`${import.meta.dirname}/src/look/${file}`, 'utf8')).join('\n');
+    this.emitFile({ type: 'asset', name: 'first.css', source });
+  },
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { bundle }) {
+      const first = Object.keys(bundle ?? {}).find((file) => /\bfirst-[\w-]+\.css$/.test(file));
+      const sheets = html.match(STYLESHEET) ?? [];
+      return html
+        .replace(STYLESHEET, '')
+        .replace('<script ', `<link rel="stylesheet" href="/app/${first}">\n    <script `)
+        .replace('<noscript>', `${sheets.join('').trim()}\n    <noscript>`);
+    },
+  },
+};
 
 /** The service that the development server passes API calls on to. */
 const SERVICE = process.env.DARKROOM_URL ?? `http://127.0.0.1:${process.env.PORT ?? 3000}`;
@@ -6,6 +35,7 @@ const SERVICE = process.env.DARKROOM_URL ?? `http://127.0.0.1:${process.env.PORT
 export default defineConfig({
   root: import.meta.dirname,
   base: '/app/',
+  plugins: [firstPaint],
   build: {
     outDir: '../../dist/dashboard/app',
     emptyOutDir: true,

@@ -9,6 +9,8 @@
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
   const theme = saved.theme === 'paper' || saved.theme === 'safelight' ? saved.theme : dark ? 'safelight' : 'paper';
   document.documentElement.dataset.theme = theme;
+  // The sign-in stands alone: no frame of a shell is painted for it.
+  if (location.pathname.endsWith('/sign-in')) document.documentElement.dataset.first = 'card';
   if (saved.density === 'compact' || saved.density === 'comfortable')
     document.documentElement.dataset.density = saved.density;
   if (saved.motion === 'reduced') document.documentElement.dataset.motion = 'reduced';

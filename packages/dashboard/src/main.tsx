@@ -4,13 +4,12 @@ import './look/base.css';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { followSystemTheme } from './look/theme.ts';
-import { noteMissingPart, wasOutdated } from './api/outdated.ts';
+import { wasOutdated } from './api/outdated.ts';
 import { report } from './parts/toasts.ts';
 import { router } from './routes/router.ts';
 
-// The router reads the page again for a screen that is gone, and the root route offers it for any other part. Drafts
-// are in the storage of the tab, so nothing is lost; the new page says what happened.
-addEventListener('vite:preloadError', noteMissingPart);
+// After a new build the router reads the page again for a screen that is gone, and the root route offers it for any
+// other part. Drafts are in the storage of the tab, so nothing is lost; the new page says what happened.
 if (wasOutdated()) report('Darkroom was updated.');
 followSystemTheme();
 

@@ -79,10 +79,40 @@ describeInBrowser('making things on the dashboard', () => {
     await visitor.page.getByRole('radiogroup', { name: 'Resolution' }).getByText('4K').click();
     await prompt().fill('A kite');
     await visitor.page.getByLabel('Model').selectOption('seedance-2');
-    await visitor.page.getByText('resolution 4K → 720p: seedance-2 has no 4K').waitFor();
+    await visitor.page.getByText('Resolution 4K → 720p: seedance-2 has no 4K').waitFor();
     expect(await prompt().inputValue()).toBe('A kite');
     await visitor.page.getByRole('button', { name: 'Undo' }).click();
     expect(await visitor.page.getByLabel('Model').inputValue()).toBe('gpt-image-2');
+  });
+
+  it('keeps the place of a film in its shape from the press to its end, and counts whole seconds', async () => {
+    await visitor.page.getByLabel('Model').selectOption('sora-2');
+    const ratio = async (of: string) => {
+      const box = await card().locator(of).first().boundingBox();
+      return (box?.width ?? 0) / (box?.height ?? 1);
+    };
+    await generate('A pier #hang');
+    await runningCard();
+    expect(await ratio('[style*="--ratio"]')).toBeCloseTo(16 / 9, 1);
+    // The service tells seconds: tenths of them would be made up.
+    expect(
+      await card()
+        .getByText(/\d\.\d s/)
+        .count(),
+    ).toBe(0);
+    await visitor.page.keyboard.press('c');
+    await card().getByText('Cancelled').waitFor();
+  });
+
+  it('carries a reference over to a model of films, and names no field', async () => {
+    await generate('A cup');
+    await card().getByText('Succeeded').waitFor();
+    await card().locator('img').hover();
+    await card().getByRole('link', { name: 'Use as reference' }).click();
+    await visitor.page.getByRole('img', { name: 'Reference images 1' }).waitFor();
+    await visitor.page.getByLabel('Model').selectOption('seedance-2');
+    await visitor.page.getByRole('img', { name: 'First frame image 1' }).waitFor();
+    expect(await visitor.page.getByText('reference_images').count()).toBe(0);
   });
 
   it('keeps draft and runs over a reload', async () => {

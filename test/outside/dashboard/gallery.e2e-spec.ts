@@ -4,7 +4,7 @@ import { eventually } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { Rest } from '../../support/browser/rest.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
-import { Visitor } from '../../support/browser/visitor.ts';
+import { decodedWidth, HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
 
 interface Made {
   task_id: string;
@@ -83,8 +83,8 @@ describeInBrowser('a gallery of 300 outputs', () => {
       .getByText(/^Deleted/)
       .waitFor();
     await visitor.goto('/gallery');
-    await page.getByLabel('Deleted too').waitFor();
-    expect(await page.getByLabel('Deleted too').isChecked()).toBe(false);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    expect(await page.getByLabel('With deleted files').isChecked()).toBe(false);
   });
 
   it('moves by page keys, arrows, Home and End, before and after the lightbox', async () => {
@@ -138,12 +138,65 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.waitForURL((url) => url.pathname === '/app/gallery');
   });
 
+  it('shows a picture in all the room of the lightbox, with no blank band', async () => {
+    const { page } = visitor;
+    await page.setViewportSize({ width: 1440, height: 1100 });
+    await visitor.goto(`/gallery/${files[0]}`);
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    const picture = dialog.locator('img');
+    await picture.waitFor();
+    const bottom = async (of: typeof picture) => {
+      const { y = 0, height = 0 } = (await of.boundingBox()) ?? {};
+      return y + height;
+    };
+    await eventually('the frame ends at its bar', async () => {
+      const bar = await dialog.getByRole('toolbar', { name: 'View' }).boundingBox();
+      return Math.abs((await bottom(picture)) - (bar?.y ?? 0)) < 3;
+    });
+    await page.setViewportSize({ width: 1280, height: 860 });
+  });
+
+  it('says that a file is unknown, and leads back', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery/file_00zzzzzzzzzzzzzzzzzzzzzzzz_0');
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    const words = dialog.getByText('No file of yours has this id');
+    await words.waitFor();
+    const [text, act] = [
+      await words.boundingBox(),
+      await dialog.getByRole('button', { name: 'Gallery' }).boundingBox(),
+    ];
+    expect((act?.y ?? 0) - (text?.y ?? 0)).toBeLessThan(120);
+    await dialog.getByRole('button', { name: 'Gallery' }).click();
+    await page.waitForURL((url) => url.pathname === '/app/gallery');
+  });
+
+  it('loads no picture anew on the way back from a task', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery');
+    await page.locator('[data-file] img').first().evaluate(decodedWidth);
+    await page.locator('[data-file]').first().focus();
+    await page.keyboard.press('t');
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    const transferred = () =>
+      page.evaluate(
+        `performance.getEntriesByType('resource').filter(({ name, transferSize }) => name.includes('/v1/files/') && transferSize > 0).length`,
+      ) as Promise<number>;
+    const before = await transferred();
+    await page.goBack();
+    await page.locator('[data-file] img').first().evaluate(decodedWidth);
+    await focusIs('the tile that was left', files[0]);
+    expect(await transferred()).toBe(before);
+  });
+
   it('jumps to a date, with the focus once one presses Enter', async () => {
     const { page } = visitor;
     await visitor.goto('/gallery');
     await page.locator('[data-file]').first().waitFor();
     const day = new Date(Date.now() - 15 * DAY_MS);
+    await page.getByRole('button', { name: 'Jump to day' }).click();
     const date = page.getByLabel('Jump to date');
+    expect(await date.evaluate(HAS_FOCUS)).toBe(true);
     await date.fill(day.toISOString().slice(0, 10));
     const name = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(day);
     const heading = page.getByRole('heading', { name, exact: true });
@@ -179,6 +232,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.keyboard.type('plate 33');
     await page.waitForURL('**/gallery?q=plate+33');
     await shows(EACH);
+    await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Model').selectOption('nano-banana-2');
     await page.getByText('Nothing matches these filters').waitFor();
     await page.reload();
@@ -186,6 +240,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     expect(await page.getByLabel('Words in the prompt').inputValue()).toBe('plate 33');
     await page.goBack();
     await shows(EACH);
+    await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Time').selectOption('week');
     await page.getByText('Nothing matches these filters').waitFor(); // 33 times eight hours ago
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
@@ -214,7 +269,8 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.locator('[data-file]').first().waitFor();
     const file = page.locator(`[data-file="${files[0]}"]`);
     expect(await file.count()).toBe(0);
-    await page.getByLabel('Deleted too').check();
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('With deleted files').check();
     await file.getByText(/^Deleted/).waitFor();
   });
 });

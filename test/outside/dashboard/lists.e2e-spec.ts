@@ -5,6 +5,7 @@ import { Rest } from '../../support/browser/rest.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
 import { HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
 
+const openFilter = (page: Page) => page.getByRole('button', { name: /^Filter/ }).click();
 const scrollY = async (page: Page) => Number(await page.evaluate('scrollY'));
 
 describeInBrowser('the lists of the dashboard', () => {
@@ -41,6 +42,7 @@ describeInBrowser('the lists of the dashboard', () => {
     it('keeps address, filters and list in agreement over reload, Back and Forward', async () => {
       const { page } = visitor;
       await visitor.goto('/tasks');
+      await openFilter(page);
       await page.getByLabel('Kind').selectOption('image');
       await page.waitForURL('**/tasks?kind=image');
       await page.getByText('Plate 1', { exact: true }).waitFor();
@@ -103,6 +105,7 @@ describeInBrowser('the lists of the dashboard', () => {
         const searchIs = (pattern: RegExp) => page.waitForURL((url) => pattern.test(url.search));
         await visitor.goto('/tasks');
         await page.getByRole('row').first().waitFor();
+        await openFilter(page);
         const without = await shown();
         await choose();
         await searchIs(address);
@@ -123,6 +126,7 @@ describeInBrowser('the lists of the dashboard', () => {
       const { page } = visitor;
       const none = page.getByText('No task matches these filters');
       await visitor.goto('/tasks');
+      await openFilter(page);
       await page.getByLabel('Time').selectOption('exact');
       await page.getByLabel('To', { exact: true }).fill('2020-01-02T03:04');
       await none.waitFor();
@@ -143,6 +147,49 @@ describeInBrowser('the lists of the dashboard', () => {
         to: `${to}`,
         q: 'plate 2',
       });
+    });
+
+    it('opens an address with a time that no calendar has, and takes the rest of it', async () => {
+      const { page } = visitor;
+      await visitor.goto('/tasks?from=1e99&to=-5&kind=image');
+      await page.getByText('Plate 1', { exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: 'Filter, 1 active' }).count()).toBe(1);
+    });
+
+    it('says the same number of unfinished tasks in the menu and above the list', async () => {
+      const { page } = visitor;
+      const numbers = () =>
+        page.evaluate(`(() => {
+          const of = (text) => Number(/\\d+/.exec((text ?? '').replaceAll(',', ''))?.[0] ?? 0);
+          const states = [...document.querySelectorAll('[role=radiogroup][aria-label=Status] label')].map((each) => each.textContent);
+          const menu = document.querySelector('nav[aria-label=Main] a[href$="/tasks"]').textContent;
+          return { menu: of(menu), list: of(states.find((each) => each.startsWith('Queued'))) + of(states.find((each) => each.startsWith('Running'))) };
+        })()`) as Promise<{ menu: number; list: number }>;
+      await visitor.goto('/tasks');
+      for (let times = 0; times < 40; times += 1) {
+        const { menu, list } = await numbers();
+        expect(menu).toBe(list);
+      }
+      await eventually('all of them are counted', async () => (await numbers()).menu > 200);
+    });
+
+    it('counts and lists what was cancelled apart from what failed', async () => {
+      const { page } = visitor;
+      const [failed, given] = await Promise.all([
+        rest.finished<{ task_id: string }>({ model: 'gpt-image-2', prompt: 'Really failed #fail:provider_timeout' }),
+        rest.make({ model: 'gpt-image-2', prompt: 'Given up #hang' }),
+      ]);
+      await rest.call(`/v1/tasks/${given}/cancel`, {});
+      await visitor.goto('/tasks?status=failed');
+      await page.getByText('Really failed').first().waitFor();
+      expect(await page.getByText('Given up').count()).toBe(0);
+      const states = page.getByRole('radiogroup', { name: 'Status' });
+      await states.getByText('Failed 1', { exact: true }).waitFor();
+      await states.getByText('Cancelled 1', { exact: true }).click();
+      await page.waitForURL('**/tasks?status=cancelled');
+      await page.getByText('Given up').first().waitFor();
+      expect(await page.getByRole('row').count()).toBe(1);
+      expect(failed.task_id).toMatch(/^task_/);
     });
 
     it('leads from any screen to a recent task, and to those with words in the prompt', async () => {
@@ -292,7 +339,7 @@ describeInBrowser('the lists of the dashboard', () => {
       await dialog.getByRole('button', { name: `Cancel ${before} tasks` }).click();
       await page.getByRole('button', { name: 'Stop' }).click();
       release();
-      await page.getByText(`100 tasks cancelled, 0 had already ended, ${before - 100} left alone.`).waitFor();
+      await page.getByText(`100 tasks cancelled, ${before - 100} left alone.`).waitFor();
       await page.unroute('**/graphql');
       await page.getByRole('dialog').waitFor({ state: 'detached' }); // by itself: the report says the rest
       await eventually('a hundred are gone', async () => (await queued()) <= before - 100);
@@ -308,7 +355,7 @@ describeInBrowser('the lists of the dashboard', () => {
         .fill(String(rest2));
       const later = await rest.make({ model: 'sora-2', prompt: 'Made after the question #hang' });
       await page.getByRole('button', { name: `Cancel ${rest2} tasks` }).click();
-      await page.getByText(`${rest2} tasks cancelled, 0 had already ended.`).waitFor();
+      await page.getByText(`${rest2} tasks cancelled.`).waitFor();
       expect((await rest.call<{ status: string }>(`/v1/tasks/${later}`)).status).toBe('queued');
     });
 
@@ -330,8 +377,17 @@ describeInBrowser('the lists of the dashboard', () => {
       await dialog.getByText(`Queued, let ${before.running} running finish`).click();
       const queuedOnly = page.getByRole('dialog', { name: `Cancel ${before.queued} tasks?` });
       await queuedOnly.getByRole('button', { name: `Cancel ${before.queued} tasks` }).click();
-      await page.getByText(`${before.queued} tasks cancelled, 0 had already ended.`).waitFor();
+      await page.getByText(`${before.queued} tasks cancelled.`).waitFor();
       expect(await counts()).toMatchObject({ queued: 0, running: before.running });
+
+      // What was cancelled leaves the list of what is unfinished, and with the last of them its button.
+      await visitor.goto('/tasks?status=queued,running');
+      await page.getByRole('row').first().waitFor();
+      await page.getByRole('button', { name: 'Cancel all unfinished' }).click();
+      const all = page.getByRole('dialog', { name: `Cancel ${before.running} task` });
+      await all.getByRole('button', { name: /^Cancel \d+ tasks?$/ }).click();
+      await page.getByText('No task matches these filters').waitFor();
+      expect(await page.getByRole('button', { name: 'Cancel all unfinished' }).count()).toBe(0);
       expect(visitor.problems).toEqual([]);
     });
   });

@@ -133,6 +133,7 @@ describeInBrowser('operating on the dashboard', () => {
     };
     await visitor.goto('/tasks');
     await shows(3);
+    await page.getByRole('button', { name: /^Filter/ }).click();
     await page.getByLabel('Error', { exact: true }).selectOption('provider_timeout');
     await shows(1);
     await page.getByLabel('Error', { exact: true }).selectOption('');

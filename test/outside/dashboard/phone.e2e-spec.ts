@@ -29,7 +29,7 @@ describeInBrowser('the dashboard on a phone', () => {
     const { page } = visitor;
     const tables: [path: string, table: string, labels: string[]][] = [
       ['/keys', 'API keys', ['Scopes', 'Used', 'Expires', 'Running, queued at most']],
-      ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Accepted in 24 h', 'Last attempt']],
+      ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Accepted in 24 h', 'Waiting', 'Last answer']],
       [`/tasks/${seeded.failed}?tab=deliveries`, 'Deliveries', ['Endpoint', 'Try', 'Answer', 'When']],
       ['/queue', 'Processes', ['Role', 'State', 'Busy', 'Version', 'Seen', 'Started']],
       ['/providers', 'Providers', ['Models', 'Credential', 'In flight', 'Circuit']],
@@ -58,6 +58,28 @@ describeInBrowser('the dashboard on a phone', () => {
         expect(right).toBeLessThanOrEqual(WIDTH);
       }
     }
+  });
+
+  it('has what was asked for on the screen at once, above the button', async () => {
+    const { page } = visitor;
+    await visitor.goto('/create');
+    await page.locator('textarea[name=prompt]').fill('Seen on a phone #delay:2');
+    await page.getByRole('button', { name: /^Generate/ }).click();
+    const place = page.getByRole('article').first().locator('[style*="--ratio"]').first();
+    await eventually('the place of the picture is in sight', async () => {
+      const box = await place.boundingBox();
+      return box !== null && box.y >= 40 && box.y < 400;
+    });
+    await page.getByRole('article').first().getByText('Succeeded').waitFor();
+  });
+
+  it.each([
+    ['/tasks', '[role=row]'],
+    ['/gallery', '[data-file]'],
+  ])('begins the list of %s in the upper half of the screen', async (path, first) => {
+    await visitor.goto(path);
+    await visitor.page.locator(first).first().waitFor();
+    expect((await visitor.page.locator(first).first().boundingBox())?.y).toBeLessThan(740 / 2);
   });
 
   it('shows the code of a request in a sheet over the form, and gives the focus back', async () => {

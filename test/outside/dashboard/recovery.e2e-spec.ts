@@ -15,9 +15,14 @@ describeInBrowser('the dashboard while the service restarts', () => {
     const { env } = await testEnv(database.url, { TASK_LEASE_S: '5', TASK_HEARTBEAT_S: '1' });
     const [first, browser] = await Promise.all([spawnService(env), launch()]);
     let service = first;
+    let isLoadedAhead = true;
     try {
       const baseUrl = env['PUBLIC_URL'] as string;
       const visitor = await Visitor.open(browser, baseUrl);
+      // Not loaded ahead, as on a slow line.
+      await visitor.page.route('**/assets/usage-screen-*.js', (route) =>
+        isLoadedAhead ? route.abort() : route.continue(),
+      );
       await visitor.enter(env['BOOTSTRAP_API_KEY'] as string);
       await visitor.page.locator('textarea[name=prompt]').fill('Through a restart #delay:4');
       await visitor.page.keyboard.press('Control+Enter');
@@ -26,7 +31,17 @@ describeInBrowser('the dashboard while the service restarts', () => {
 
       await service.kill('SIGKILL');
       await visitor.page.getByText(/^(Reconnecting|Connecting)/).waitFor();
+      // A screen that was not loaded yet: what is shown stays, and nothing is called updated.
+      isLoadedAhead = false;
+      const usage = visitor.page.getByRole('link', { name: 'Usage' }).first();
+      await usage.click();
+      await visitor.page.getByText('Darkroom does not answer').waitFor();
+      expect(await visitor.page.getByText('updated', { exact: false }).count()).toBe(0);
+      await card.waitFor();
       service = await spawnService(env);
+      await visitor.page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor({ timeout: RECONNECTED_MS });
+      expect(await visitor.page.getByText('Darkroom does not answer').count()).toBe(0);
+      await visitor.page.goBack();
       await visitor.page.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
       await card.getByText(/^(Succeeded|Failed)/).waitFor({ timeout: 90_000 });
 
@@ -50,6 +65,12 @@ describeInBrowser('the dashboard while the service restarts', () => {
       // The build before is gone until the page loads the new one: its parts had other names.
       let isReloaded = false;
       page.once('load', () => (isReloaded = true));
+      // A page that asks which build is served now gets another first script.
+      await page.route('**/app/', (route) =>
+        route.request().isNavigationRequest()
+          ? route.continue()
+          : route.fulfill({ contentType: 'text/html', body: '<script type="module" src="/app/assets/index-new.js">' }),
+      );
       await page.route('**/assets/usage-screen-*.js', (route) =>
         isReloaded ? route.continue() : route.fulfill({ status: 404, body: '' }),
       );

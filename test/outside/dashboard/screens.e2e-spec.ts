@@ -5,7 +5,7 @@ import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { layoutFaults } from '../../support/browser/layout.ts';
 import { seed, type Seeded } from '../../support/browser/seed.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
-import { Visitor } from '../../support/browser/visitor.ts';
+import { HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
 
 /** With DARKROOM_SHOTS=1 every screen is drawn there, for eyes. No check reads the pictures, and drawing them takes half of the time. */
 const DRAWS = process.env.DARKROOM_SHOTS === '1';
@@ -97,6 +97,39 @@ describeInBrowser('the screens of the dashboard', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each([
+    ['/nowhere', 'Create'],
+    ['/tasks/task_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Tasks'],
+    ['/webhooks/we_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Webhooks'],
+    ['/keys/key_01aaaaaaaaaaaaaaaaaaaaaaaa', 'API keys'],
+  ])('keeps the menu at %s, where nothing is, and leads on', async (path, act) => {
+    const { page } = visitor;
+    await page.setViewportSize({ width: 1280, height: HEIGHT });
+    await visitor.goto(path);
+    await page.locator('#main').getByRole('link', { name: act }).click();
+    await page.getByRole('heading', { level: 1, name: act }).waitFor();
+    await page.getByRole('navigation', { name: 'Main', exact: true }).waitFor();
+  });
+
+  it('has the buttons of a long form in sight, and says why a secret does not close', async () => {
+    const { page } = visitor;
+    await visitor.goto('/keys/new');
+    const form = page.getByRole('dialog', { name: 'New API key' });
+    await form.getByLabel('Name').fill('mobile app');
+    await form.getByText('Limits and budget').click();
+    const create = form.getByRole('button', { name: 'Create key' });
+    const [box, button] = [await form.boundingBox(), await create.boundingBox()];
+    expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual((box?.y ?? 0) + (box?.height ?? 0));
+    await create.click();
+    const once = page.getByRole('dialog', { name: 'The new API key' });
+    await once.getByLabel('I have saved it').waitFor();
+    await page.keyboard.press('Escape');
+    await once.getByText('Save it first').waitFor();
+    expect(await once.getByLabel('I have saved it').evaluate(HAS_FOCUS)).toBe(true);
+    await once.getByLabel('I have saved it').check();
+    await once.getByRole('button', { name: 'Done' }).click();
+  });
 });
 
 /**

@@ -1,6 +1,6 @@
 import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
-import { leastOf } from '../../support/wait.ts';
+import { eventually, leastOf } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
 import { HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
@@ -61,6 +61,19 @@ describeInBrowser('signing in to the dashboard', () => {
     await second.page.getByText('This link was used already').waitFor();
     expect(second.page.url()).not.toContain('code=');
     await second.close();
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it('loses no letter that is typed while it signs in', async () => {
+    const { page } = visitor;
+    await visitor.goto('/sign-in');
+    await page.locator('input[name=key]').fill(printed.key);
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('A grey cat, asleep?', { delay: 15 });
+    const prompt = page.locator('textarea[name=prompt]');
+    await eventually('all letters are there', async () => (await prompt.inputValue()) === 'A grey cat, asleep?');
+    await page.keyboard.type(' Yes');
+    expect(await prompt.inputValue()).toBe('A grey cat, asleep? Yes');
     expect(visitor.problems).toEqual([]);
   });
 

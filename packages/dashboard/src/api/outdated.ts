@@ -1,4 +1,4 @@
-/** A newer build may replace the parts of the page that were not loaded yet. */
+/** A newer build may have replaced the parts of the page that were not loaded yet. */
 const NOTE = 'darkroom.updated';
 let isMissing = false;
 
@@ -8,12 +8,20 @@ export const isOutdated = (): boolean => isMissing;
 /** Leaves a note for the page that is read next. */
 export function noteMissingPart(): void {
   isMissing = true;
-  sessionStorage.setItem(NOTE, '1');
+  try {
+    sessionStorage.setItem(NOTE, '1');
+  } catch {
+    // Without storage the next page does not say why it was read.
+  }
 }
 
 /** Whether this page was read because the one before was outdated. Says so once. */
 export function wasOutdated(): boolean {
-  const was = sessionStorage.getItem(NOTE) !== null;
-  sessionStorage.removeItem(NOTE);
-  return was;
+  try {
+    const was = sessionStorage.getItem(NOTE) !== null;
+    sessionStorage.removeItem(NOTE);
+    return was;
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,11 @@ import { ago, duration } from './time.ts';
 describe('duration', () => {
   it.each([
     [0.94, '0.9 s'],
-    [-1, '0.0 s'],
+    [-0.2, '0.0 s'],
+    [0, 'under 1 s'],
+    [-1, 'under 1 s'],
+    [6, '6 s'],
+    [60, '1 min'],
     [14.2, '14 s'],
     [200, '3 min 20 s'],
     [3_900, '1 h 5 min'],

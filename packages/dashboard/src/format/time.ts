@@ -4,8 +4,12 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. */
+/**
+ * `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. A whole number of seconds is all that is known of many times,
+ * so it gets no tenths, and none of them is `under 1 s`.
+ */
 export function duration(seconds: number): string {
+  if (Number.isInteger(seconds) && seconds < MINUTE) return seconds < 1 ? 'under 1 s' : `${seconds} s`;
   if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
   if (seconds < MINUTE) return `${Math.round(seconds)} s`;
   if (seconds < HOUR) return pair(seconds, [MINUTE, 'min'], [1, 's']);
@@ -30,6 +34,15 @@ export function ago(at: number, now: number): string {
   if (age < 2 * DAY) return 'yesterday';
   if (age < 7 * DAY) return `${Math.floor(age / DAY)} days ago`;
   return day(at);
+}
+
+/** The last second of the year 9999, the latest that the service takes. */
+const LAST_S = 253_402_300_799;
+
+/** Unix seconds that an address names; null: it names none, or none that a calendar has. */
+export function unixOf(text: string | undefined): number | null {
+  const at = Number(text);
+  return at > 0 && at <= LAST_S ? at : null;
 }
 
 type Style = 'day' | 'moment' | 'clock';

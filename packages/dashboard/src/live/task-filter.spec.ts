@@ -19,6 +19,16 @@ describe('the filter of a list', () => {
     });
     expect(filterOf({ status: 'queued,running,lost' })).toEqual({ statuses: ['QUEUED', 'RUNNING'] });
     expect(filterOf({ status: 'lost', kind: 'sound', from: 'monday' })).toEqual({});
+    expect(filterOf({ from: '1e99', to: '-5' })).toEqual({});
+  });
+
+  it('tells what was cancelled from what failed', () => {
+    expect(filterOf({ status: 'failed' })).toEqual({ statuses: ['FAILED'], cancelled: false });
+    expect(filterOf({ status: 'cancelled' })).toEqual({ statuses: ['FAILED'], cancelled: true });
+    expect(filterOf({ status: 'failed,cancelled' })).toEqual({ statuses: ['FAILED'] });
+    const cancelled = { ...row, status: 'FAILED', error: { code: 'TASK_CANCELLED' } } as TaskRow;
+    expect(matches(cancelled, filterOf({ status: 'cancelled' }))).toBe(true);
+    expect(matches(cancelled, filterOf({ status: 'failed' }))).toBe(false);
   });
 
   it('takes an error and pairs of metadata from the address', () => {

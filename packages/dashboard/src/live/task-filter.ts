@@ -1,4 +1,5 @@
 import { FAILURES } from '../api/error-words.ts';
+import { unixOf } from '../format/time.ts';
 import type { ResultOf } from '../api/graphql.ts';
 import type { TaskRowFields } from './task.documents.ts';
 import type { TaskRow } from './task-store.ts';
@@ -21,7 +22,9 @@ export interface TaskSearch {
 
 export type MetadataField = `meta.${string}`;
 
-export const STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
+/** Of the failed tasks those that were cancelled are on their own: nothing went wrong with them. */
+export const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+type State = (typeof STATES)[number];
 /** The value of an address. */
 export const UNFINISHED = 'queued,running';
 
@@ -41,7 +44,7 @@ export const metadataOf = (search: TaskSearch): Record<string, string> =>
 type ErrorCode = NonNullable<ResultOf<typeof TaskRowFields>['error']>['code'];
 const isErrorCode = (text: string | undefined): text is ErrorCode => text !== undefined && text in FAILURES;
 
-interface TaskFilter {
+export interface TaskFilter {
   statuses?: TaskRow['status'][];
   kind?: TaskRow['kind'];
   model?: string;
@@ -49,19 +52,30 @@ interface TaskFilter {
   createdBefore?: number;
   search?: string;
   errorCode?: ErrorCode;
+  cancelled?: boolean;
   metadata?: Record<string, string>;
 }
 
+/** The states that an address names. */
+export const statesOf = ({ status }: TaskSearch): State[] => {
+  const named = status?.split(',') ?? [];
+  return STATES.filter((state) => named.includes(state));
+};
+
 /** The filter of the API. What the address has misspelt is left out. */
 export function filterOf(searched: TaskSearch): TaskFilter {
-  const { status, kind, model, from, to, q, error } = searched;
+  const { kind, model, from, to, q, error } = searched;
   const filter: TaskFilter = {};
-  const statuses = STATUSES.filter((known) => status?.split(',').includes(known));
-  if (statuses.length > 0) filter.statuses = statuses.map((known) => known.toUpperCase() as TaskRow['status']);
+  const states = statesOf(searched);
+  const statuses = new Set(states.map((state) => (state === 'cancelled' ? 'failed' : state)));
+  if (states.length > 0) filter.statuses = [...statuses].map((known) => known.toUpperCase() as TaskRow['status']);
+  const [wantsFailed, wantsCancelled] = [states.includes('failed'), states.includes('cancelled')];
+  if (wantsFailed !== wantsCancelled) filter.cancelled = wantsCancelled;
   if (kind === 'image' || kind === 'video') filter.kind = kind.toUpperCase() as TaskRow['kind'];
   if (model) filter.model = model;
-  if (Number(from) > 0) filter.createdAfter = Number(from);
-  if (Number(to) > 0) filter.createdBefore = Number(to);
+  const [after, before] = [unixOf(from), unixOf(to)];
+  if (after !== null) filter.createdAfter = Math.floor(after);
+  if (before !== null) filter.createdBefore = Math.floor(before);
   if (q?.trim()) filter.search = q.trim();
   const code = error?.toUpperCase();
   if (isErrorCode(code)) filter.errorCode = code;
@@ -73,7 +87,7 @@ export function filterOf(searched: TaskSearch): TaskFilter {
 /** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata. */
 export function matches(
   row: TaskRow,
-  { statuses, kind, model, createdAfter, createdBefore, search, errorCode }: TaskFilter,
+  { statuses, kind, model, createdAfter, createdBefore, search, errorCode, cancelled }: TaskFilter,
 ): boolean {
   return (
     (!statuses || statuses.includes(row.status)) &&
@@ -82,6 +96,7 @@ export function matches(
     (!createdAfter || row.createdAt > createdAfter) &&
     (!createdBefore || row.createdAt < createdBefore) &&
     (!errorCode || row.error?.code === errorCode) &&
+    (cancelled === undefined || (row.error?.code === 'TASK_CANCELLED') === cancelled) &&
     (!search || wordsOf(search).every((word) => row.prompt.toLowerCase().includes(word)))
   );
 }

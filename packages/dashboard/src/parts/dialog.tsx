@@ -12,12 +12,18 @@ interface Props {
   children?: ReactNode;
   /** Without it, Esc and a press outside do not close. */
   onClose?: () => void;
+  /** Called where they would have closed it. */
+  onHeld?: () => void;
 }
 
 /** A modal dialog. It keeps the focus inside, and gives it back at the end. */
-export function Dialog({ open, title, text, wide, actions, children, onClose }: Props) {
+export function Dialog({ open, title, text, wide, actions, children, onClose, onHeld }: Props) {
   return (
-    <BaseDialog.Root open={open} onOpenChange={(next) => !next && onClose?.()} disablePointerDismissal={!onClose}>
+    <BaseDialog.Root
+      open={open}
+      onOpenChange={(next) => !next && (onClose ?? onHeld)?.()}
+      disablePointerDismissal={!onClose}
+    >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={styles.dim} />
         <BaseDialog.Popup className={cx(styles.popup, wide && styles.wide)}>

@@ -1,22 +1,56 @@
-import type { ReactNode } from 'react';
+import { ListFilter, X } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
 import { Button } from './button.tsx';
 import styles from './filter-bar.module.css';
 
+/** A choice that narrows the list now, and takes itself away. */
+export interface FilterChip {
+  label: string;
+  onRemove(): void;
+}
+
 interface Props {
+  /** Of what is behind the button Filter. */
+  chips: readonly FilterChip[];
   isFiltered: boolean;
   onClear(): void;
+  /** What is always in sight. */
   children: ReactNode;
+  /** What the button Filter shows. */
+  more: ReactNode;
 }
 
 /** What narrows a list. Every choice is part of the address. */
-export function FilterBar({ isFiltered, onClear, children }: Props) {
+export function FilterBar({ chips, isFiltered, onClear, children, more }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
   return (
     <div className={styles.filters} role="search" aria-label="Filters">
-      {children}
-      {isFiltered && (
-        <Button variant="quiet" onClick={onClear}>
-          Clear
+      <div className={styles.line}>
+        {children}
+        <Button
+          aria-expanded={isOpen}
+          aria-controls={id}
+          aria-label={chips.length > 0 ? `Filter, ${chips.length} active` : 'Filter'}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <ListFilter aria-hidden /> Filter {chips.length > 0 && <span className={styles.count}>{chips.length}</span>}
         </Button>
+      </div>
+      <div id={id} className={styles.more} hidden={!isOpen}>
+        {more}
+      </div>
+      {isFiltered && (
+        <div className={styles.chips}>
+          {chips.map(({ label, onRemove }) => (
+            <Button key={label} className={styles.chip} title="Take this filter away" onClick={onRemove}>
+              <bdi>{label}</bdi> <X aria-hidden />
+            </Button>
+          ))}
+          <Button variant="quiet" onClick={onClear}>
+            Clear
+          </Button>
+        </div>
       )}
     </div>
   );

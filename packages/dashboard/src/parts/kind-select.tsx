@@ -1,12 +1,20 @@
 import { Select } from './select.tsx';
 
+const WORDS: Record<string, string> = { image: 'Images', video: 'Films' };
+
+/** Empty for what is no kind. */
+export const kindWord = (kind: string | undefined): string => WORDS[kind ?? ''] ?? '';
+
 /** Narrows a list to images or films. */
 export function KindSelect({ value, onChange }: { value: string; onChange(kind: string): void }) {
   return (
     <Select aria-label="Kind" value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">Any kind</option>
-      <option value="image">Images</option>
-      <option value="video">Films</option>
+      {Object.entries(WORDS).map(([kind, word]) => (
+        <option key={kind} value={kind}>
+          {word}
+        </option>
+      ))}
     </Select>
   );
 }

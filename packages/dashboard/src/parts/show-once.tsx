@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Checkbox } from './checkbox.tsx';
 import { CodeBlock } from './code-block.tsx';
@@ -17,10 +17,18 @@ interface Props {
 /** A secret that the service shows only now. It closes when the user has saved it. */
 export function ShowOnce({ title, secret, variable, onDone }: Props) {
   const [saved, setSaved] = useState(false);
+  const [asks, setAsks] = useState(false);
+  const box = useRef<HTMLInputElement>(null);
+  /** Esc closes nothing that cannot be read again. It leads to what is to be done. */
+  const hold = () => {
+    setAsks(true);
+    box.current?.focus();
+  };
   return (
     <Dialog
       open
       title={title}
+      onHeld={hold}
       text="It is shown only now. Nobody can read it again, the service neither."
       actions={
         <Button variant="primary" disabled={!saved} onClick={onDone}>
@@ -33,9 +41,10 @@ export function ShowOnce({ title, secret, variable, onDone }: Props) {
         <CopyButton text={secret} />
         <CopyButton text={`export ${variable}=${secret}`} label={`Copy as export ${variable}=…`} />
       </div>
-      <Checkbox checked={saved} onChange={(event) => setSaved(event.target.checked)}>
+      <Checkbox ref={box} checked={saved} onChange={(event) => setSaved(event.target.checked)}>
         I have saved it
       </Checkbox>
+      {asks && !saved && <p role="alert">Save it first, then say so here. Closed, it is gone.</p>}
     </Dialog>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { moment, unixOf } from '../format/time.ts';
 import { Select } from './select.tsx';
 import { TextInput } from './text-input.tsx';
 import styles from './time-range.module.css';
@@ -31,9 +32,11 @@ export function TimeRange({ from, to, onChange }: Props) {
     <div className={styles.range}>
       <Select aria-label="Time" value={isExact ? 'exact' : span} onChange={(event) => choose(event.target.value)}>
         <option value="">Any time</option>
-        <option value="hour">Last hour</option>
-        <option value="day">Last 24 hours</option>
-        <option value="week">Last 7 days</option>
+        {Object.entries(WORDS).map(([name, word]) => (
+          <option key={name} value={name}>
+            {word}
+          </option>
+        ))}
         <option value="exact">Between…</option>
       </Select>
       {isExact && (
@@ -56,18 +59,30 @@ export function TimeRange({ from, to, onChange }: Props) {
   );
 }
 
+const WORDS: Record<string, string> = { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days' };
+
+/** The range in words; empty: any time. */
+export function rangeWords(from: string | undefined, to: string | undefined): string {
+  const [start, end] = [unixOf(from), unixOf(to)];
+  if (start === null && end === null) return '';
+  const span = WORDS[spanOf(from, to)];
+  if (span) return span;
+  return [start !== null && `from ${moment(start)}`, end !== null && `to ${moment(end)}`].filter(Boolean).join(' ');
+}
+
 /** The choice that an address stands for: the time since then has grown a little. */
 function spanOf(from: string | undefined, to: string | undefined): string {
-  if (to) return 'exact';
-  if (!from) return '';
-  const age = Date.now() / 1_000 - Number(from);
+  const start = unixOf(from);
+  if (unixOf(to) !== null) return 'exact';
+  if (start === null) return '';
+  const age = Date.now() / 1_000 - start;
   return Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5)?.[0] ?? 'exact';
 }
 
 /** `2026-11-23T01:30` on the clock of the browser, as the control wants it. */
 function localTime(unix: string | undefined): string {
-  const at = Number(unix);
-  if (!(at > 0)) return '';
+  const at = unixOf(unix);
+  if (at === null) return '';
   const date = new Date(at * 1_000);
   return new Date(at * 1_000 - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

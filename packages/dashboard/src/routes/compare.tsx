@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { part } from '../api/late-part.ts';
 import { pick } from './search.ts';
 import { signedInRoute } from './signed-in.tsx';
 
@@ -6,5 +7,8 @@ export const compareRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'compare',
   validateSearch: pick('outputs', 'tasks'),
-  component: lazyRouteComponent(() => import('./compare-screen.tsx'), 'CompareScreen'),
+  component: lazyRouteComponent(
+    part(() => import('./compare-screen.tsx')),
+    'CompareScreen',
+  ),
 });

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { part } from '../api/late-part.ts';
 import { pick } from './search.ts';
 import { signedInRoute } from './signed-in.tsx';
 
@@ -7,7 +8,10 @@ export const galleryRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'gallery',
   validateSearch: pick('kind', 'model', 'from', 'to', 'q', 'size', 'expired'),
-  component: lazyRouteComponent(() => import('./gallery-screen.tsx'), 'GalleryScreen'),
+  component: lazyRouteComponent(
+    part(() => import('./gallery-screen.tsx')),
+    'GalleryScreen',
+  ),
 });
 
 export const pictureRoute = createRoute({

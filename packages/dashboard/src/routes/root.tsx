@@ -1,14 +1,13 @@
-import { createRootRoute, Link, Outlet } from '@tanstack/react-router';
+import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { asCallError } from '../api/errors.ts';
 import { isOutdated } from '../api/outdated.ts';
-import { Button, buttonClass } from '../parts/button.tsx';
+import { Button } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Page } from '../parts/page.tsx';
 
 export const rootRoute = createRootRoute({
   component: Outlet,
-  notFoundComponent: NotFound,
   errorComponent: ({ error, reset }) =>
     isOutdated() ? (
       <Updated />
@@ -34,23 +33,6 @@ function Updated() {
         >
           What you have typed is kept.
         </EmptyState>
-      </Page>
-    </main>
-  );
-}
-
-export function NotFound() {
-  return (
-    <main>
-      <Page title="Nothing here">
-        <EmptyState
-          title="No screen has this address"
-          action={
-            <Link to="/create" className={buttonClass({ variant: 'primary' })}>
-              Create
-            </Link>
-          }
-        />
       </Page>
     </main>
   );

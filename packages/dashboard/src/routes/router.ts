@@ -17,6 +17,7 @@ import {
   usageRoute,
   webhooksRoute,
 } from './instance.tsx';
+import { nowhereRoute } from './nowhere.tsx';
 import { rootRoute } from './root.tsx';
 import { parseSearch, stringifySearch } from './search.ts';
 import { signInRoute } from './sign-in.tsx';
@@ -47,6 +48,7 @@ export const router = createRouter({
       usageRoute,
       settingsRoute,
       aboutRoute,
+      nowhereRoute,
     ]),
   ]),
   basepath: '/app',

@@ -1,11 +1,12 @@
 import { createRoute, redirect, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { part } from '../api/late-part.ts';
 import { onSignIn, restore, signIn } from '../api/session.ts';
 import { Shell } from '../features/shell/shell.tsx';
 import { rootRoute } from './root.tsx';
 
-const SignInDialog = lazy(() =>
-  import('../features/session/sign-in-dialog.tsx').then(({ SignInDialog: part }) => ({ default: part })),
+const SignInDialog = lazy(
+  part(() => import('../features/session/sign-in-dialog.tsx').then(({ SignInDialog: it }) => ({ default: it }))),
 );
 
 /** The parent of every screen that needs a session. */

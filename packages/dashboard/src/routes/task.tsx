@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { part } from '../api/late-part.ts';
 import { pick } from './search.ts';
 import { signedInRoute } from './signed-in.tsx';
 
@@ -6,5 +7,8 @@ export const taskRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks/$taskId',
   validateSearch: pick('tab', 'output', 'compare'),
-  component: lazyRouteComponent(() => import('./task-screen.tsx'), 'TaskScreen'),
+  component: lazyRouteComponent(
+    part(() => import('./task-screen.tsx')),
+    'TaskScreen',
+  ),
 });

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { part } from '../api/late-part.ts';
 import { pick } from './search.ts';
 import { signedInRoute } from './signed-in.tsx';
 
@@ -6,5 +7,8 @@ export const tasksRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks',
   validateSearch: pick('status', 'kind', 'model', 'from', 'to', 'q', 'error', 'meta.*', 'peek'),
-  component: lazyRouteComponent(() => import('./tasks-screen.tsx'), 'TasksScreen'),
+  component: lazyRouteComponent(
+    part(() => import('./tasks-screen.tsx')),
+    'TasksScreen',
+  ),
 });

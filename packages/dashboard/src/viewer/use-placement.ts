@@ -8,11 +8,13 @@ const ARROW = 48;
 
 export interface Zoom {
   placement: Placement;
+  /** Pixels of the screen on one pixel of the picture, or of the first of several; null: none is there yet. */
+  shown: number | null;
   in(): void;
   out(): void;
   fit(): void;
-  /** One pixel of the picture on one pixel of the screen. */
-  full(): void;
+  /** So many pixels of the screen on one pixel of the picture. */
+  to(zoom: number): void;
   pan(x: number, y: number): void;
   /** Moves a zoomed picture by an arrow key; false: the picture fits, and the key is free for others. */
   arrow(key: string): boolean;
@@ -31,7 +33,7 @@ const ARROWS: Record<string, [x: number, y: number]> = {
 };
 
 /** Zoom and pan of a frame. Frames that share it move together. */
-export function usePlacement(frame: RefObject<HTMLElement | null>, picture: { width: number; height: number }): Zoom {
+export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
   const [placement, setPlacement] = useState<Placement>(FIT);
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const size = () => frame.current?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
@@ -40,10 +42,8 @@ export function usePlacement(frame: RefObject<HTMLElement | null>, picture: { wi
   const pan = (x: number, y: number) =>
     setPlacement((before) => bounded({ ...before, x: before.x + x, y: before.y + y }, size()));
   const fit = () => setPlacement(FIT);
-  const full = () => {
-    const { width, height } = size();
-    setPlacement({ ...FIT, scale: Math.max(picture.width / width, picture.height / height) / devicePixelRatio });
-  };
+  const fitted = useFitted(frame);
+  const to = (wanted: number) => fitted && setPlacement({ ...FIT, scale: wanted / fitted });
 
   useEffect(() => {
     const element = frame.current;
@@ -78,10 +78,11 @@ export function usePlacement(frame: RefObject<HTMLElement | null>, picture: { wi
 
   return {
     placement,
+    shown: fitted && fitted * placement.scale,
     in: () => zoom(STEP),
     out: () => zoom(1 / STEP),
     fit,
-    full,
+    to,
     pan,
     arrow: (key) => {
       const by = ARROWS[key];
@@ -98,6 +99,31 @@ export function usePlacement(frame: RefObject<HTMLElement | null>, picture: { wi
       onPointerUp: release,
       onPointerCancel: release,
     },
-    onDoubleClick: () => (placement.scale === 1 ? full() : fit()),
+    onDoubleClick: () => (placement.scale === 1 ? to(1) : fit()),
   };
+}
+
+/** Pixels of the screen on one pixel of the first picture in the frame where it fits; null: none is loaded. */
+function useFitted(frame: RefObject<HTMLElement | null>): number | null {
+  const [fitted, setFitted] = useState<number | null>(null);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return undefined;
+    const measure = () => {
+      const picture = element.querySelector('img');
+      if (!picture || picture.naturalWidth === 0) return setFitted(null);
+      const { clientWidth, clientHeight, naturalWidth, naturalHeight } = picture;
+      setFitted(Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight) * devicePixelRatio || null);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    // The event of a picture does not bubble.
+    element.addEventListener('load', measure, true);
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('load', measure, true);
+    };
+  }, [frame]);
+  return fitted;
 }

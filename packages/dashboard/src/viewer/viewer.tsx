@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { cx } from '../parts/class-names.ts';
 import { Compared, CompareBar, type CompareMode } from './compared.tsx';
 import { FilmPlayer } from './film-player.tsx';
 import { Picture, type Shown } from './picture.tsx';
@@ -14,6 +15,8 @@ interface Props extends Omit<Shown, 'src'> {
   /** Another picture to compare with. */
   other?: Shown | null;
   onCompareEnd?: () => void;
+  /** The frame takes all room that there is, in place of the shape of the picture. */
+  fills?: boolean;
   /** Further tools of the bar. */
   children?: ReactNode;
 }
@@ -21,10 +24,22 @@ interface Props extends Omit<Shown, 'src'> {
 const GONE = 'The file is deleted.';
 
 /** A picture to zoom, pan and compare, or a film to play. */
-export function Viewer({ fileId, src, alt, isFilm, width, height, gone = GONE, other, onCompareEnd, children }: Props) {
+export function Viewer({
+  fileId,
+  src,
+  alt,
+  isFilm,
+  width,
+  height,
+  gone = GONE,
+  other,
+  onCompareEnd,
+  fills = false,
+  children,
+}: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [mode, setMode] = useState<CompareMode>('swipe');
-  const zoom = usePlacement(frame, { width, height });
+  const zoom = usePlacement(frame);
   const picture = src === null ? null : { fileId, src, alt, width, height };
   const onKeyDown = (event: KeyboardEvent) => {
     if ((event.target as HTMLElement).tagName === 'INPUT' || !zoom.arrow(event.key)) return;
@@ -33,7 +48,7 @@ export function Viewer({ fileId, src, alt, isFilm, width, height, gone = GONE, o
   };
   if (isFilm && picture) {
     return (
-      <div className={styles.viewer}>
+      <div className={cx(styles.viewer, fills && styles.fills)}>
         <FilmPlayer key={fileId} fileId={fileId} src={picture.src} label={alt}>
           {children}
         </FilmPlayer>
@@ -41,14 +56,14 @@ export function Viewer({ fileId, src, alt, isFilm, width, height, gone = GONE, o
     );
   }
   return (
-    <div className={styles.viewer}>
+    <div className={cx(styles.viewer, fills && styles.fills)}>
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- a frame to drag; the bar below has buttons */}
       <div
         ref={frame}
         className={styles.frame}
         data-zoomed={zoom.placement.scale > 1}
         // The shape of the picture from the start; the rest of a frame that would be too high is empty at its sides.
-        style={{ aspectRatio: `${width} / ${height}` }}
+        style={fills ? undefined : { aspectRatio: `${width} / ${height}` }}
         {...zoom.handlers}
         onDoubleClick={zoom.onDoubleClick}
         onKeyDown={onKeyDown}

@@ -23,7 +23,7 @@ export function ComparePage({ search, onOutputs, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);
   const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
-  const zoom = usePlacement(panes, { width: 1_024, height: 1_024 });
+  const zoom = usePlacement(panes);
   const known = chosen.flatMap(({ taskId }) => tasks.get(taskId) ?? []);
   const films = known.filter(({ kind }) => kind === 'VIDEO').length;
 

@@ -1,4 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { part } from '../../api/late-part.ts';
+import { takeTyped } from '../../keys/typed-ahead.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { Page } from '../../parts/page.tsx';
 import { report } from '../../parts/toasts.ts';
@@ -18,10 +20,16 @@ import { controlsOf, missing, schemaOf } from './schema-rules.ts';
 import { SubmitBar } from './submit-bar.tsx';
 import { useForm } from './use-form.ts';
 
-const CodeSheet = lazy(() => import('./code-sheet.tsx').then(({ CodeSheet: part }) => ({ default: part })));
+const CodeSheet = lazy(part(() => import('./code-sheet.tsx').then(({ CodeSheet: it }) => ({ default: it }))));
 
 /** Two presses within this time are one. */
 const SAME_PRESS_MS = 400;
+
+/** Where the form stands above its results, as on a phone, the newest run is brought into sight. */
+function showNewest(): void {
+  if (!matchMedia('(max-width: 1023px)').matches) return;
+  requestAnimationFrame(() => document.querySelector('[data-run]')?.scrollIntoView({ block: 'start' }));
+}
 
 interface Props {
   models: readonly [Model, ...Model[]];
@@ -41,7 +49,13 @@ export function CreateForm({ models, start, search, may }: Props) {
 
   const focusField = (name: string) =>
     place.current?.querySelector<HTMLElement>(`[data-field="${name}"] :is(textarea, input, select, button)`)?.focus();
-  useEffect(() => focusField('prompt'), []);
+  useEffect(() => {
+    focusField('prompt');
+    const typed = takeTyped();
+    if (typed) form.set('prompt', String(values.prompt ?? '') + typed);
+    // Once, when the field is there.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
   useEffect(() => {
     if (search.ref) addReferences(search.ref.split(','));
     // The address names the reference once; the form holds it from then on.
@@ -68,7 +82,9 @@ export function CreateForm({ models, start, search, may }: Props) {
       return focusField(lack.name);
     }
     const requests = targets.flatMap(({ request }) => Array.from({ length: fan.repeat }, () => request));
-    const [fault] = await startRuns(requests, form.parent);
+    const started = startRuns(requests, form.parent);
+    showNewest();
+    const [fault] = await started;
     if (!fault?.param) return;
     if (fault.param === 'parent_task_id') return form.forgetParent();
     form.setFaults({ [fault.param]: fault.message });

@@ -30,7 +30,7 @@ describe('one request to several models', () => {
       {
         model: 'small',
         request: { model: 'small', prompt: 'A kite' },
-        notes: ['resolution 4K → 1K: small has no 4K'],
+        notes: ['Resolution 4K → 1K: small has no 4K'],
       },
     ]);
   });

@@ -41,7 +41,8 @@ export interface Target {
 export function targetsOf(models: readonly ModelLike[], model: ModelLike, values: Values, { also }: Fan): Target[] {
   return [model, ...models.filter(({ id }) => also.includes(id))].map((each) => {
     const schema = schemaOf(each);
-    const fitting = each.id === model.id ? { values, notes: [] } : switchModel(values, schema, each.id);
+    const fitting =
+      each.id === model.id ? { values, notes: [] } : switchModel(values, schemaOf(model), schema, each.id);
     const request = requestOf(each.id, schema, fitting.values) as Target['request'];
     return { model: each.id, request, notes: fitting.notes };
   });

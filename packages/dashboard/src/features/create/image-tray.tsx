@@ -1,5 +1,6 @@
 import { Images, ImagePlus, Link2, X } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, lazy, Suspense, useRef, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { MAX_UPLOAD_BYTES } from '../../api/upload.ts';
 import { bytes } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,8 +13,8 @@ import { ImageSlot } from './image-slot.tsx';
 import styles from './image-tray.module.css';
 import { useUploads } from './use-uploads.ts';
 
-const ReferencePicker = lazy(() =>
-  import('./reference-picker.tsx').then(({ ReferencePicker: part }) => ({ default: part })),
+const ReferencePicker = lazy(
+  part(() => import('./reference-picker.tsx').then(({ ReferencePicker: it }) => ({ default: it }))),
 );
 
 interface Props {

@@ -17,6 +17,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { type Run, removeRun, send } from './runs.ts';
 import styles from './run-card.module.css';
 import { RunOutputs } from './run-outputs.tsx';
+import type { ModelSchema } from './schema-rules.ts';
 
 export interface RunActions {
   onAgain(run: Run): void;
@@ -26,8 +27,15 @@ export interface RunActions {
   mayCancel: boolean;
 }
 
+interface Props {
+  run: Run;
+  typicalS: number | null;
+  schema: ModelSchema | undefined;
+  actions: RunActions;
+}
+
 /** One request of this tab, from its sending to its pictures. */
-export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number | null; actions: RunActions }) {
+export function RunCard({ run, typicalS, schema, actions }: Props) {
   const task = useTask(run.taskId);
   const { prompt, model, n } = run.request;
   const ended = task && isFinal(task);
@@ -99,7 +107,7 @@ export function RunCard({ run, typicalS, actions }: { run: Run; typicalS: number
           <span>{failureWords(task.error.code).advice}</span>
         </div>
       )}
-      {task?.status !== 'FAILED' && !run.fault && <RunOutputs run={run} task={task} />}
+      {task?.status !== 'FAILED' && !run.fault && <RunOutputs run={run} task={task} schema={schema} />}
     </article>
   );
 }

@@ -12,6 +12,7 @@ import styles from './create.module.css';
 import { Examples } from './examples.tsx';
 import { RunCard } from './run-card.tsx';
 import { RunGroup } from './run-group.tsx';
+import { schemaOf } from './schema-rules.ts';
 import { currentRuns, onRuns, type Run, startRuns } from './runs.ts';
 
 interface Props {
@@ -24,10 +25,7 @@ interface Props {
 /** What this tab has made, newest first. Single keys act on the card that has the focus, else on the newest. */
 export function RunList({ models, mayCancel, onExample, onEdit }: Props) {
   const runs = useSyncExternalStore(onRuns, currentRuns);
-  const typicalOf = (id: string) => {
-    const model = models.find((each) => each.id === id);
-    return model ? typicalRunS(model) : null;
-  };
+  const modelOf = (id: string) => models.find((each) => each.id === id);
 
   const cancel = (taskId: string) =>
     void mutate(CancelTask, { taskId }).then(
@@ -61,7 +59,7 @@ export function RunList({ models, mayCancel, onExample, onEdit }: Props) {
           )}
           <RunCard
             run={run}
-            typicalS={typicalOf(run.request.model)}
+            {...ofModel(modelOf(run.request.model))}
             actions={{ mayCancel, onAgain: again, onEdit, onVary: onEdit, onCancel: cancel }}
           />
         </Fragment>
@@ -69,3 +67,9 @@ export function RunList({ models, mayCancel, onExample, onEdit }: Props) {
     </section>
   );
 }
+
+/** What a card shows of its model, which may be gone. */
+const ofModel = (model: Model | undefined) => ({
+  typicalS: model ? typicalRunS(model) : null,
+  schema: model && schemaOf(model),
+});

@@ -8,9 +8,17 @@ import { cx } from '../../parts/class-names.ts';
 import { TilePicture } from '../../parts/tile-picture.tsx';
 import type { Run } from './runs.ts';
 import styles from './run-card.module.css';
+import { type ModelSchema, ratioOf } from './schema-rules.ts';
+
+interface Props {
+  run: Run;
+  task: TaskRow | undefined;
+  /** Of its model; undefined: the model is gone. */
+  schema: ModelSchema | undefined;
+}
 
 /** The pictures of a run. Until they are there, their places have the final shape. */
-export function RunOutputs({ run, task }: { run: Run; task: TaskRow | undefined }) {
+export function RunOutputs({ run, task, schema }: Props) {
   const { prompt, n } = run.request;
   // Only a run that was seen unfinished develops: not those that a reload shows again.
   const [watched, setWatched] = useState(false);
@@ -22,7 +30,7 @@ export function RunOutputs({ run, task }: { run: Run; task: TaskRow | undefined 
     <div className={styles.outputs}>
       {Array.from({ length: places }, (_, index) => {
         const output = outputs[index];
-        const ratio = output ? output.width / output.height : ratioOf(run.request['aspect_ratio']);
+        const ratio = output ? output.width / output.height : ratioOf(run.request, schema);
         return (
           <div
             key={index}
@@ -77,9 +85,4 @@ export function RunOutputs({ run, task }: { run: Run; task: TaskRow | undefined 
       })}
     </div>
   );
-}
-
-function ratioOf(value: unknown): number {
-  const [width = 0, height = 0] = typeof value === 'string' ? value.split(':').map(Number) : [];
-  return width > 0 && height > 0 ? width / height : 1;
 }

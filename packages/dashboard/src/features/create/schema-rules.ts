@@ -138,22 +138,64 @@ export function missing(schema: ModelSchema, values: Values): { name: string; te
   return null;
 }
 
+interface Switched {
+  values: Values;
+  /** What the model has not, in sentences. */
+  notes: string[];
+}
+
 /** Carries values over to another model: keeps what it allows, maps another letter case, resets the rest. */
-export function switchModel(values: Values, to: ModelSchema, model: string): { values: Values; notes: string[] } {
+export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, model: string): Switched {
   const kept: Values = {};
   const notes: string[] = [];
   for (const [name, value] of Object.entries(values)) {
-    if (isEmpty(value)) continue;
+    const old = from.properties[name];
+    if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const field = to.properties[name];
     const fitting = field && fit(value, field);
     if (fitting !== undefined) kept[name] = fitting;
-    else
-      notes.push(
-        `${name} ${typeof value === 'object' ? '' : `${String(value)} `}→ ${field?.default ?? 'none'}: ${model} has no ${field ? String(value) : name}`,
-      );
+    else {
+      const said = typeof value === 'object' ? '' : ` ${String(value)}`;
+      const lack = field ? said.trim() : labelOf(name).toLowerCase();
+      notes.push(`${labelOf(name)}${said} → ${field?.default ?? 'none'}: ${model} has no ${lack}`);
+    }
   }
-  return { values: kept, notes };
+  return carryImages(values, from, { to, model, kept, notes });
 }
+
+/** Images keep their field where the model has it too. Others take the places that are free, in the order of the form. */
+function carryImages(
+  values: Values,
+  from: ModelSchema,
+  { to, model, kept, notes }: { to: ModelSchema; model: string; kept: Values; notes: string[] },
+): Switched {
+  const next = { ...kept };
+  const places = controlsOf(to, kept).filter(({ kind, disabled }) => isImage(kind) && disabled === null);
+  const homeless: string[] = [];
+  for (const { name, kind } of controlsOf(from, values)) {
+    if (!isImage(kind)) continue;
+    const images = imagesOf(values[name]);
+    const room = roomOf(places.find((place) => place.name === name));
+    if (images.length > 0 && room > 0) next[name] = kind === 'image' ? images[0] : images.slice(0, room);
+    homeless.push(...images.slice(room));
+  }
+  for (const place of places) {
+    const here = imagesOf(next[place.name]);
+    const more = homeless.splice(0, roomOf(place) - here.length);
+    if (more.length > 0) next[place.name] = place.kind === 'image' ? more[0] : [...here, ...more];
+  }
+  const room = places.reduce((sum, place) => sum + roomOf(place), 0);
+  const left = homeless.length;
+  if (left === 0) return { values: next, notes };
+  const takes = room === 0 ? 'no image' : room === 1 ? '1 image' : `${room} images`;
+  return { values: next, notes: [...notes, `${model} takes ${takes}: ${left} ${left === 1 ? 'is' : 'are'} left out`] };
+}
+
+const imagesOf = (value: unknown): string[] =>
+  Array.isArray(value) ? (value as string[]) : typeof value === 'string' && value !== '' ? [value] : [];
+
+const roomOf = (place: Control | undefined): number =>
+  place === undefined ? 0 : place.kind === 'image' ? 1 : (place.schema.maxItems ?? 1);
 
 function fit(value: unknown, field: ParameterSchema): unknown {
   if (field.enum) return field.enum.find((each) => each.toLowerCase() === String(value).toLowerCase());
@@ -161,6 +203,15 @@ function fit(value: unknown, field: ParameterSchema): unknown {
     const number = Number(value);
     return number >= (field.minimum ?? 0) && number <= (field.maximum ?? Infinity) ? number : undefined;
   }
-  if (field.type === 'array') return Array.isArray(value) ? value.slice(0, field.maxItems) : undefined;
   return value;
+}
+
+/** The first width to height that a request gets: what is chosen, else what the model makes unasked; 1: it decides. */
+export function ratioOf(request: Values, schema: ModelSchema | undefined): number {
+  const fields = Object.entries(schema?.properties ?? {});
+  const [name, field] = fields.find(([, { enum: values }]) => values && looksLikeRatios(values)) ?? ['aspect_ratio'];
+  const [width = 0, height = 0] = String(request[name] ?? field?.default)
+    .split(':')
+    .map(Number);
+  return width > 0 && height > 0 ? width / height : 1;
 }

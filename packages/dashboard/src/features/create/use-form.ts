@@ -57,7 +57,7 @@ export function useForm(models: readonly [Model, ...Model[]], start: Draft): For
     choose: (id) => {
       const next = models.find((each) => each.id === id);
       if (!next) return;
-      const { values, notes: texts } = switchModel(draft.values, schemaOf(next), id);
+      const { values, notes: texts } = switchModel(draft.values, schemaOf(model), schemaOf(next), id);
       setNotes(texts.length === 0 ? null : { texts, undo: () => (setDraft(draft), setNotes(null)) });
       setDraft({ ...draft, model: id, values });
       setFaults({});

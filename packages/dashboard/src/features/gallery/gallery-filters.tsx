@@ -2,12 +2,11 @@ import { isFiltered } from '../../live/task-filter.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
-import { KindSelect } from '../../parts/kind-select.tsx';
+import { kindWord, KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { TimeRange } from '../../parts/time-range.tsx';
+import { rangeWords, TimeRange } from '../../parts/time-range.tsx';
 import type { GallerySearch } from './gallery-search.ts';
-import styles from './gallery.module.css';
 import { JumpToDay } from './jump-to-day.tsx';
 
 interface Props {
@@ -22,22 +21,35 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
   const models = useModelNames();
   const change = (part: { [Name in 'kind' | 'model' | 'from' | 'to' | 'expired']?: string | undefined }) =>
     onSearch({ ...search, ...part } as GallerySearch);
-  const { size } = search;
+  const { size, kind, model, from, to, expired, q } = search;
+  const range = rangeWords(from, to);
+  const chips = [
+    ...(kindWord(kind) ? [{ label: kindWord(kind), onRemove: () => change({ kind: '' }) }] : []),
+    ...(model ? [{ label: model, onRemove: () => change({ model: '' }) }] : []),
+    ...(range ? [{ label: range, onRemove: () => change({ from: '', to: '' }) }] : []),
+    ...(expired === '1' ? [{ label: 'With deleted files', onRemove: () => change({ expired: '' }) }] : []),
+  ];
   return (
-    <FilterBar isFiltered={isFiltered(search)} onClear={() => onSearch(size ? { size } : {})}>
-      <SearchField value={search.q ?? ''} onFind={(q) => onSearch({ ...search, q }, true)} />
-      <KindSelect value={search.kind ?? ''} onChange={(kind) => change({ kind })} />
-      <ModelSelect models={models} value={search.model ?? ''} onChange={(model) => change({ model })} />
-      <TimeRange from={search.from} to={search.to} onChange={({ from, to }) => change({ from, to })} />
-      <Checkbox
-        checked={search.expired === '1'}
-        onChange={(event) => change({ expired: event.target.checked ? '1' : '' })}
-      >
-        Deleted too
-      </Checkbox>
-      <span className={styles.jump}>
-        <JumpToDay onJump={onJump} />
-      </span>
+    <FilterBar
+      chips={chips}
+      isFiltered={isFiltered(search) || expired === '1'}
+      onClear={() => onSearch(size ? { size } : {})}
+      more={
+        <>
+          <KindSelect value={kind ?? ''} onChange={(next) => change({ kind: next })} />
+          <ModelSelect models={models} value={model ?? ''} onChange={(next) => change({ model: next })} />
+          <TimeRange from={from} to={to} onChange={(next) => change({ from: next.from, to: next.to })} />
+          <Checkbox
+            checked={expired === '1'}
+            onChange={(event) => change({ expired: event.target.checked ? '1' : '' })}
+          >
+            With deleted files
+          </Checkbox>
+        </>
+      }
+    >
+      <SearchField value={q ?? ''} onFind={(next) => onSearch({ ...search, q: next }, true)} />
+      <JumpToDay onJump={onJump} />
     </FilterBar>
   );
 }

@@ -1,5 +1,6 @@
 import { Images } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { endOfDay } from '../../format/time.ts';
 import { isFiltered } from '../../live/task-filter.ts';
@@ -19,7 +20,7 @@ import { type Shot, shotsOf, taskOf } from './shot.ts';
 import { useGallery } from './use-gallery.ts';
 
 /** The viewer and its dialog are half of the weight, so they arrive with the first picture that is opened. */
-const Lightbox = lazy(() => import('./lightbox.tsx').then(({ Lightbox: part }) => ({ default: part })));
+const Lightbox = lazy(part(() => import('./lightbox.tsx').then(({ Lightbox: it }) => ({ default: it }))));
 
 /** Height of a row in pixels. */
 const SIZES = { s: 140, m: 220, l: 340 };

@@ -69,6 +69,7 @@ export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onLocate, on
                 width={shot.output.width}
                 height={shot.output.height}
                 gone={`${goneWords(shot.filesUntil)}.`}
+                fills
               >
                 <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
                   <ChevronLeft />
@@ -118,8 +119,10 @@ export function Lightbox({ shot, isLoading, onStep, onEnd, onClose, onLocate, on
             </>
           ) : (
             <div className={styles.missing}>
-              <p>{isLoading ? 'Loading…' : 'This picture is not among the newest ones, or its file is deleted.'}</p>
-              <Button onClick={onClose}>Back to the gallery</Button>
+              <p>{isLoading ? 'Loading…' : 'No file of yours has this id, or it is deleted.'}</p>
+              <Button variant="primary" onClick={onClose}>
+                Gallery
+              </Button>
             </div>
           )}
         </BaseDialog.Popup>

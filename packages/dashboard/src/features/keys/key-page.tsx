@@ -1,10 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import { Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../api/session.ts';
 import { count, money } from '../../format/numbers.ts';
 import { day, moment } from '../../format/time.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
@@ -37,7 +38,16 @@ export function KeyPage({ keyId, own, onRevoked }: Props) {
   if (error?.code === 'api_key_not_found') {
     return (
       <Page title="API key">
-        <EmptyState title="No API key has this id">It may have been revoked.</EmptyState>
+        <EmptyState
+          title="No API key has this id"
+          action={
+            <Link to="/keys" className={buttonClass({ variant: 'primary' })}>
+              API keys
+            </Link>
+          }
+        >
+          It may have been revoked.
+        </EmptyState>
       </Page>
     );
   }

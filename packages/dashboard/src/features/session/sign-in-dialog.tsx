@@ -1,4 +1,5 @@
 import { restore } from '../../api/session.ts';
+import { takeTyped } from '../../keys/typed-ahead.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -10,7 +11,12 @@ export function SignInDialog({ onDone }: { onDone(): void }) {
       title="You are signed out"
       text="The session has ended, or its API key is no longer valid. Sign in to go on where you were."
     >
-      <SignInForm onDone={() => void restore().then(onDone)} />
+      <SignInForm
+        onDone={() => {
+          takeTyped(); // below is a page with fields of its own
+          void restore().then(onDone);
+        }}
+      />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { startSession } from '../../api/session.ts';
+import { keepTyped, takeTyped } from '../../keys/typed-ahead.ts';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Countdown } from '../../parts/countdown.tsx';
@@ -30,6 +31,7 @@ export function SignInForm({ onDone }: { onDone(): void }) {
     const wrong = keyFault(key);
     if (wrong) return refuse({ message: wrong, code: 'malformed', retryAfterS: null });
     setBusy(true);
+    keepTyped();
     try {
       await startSession({ api_key: key }, new FormData(form).has('remember'));
       onDone();
@@ -43,6 +45,7 @@ export function SignInForm({ onDone }: { onDone(): void }) {
   }
 
   function refuse(why: Pick<CallError, 'message' | 'code' | 'retryAfterS'>) {
+    takeTyped();
     setFault(why);
     input.current?.focus();
   }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { asCallError } from '../../api/errors.ts';
 import { startSession } from '../../api/session.ts';
+import { keepTyped, takeTyped } from '../../keys/typed-ahead.ts';
 import { Lamp } from '../../parts/lamp.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import styles from './sign-in.module.css';
@@ -19,7 +20,9 @@ export function SignInPage({ code, onDone }: Props) {
     if (code === null) return;
     // Before anything else: a code in the address would stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
+    keepTyped();
     startSession({ code }, false).then(onDone, (error: unknown) => {
+      takeTyped();
       setSpending(false);
       const { code: why, message } = asCallError(error);
       setSpent(why === 'no_response' ? message : 'This link was used already, or is older than 10 minutes.');

@@ -1,14 +1,17 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { Ellipsis, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { loadAllParts, part } from '../../api/late-part.ts';
 import { endSession, onSignIn, type Session, signIn } from '../../api/session.ts';
 import { MOD, useShortcuts } from '../../keys/shortcuts.ts';
 import { forgetPlaces } from '../../live/list-places.ts';
 import { startTaskFeed } from '../../live/task-feed.ts';
-import { activeTasks, clearTasks, onActiveTasks } from '../../live/task-store.ts';
+import { allCounts, followCounts, onCounts } from '../../live/task-counts.ts';
+import { clearTasks } from '../../live/task-store.ts';
 import { Lamp } from '../../parts/lamp.tsx';
 import { MenuButton } from '../../parts/menu-button.tsx';
 import { Toaster } from '../../parts/toaster.tsx';
+import { AwaitedNote } from './awaited-note.tsx';
 import { KeyMenu } from './key-menu.tsx';
 import { LiveBadge } from './live-badge.tsx';
 import { LiveRegion } from './live-region.tsx';
@@ -17,8 +20,11 @@ import { MENU_ITEMS } from './menu-items.ts';
 import styles from './shell.module.css';
 import { useActions } from './use-actions.tsx';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette: part }) => ({ default: part })));
-const ShortcutHelp = lazy(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: part }) => ({ default: part })));
+const Palette = lazy(part(() => import('./palette.tsx').then(({ Palette: it }) => ({ default: it }))));
+const ShortcutHelp = lazy(part(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: it }) => ({ default: it }))));
+
+/** The first screen is drawn by then. */
+const CALM_MS = 3_000;
 
 /** How many entries the tab bar of a narrow screen has, beside "More". */
 const TABS = 3;
@@ -26,7 +32,8 @@ const TABS = 3;
 /** What surrounds every screen: menu, search, connection, and the live feed itself. */
 export function Shell({ session }: { session: Session }) {
   const navigate = useNavigate();
-  const active = useSyncExternalStore(onActiveTasks, activeTasks);
+  const counts = useSyncExternalStore(onCounts, allCounts);
+  const active = counts ? counts.queued + counts.running : 0;
   const { state } = useSyncExternalStore(onSignIn, signIn);
   const [shown, setShown] = useState<'palette' | 'keys' | null>(null);
   const { scopes, id: keyId } = session.api_key;
@@ -34,8 +41,15 @@ export function Shell({ session }: { session: Session }) {
 
   useEffect(() => {
     if (state !== 'in' || !readsTasks) return undefined;
-    return startTaskFeed();
+    const stops = [startTaskFeed(), followCounts()];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, [state, keyId, readsTasks]);
+  useEffect(() => {
+    const timer = setTimeout(() => void loadAllParts(), CALM_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useEffect(
     () => () => {
       clearTasks();
@@ -80,6 +94,7 @@ export function Shell({ session }: { session: Session }) {
         <KeyMenu apiKey={session.api_key} items={actions} />
       </header>
       <main className={styles.main} id="main" tabIndex={-1}>
+        <AwaitedNote />
         <Outlet />
       </main>
       <nav className={styles.tabs} aria-label="Main, short">

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { mutate } from '../../api/client.ts';
+import { attemptWords } from '../../format/attempt.ts';
 import { nowS } from '../../format/clock.ts';
-import { duration } from '../../format/time.ts';
+import { resendEvent } from '../../live/resend-event.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { Countdown } from '../../parts/countdown.tsx';
@@ -12,7 +12,7 @@ import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { report } from '../../parts/toasts.ts';
 import { useAction } from '../../parts/use-action.ts';
-import { ResendEvent, TaskDeliveries } from './task.documents.ts';
+import { TaskDeliveries } from './task.documents.ts';
 import styles from './task.module.css';
 
 const COLUMNS = [
@@ -39,8 +39,8 @@ export function TaskDeliveriesTab({ taskId, allowed }: { taskId: string; allowed
     );
   const resend = (id: string, endpointId: string) =>
     act(async () => {
-      await mutate(ResendEvent, { id, endpointId });
-      report('The event is sent again.');
+      const { text, bad } = await resendEvent(id, endpointId, () => void reload());
+      report(text, bad);
       await reload();
     });
   return (
@@ -57,7 +57,7 @@ export function TaskDeliveriesTab({ taskId, allowed }: { taskId: string; allowed
               <Id id={delivery.endpointId} />
             </Link>,
             delivery.attempt,
-            answerOf(delivery),
+            attemptWords(delivery),
             delivery.attemptedAt ? (
               <TimeAgo key="when" at={delivery.attemptedAt} />
             ) : delivery.nextAttemptAt ? (
@@ -75,17 +75,4 @@ export function TaskDeliveriesTab({ taskId, allowed }: { taskId: string; allowed
       />
     </>
   );
-}
-
-function answerOf({ statusCode, error, durationMs, attemptedAt }: Delivery): string {
-  if (!attemptedAt) return 'waits';
-  const answer = statusCode ?? error?.toLowerCase().replaceAll('_', ' ') ?? 'no answer';
-  return durationMs === null ? String(answer) : `${answer} in ${duration(durationMs / 1_000)}`;
-}
-
-interface Delivery {
-  statusCode: number | null;
-  error: string | null;
-  durationMs: number | null;
-  attemptedAt: number | null;
 }

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
 import { mayRunAgain } from '../../api/error-words.ts';
@@ -6,7 +7,7 @@ import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { usePolledTask, useTask } from '../../live/use-task.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
@@ -56,7 +57,14 @@ export function TaskPage(props: TaskPageProps) {
   if (error?.code === 'task_not_found') {
     return (
       <Page title="Task">
-        <EmptyState title="No task of yours has this id">
+        <EmptyState
+          title="No task of yours has this id"
+          action={
+            <Link to="/tasks" className={buttonClass({ variant: 'primary' })}>
+              Tasks
+            </Link>
+          }
+        >
           It was deleted, its time is over, or it belongs to another key.
         </EmptyState>
       </Page>

@@ -5,6 +5,7 @@ import { day, duration } from '../../format/time.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Id } from '../../parts/id.tsx';
+import { ReferenceThumb } from './reference-thumb.tsx';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 import { Timeline } from './timeline.tsx';
@@ -14,6 +15,7 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
   const { prompt, ...input } = detail.input as Record<string, unknown>;
   const metadata = Object.entries(detail.metadata as Record<string, string>);
   const { usage } = detail;
+  const ranS = isFinal(row) ? ranSOf(row, detail.timeline) : null;
   const children = detail.children.edges.map(({ node }) => node);
   return (
     <div className={styles.summary}>
@@ -45,9 +47,7 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
       <section className={styles.box} aria-label="Facts">
         <h2>Facts</h2>
         <dl className={styles.facts}>
-          {isFinal(row) && row.startedAt > 0 && (
-            <FactRow name="ran">{duration(row.completedAt - row.startedAt)}</FactRow>
-          )}
+          {ranS !== null && <FactRow name="ran">{duration(ranS)}</FactRow>}
           {usage && (
             <FactRow name="cost">
               {usage.cost.basis === 'UNPRICED'
@@ -87,6 +87,14 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
   );
 }
 
+/** From the first start to the end, as exact as the timeline; of an older task without one in whole seconds. */
+function ranSOf({ startedAt, completedAt }: TaskRow, timeline: Detail['timeline']): number | null {
+  if (startedAt === 0) return null;
+  const started = timeline.find(({ type }) => type === 'STARTED')?.atMs;
+  const ended = timeline.at(-1)?.atMs;
+  return started && ended ? (ended - started) / 1_000 : completedAt - startedAt;
+}
+
 function FactRow({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
@@ -103,9 +111,7 @@ function Fact({ name, value }: { name: string; value: unknown }) {
   return (
     <FactRow name={name}>
       {shown.map((each) => (
-        <div key={each}>
-          <bdi>{each}</bdi>
-        </div>
+        <div key={each}>{each.startsWith('file_') ? <ReferenceThumb fileId={each} /> : <bdi>{each}</bdi>}</div>
       ))}
     </FactRow>
   );

@@ -94,11 +94,3 @@ export const TaskDeliveries = graphql(`
     }
   }
 `);
-
-export const ResendEvent = graphql(`
-  mutation ResendEvent($id: String!, $endpointId: String) {
-    redeliverWebhookEvent(id: $id, endpointId: $endpointId) {
-      id
-    }
-  }
-`);

@@ -32,10 +32,12 @@ interface Props {
   /** The tasks that were chosen; null: all unfinished ones that match the filters. */
   taskIds: string[] | null;
   onClose(): void;
+  /** Something was cancelled. */
+  onDone(): void;
 }
 
 /** Cancels what was there when the dialog opened. Later tasks stay. */
-export function BulkCancel({ search, taskIds, onClose }: Props) {
+export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   const [all, setAll] = useState(() => taskIds && taskIds.map(asFrozen));
   const [isQueuedOnly, setQueuedOnly] = useState(false);
   const [typed, setTyped] = useState('');
@@ -66,10 +68,12 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
       }
     } catch (error) {
       setFault(asCallError(error).message);
+      if (sum.cancelled > 0) onDone();
       return setState('ended');
     }
     const left = stopped.current && sum.asked < ids.length ? `, ${ids.length - sum.asked} left alone` : '';
-    report(`${plural(sum.cancelled, 'task')} cancelled, ${sum.already} had already ended${left}.`);
+    report(`${doneWords(sum)}${left}.`);
+    onDone();
     onClose();
   }
 
@@ -140,15 +144,14 @@ export function BulkCancel({ search, taskIds, onClose }: Props) {
         </Field>
       )}
       {done && <ProgressBar percent={Math.round((done.asked / Math.max(1, count)) * 100)} label="Cancelled so far" />}
-      {done && (
-        <p role="status">
-          {plural(done.cancelled, 'task')} cancelled, {done.already} had already ended.
-        </p>
-      )}
+      {done && <p role="status">{doneWords(done)}.</p>}
       {fault && <p role="alert">{fault}</p>}
     </Dialog>
   );
 }
+
+const doneWords = ({ cancelled, already }: { cancelled: number; already: number }): string =>
+  `${plural(cancelled, 'task')} cancelled${already > 0 ? `, ${already} had already ended` : ''}`;
 
 const asFrozen = (taskId: string): Frozen => ({ taskId, status: taskRow(taskId)?.status ?? null });
 

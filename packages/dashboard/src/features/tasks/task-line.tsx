@@ -4,6 +4,7 @@ import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { duration } from '../../format/time.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
+import { matches, type TaskFilter } from '../../live/task-filter.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
@@ -16,13 +17,15 @@ interface Props {
   taskId: string;
   selected: boolean;
   selectable: boolean;
+  /** Of the list, as JSON: a row that no longer fits it stays in its place, and says so. */
+  filter: string;
 }
 
 /**
  * The cells of a row. It listens to its own task, so that a change draws one row, and scrolling only the rows that come
  * into sight.
  */
-export const TaskLine = memo(function TaskLine({ taskId, selected, selectable }: Props) {
+export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, filter }: Props) {
   const row = useTask(taskId);
   if (!row) return <span className={styles.gone}>Deleted</span>;
   const cover = row.outputs[0];
@@ -48,7 +51,7 @@ export const TaskLine = memo(function TaskLine({ taskId, selected, selectable }:
           />
         )}
       </span>
-      <span role="gridcell" className={styles.text}>
+      <span role="gridcell" className={styles.text} data-left={!matches(row, JSON.parse(filter) as TaskFilter)}>
         <Link to="/tasks/$taskId" params={{ taskId }} className={styles.link}>
           <bdi>{text || taskId}</bdi>
         </Link>

@@ -15,6 +15,8 @@ interface Props {
   list: TaskList;
   selected: ReadonlySet<string>;
   selectable: boolean;
+  /** Of the list, as JSON. */
+  filter: string;
   /** The task beside the list. */
   peek: string | null;
   onSelect(selected: ReadonlySet<string>): void;
@@ -29,7 +31,7 @@ const rowOf = (element: Element | null): number =>
   Number(element?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
 
 /** A virtual list: only the rows in sight are in the page. */
-export function TaskTable({ list, selected, selectable, peek, onSelect, onPeek }: Props) {
+export function TaskTable({ list, selected, selectable, filter, peek, onSelect, onPeek }: Props) {
   const { ids, hasMore, isLoading, error, more } = list;
   const place = useRef<HTMLDivElement>(null);
   const anchor = useRef<string | null>(null);
@@ -147,7 +149,7 @@ export function TaskTable({ list, selected, selectable, peek, onSelect, onPeek }
                 data-selected={selected.has(id)}
                 style={{ transform: `translateY(${start - virtualizer.options.scrollMargin}px)` }}
               >
-                <TaskLine taskId={id} selected={selected.has(id)} selectable={selectable} />
+                <TaskLine taskId={id} selected={selected.has(id)} selectable={selectable} filter={filter} />
               </div>
             )
           );

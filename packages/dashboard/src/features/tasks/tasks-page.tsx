@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { ListTodo, RotateCcw, SquareSplitHorizontal } from 'lucide-react';
-import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { isFiltered, type TaskSearch, unfinishedOf, unfinishedWord } from '../../live/task-filter.ts';
-import { activeTasks, onActiveTasks } from '../../live/task-store.ts';
+import { filterOf, isFiltered, type TaskSearch, unfinishedOf, unfinishedWord } from '../../live/task-filter.ts';
+import { useTaskCounts } from '../../live/task-counts.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -19,7 +20,7 @@ import { TaskTable } from './task-table.tsx';
 import styles from './tasks.module.css';
 import { useTaskList } from './use-task-list.ts';
 
-const BulkCancel = lazy(() => import('./bulk-cancel.tsx').then(({ BulkCancel: part }) => ({ default: part })));
+const BulkCancel = lazy(part(() => import('./bulk-cancel.tsx').then(({ BulkCancel: it }) => ({ default: it }))));
 
 interface Props {
   search: TaskSearch;
@@ -38,10 +39,12 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
   const { busy, act } = useAction();
   const [cancelling, setCancelling] = useState<'selected' | 'all' | null>(null);
   useShortcuts({ '.': list.showWaiting });
-  const hasUnfinished = useSyncExternalStore(onActiveTasks, activeTasks) > 0;
-  const isOfUnfinished = search.status !== undefined && unfinishedOf(search).length > 0;
-  const canCancelAll =
-    mayCancel && list.ids.length > 0 && (isOfUnfinished || (!search.status && !search.error && hasUnfinished));
+  const { counts, reload: recount } = useTaskCounts(search);
+  const unfinished = unfinishedOf(search).reduce(
+    (sum, status) => sum + (counts?.[status === 'QUEUED' ? 'queued' : 'running'] ?? 0),
+    0,
+  );
+  const canCancelAll = mayCancel && !search.error && unfinished > 0;
 
   return (
     <Page
@@ -71,7 +74,7 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
         </>
       }
     >
-      <TaskFilters search={search} onSearch={onSearch} />
+      <TaskFilters search={search} counts={counts} onSearch={onSearch} />
       {list.error && list.ids.length === 0 ? (
         <ErrorPanel error={list.error} onRetry={list.reload} />
       ) : list.ids.length === 0 && list.waiting.length === 0 && !list.isLoading ? (
@@ -96,7 +99,15 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
                 {plural(list.waiting.length, 'new task')} <kbd>.</kbd>
               </Button>
             )}
-            <TaskTable list={list} selected={selected} onSelect={setSelected} selectable peek={peek} onPeek={onPeek} />
+            <TaskTable
+              list={list}
+              selected={selected}
+              onSelect={setSelected}
+              selectable
+              filter={JSON.stringify(filterOf(search))}
+              peek={peek}
+              onPeek={onPeek}
+            />
           </div>
           {peek && <TaskPeek key={peek} taskId={peek} onClose={() => onPeek(null, false)} />}
         </div>
@@ -106,6 +117,10 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
           <BulkCancel
             search={search}
             taskIds={cancelling === 'selected' ? [...selected] : null}
+            onDone={() => {
+              list.reload();
+              recount();
+            }}
             onClose={() => {
               setCancelling(null);
               setSelected(new Set());

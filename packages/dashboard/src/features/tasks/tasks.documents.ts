@@ -47,15 +47,3 @@ export const CancelTasks = graphql(`
     }
   }
 `);
-
-export const TaskCounts = graphql(`
-  query TaskCounts($filter: TaskFilter) {
-    taskCounts(filter: $filter) {
-      queued
-      running
-      succeeded
-      failed
-      capped
-    }
-  }
-`);

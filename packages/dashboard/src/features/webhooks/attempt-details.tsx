@@ -1,8 +1,9 @@
+import { attemptWords } from '../../format/attempt.ts';
 import { clockTime, moment } from '../../format/time.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ATTEMPT_FAULTS } from './event-name.ts';
-import { answerOf, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 import styles from './webhooks.module.css';
 import type { Delivery } from './webhooks.documents.ts';
 
@@ -13,7 +14,7 @@ export function AttemptDetails({ attempt }: { attempt: Delivery }) {
   return (
     <article className={styles.attempt} aria-label={`Try ${attempt.attempt}`}>
       <h3 className={styles.attemptHead}>
-        <span className={styles[attempt.error ? 'failed' : outcomeOf(attempt)]}>{answerOf(attempt)}</span>
+        <span className={styles[attempt.error ? 'failed' : outcomeOf(attempt)]}>{attemptWords(attempt)}</span>
         <span>try {attempt.attempt}</span>
         <span className={styles.quiet}>{attempt.trigger.toLowerCase()}</span>
         {attemptedAt && (
@@ -51,14 +52,19 @@ export function AttemptDetails({ attempt }: { attempt: Delivery }) {
           {responseSnippet ? (
             <CodeBlock code={responseSnippet} label={`Response of try ${attempt.attempt}`} />
           ) : (
-            <p className={styles.quiet}>
-              {statusCode === null ? 'Nothing came back.' : 'Its body was empty, or is not shown.'}
-            </p>
+            <p className={styles.quiet}>{bodyWords(attempt)}</p>
           )}
         </section>
       </div>
     </article>
   );
+}
+
+/** Why no body is shown. */
+function bodyWords({ statusCode, responseSnippet }: Delivery): string {
+  if (statusCode === null) return 'Nothing came back.';
+  if (responseSnippet === '') return 'Its body was empty.';
+  return 'Its body was not kept: it broke off, or only OUTBOUND_ALLOW_CIDRS allows this address. WEBHOOK_KEEP_EXCEPTED_RESPONSES=true keeps such answers.';
 }
 
 function headerLines(headers: unknown): string | null {

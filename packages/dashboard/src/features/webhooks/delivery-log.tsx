@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { attemptWords } from '../../format/attempt.ts';
 import { shortId } from '../../format/id.ts';
 import { plural } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';
@@ -6,7 +7,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { AttemptDetails } from './attempt-details.tsx';
 import { eventName } from './event-name.ts';
 import { NextAttempt } from './next-attempt.tsx';
-import { answerOf, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 import styles from './webhooks.module.css';
 import type { Delivery } from './webhooks.documents.ts';
 
@@ -37,7 +38,7 @@ function EventRow({ attempts, onResend }: { attempts: Delivery[]; onResend: (() 
     <div className={styles.event}>
       <details>
         <summary>
-          <span className={styles[outcome]}>{answerOf(newest)}</span>
+          <span className={styles[outcome]}>{attemptWords(newest)}</span>
           <span>{eventName(newest.eventType)}</span>
           <span className="mono" title={taskId ?? eventId}>
             {shortId(taskId ?? eventId)}

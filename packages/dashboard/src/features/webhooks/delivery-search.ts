@@ -1,4 +1,5 @@
 import type { VariablesOf } from '../../api/graphql.ts';
+import { unixOf } from '../../format/time.ts';
 import { eventTypeOf } from './event-name.ts';
 import type { Deliveries } from './webhooks.documents.ts';
 
@@ -22,8 +23,9 @@ export function deliveryFilterOf({ outcome, event, task, from, to }: DeliverySea
   const type = eventTypeOf(event);
   if (type) filter.eventType = type;
   if (/^task_[0-9a-z]{26}$/.test(task ?? '')) filter.taskId = task!;
-  if (Number(from) > 0) filter.since = Number(from);
-  if (Number(to) > 0) filter.until = Number(to);
+  const [since, until] = [unixOf(from), unixOf(to)];
+  if (since !== null) filter.since = Math.floor(since);
+  if (until !== null) filter.until = Math.floor(until);
   return filter;
 }
 

@@ -1,10 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import { History, Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
 import { useChanges } from '../../live/use-changes.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -40,7 +41,14 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
   if (error?.code === 'webhook_endpoint_not_found') {
     return (
       <Page title="Webhook endpoint">
-        <EmptyState title="No endpoint of yours has this id" />
+        <EmptyState
+          title="No endpoint of yours has this id"
+          action={
+            <Link to="/webhooks" className={buttonClass({ variant: 'primary' })}>
+              Webhooks
+            </Link>
+          }
+        />
       </Page>
     );
   }
@@ -76,7 +84,7 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
   return (
     <Page
       title={<bdi>{endpoint.url}</bdi>}
-      sub={<EndpointStatus endpoint={endpoint} />}
+      sub={<EndpointStatus endpoint={endpoint} withWaiting />}
       actions={
         <>
           {enabled ? (

@@ -1,17 +1,52 @@
-import { CircleCheck, CircleX } from 'lucide-react';
+import { CircleCheck, CircleDashed, CirclePause, CircleX } from 'lucide-react';
+import { clockTime, day } from '../../format/time.ts';
+import { nowS } from '../../format/clock.ts';
+import { plural } from '../../format/numbers.ts';
 import styles from '../../parts/stat.module.css';
+import { healthOf } from './endpoint-health.ts';
 import type { Endpoint } from './webhooks.documents.ts';
 
-const REASONS = { FAILING: 'disabled: it kept failing', GONE: 'disabled: it answered 410' };
+const LOOKS = {
+  healthy: { Icon: CircleCheck, tone: styles.good },
+  failing: { Icon: CircleX, tone: styles.bad },
+  disabled: { Icon: CirclePause, tone: styles.bad },
+  untried: { Icon: CircleDashed, tone: styles.muted },
+};
 
-export function EndpointStatus({ endpoint: { status, disabledReason } }: { endpoint: Endpoint }) {
-  return status === 'ENABLED' ? (
-    <span className={`${styles.row} ${styles.good}`}>
-      <CircleCheck size={15} aria-hidden /> enabled
-    </span>
-  ) : (
-    <span className={`${styles.row} ${styles.bad}`}>
-      <CircleX size={15} aria-hidden /> {disabledReason ? REASONS[disabledReason] : 'disabled'}
+interface Props {
+  endpoint: Endpoint;
+  /** Says too how many events wait for an endpoint that fails. */
+  withWaiting?: boolean;
+}
+
+/** How the endpoint does, by what it answered. Enabled alone says nothing. */
+export function EndpointStatus({ endpoint, withWaiting = false }: Props) {
+  const health = healthOf(endpoint);
+  const { waiting } = endpoint.stats;
+  const { Icon, tone } = LOOKS[health];
+  return (
+    <span className={`${styles.row} ${tone}`} data-health={health}>
+      <Icon size={15} aria-hidden /> {wordsOf(endpoint)}
+      {withWaiting && health === 'failing' && waiting > 0 && `, ${plural(waiting, 'event waits', 'events wait')}`}
     </span>
   );
 }
+
+const REASONS = { FAILING: 'Disabled: it kept failing', GONE: 'Disabled: it answered 410' };
+
+function wordsOf(endpoint: Endpoint): string {
+  const { disabledReason, failingSince } = endpoint;
+  switch (healthOf(endpoint)) {
+    case 'disabled':
+      return disabledReason ? REASONS[disabledReason] : 'Disabled';
+    case 'failing':
+      return `Failing since ${since(failingSince ?? 0)}`;
+    case 'untried':
+      return 'Not tried yet';
+    default:
+      return 'Healthy';
+  }
+}
+
+/** The time of today, else the day. */
+const since = (at: number): string => (day(at) === day(nowS()) ? clockTime(at).slice(0, 5) : day(at));

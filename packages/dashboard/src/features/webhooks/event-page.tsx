@@ -3,7 +3,7 @@ import { RotateCcw } from 'lucide-react';
 import { useQuery } from '../../live/use-query.ts';
 import { useChanges } from '../../live/use-changes.ts';
 import { moment } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -33,7 +33,16 @@ export function EventPage({ endpointId, eventId }: Props) {
   if (error?.code === 'webhook_event_not_found') {
     return (
       <Page title="Webhook event">
-        <EmptyState title="No event of yours has this id">Events are deleted with their tasks.</EmptyState>
+        <EmptyState
+          title="No event of yours has this id"
+          action={
+            <Link to="/webhooks" className={buttonClass({ variant: 'primary' })}>
+              Webhooks
+            </Link>
+          }
+        >
+          Events are deleted with their tasks.
+        </EmptyState>
       </Page>
     );
   }

@@ -7,10 +7,3 @@ export function outcomeOf({ attemptedAt, error, nextAttemptAt }: Delivery): Outc
   if (attemptedAt && !error) return 'delivered';
   return !attemptedAt || nextAttemptAt ? 'waiting' : 'failed';
 }
-
-/** `200 in 84 ms`, `503`, `No answer`. */
-export function answerOf({ statusCode, durationMs, error, attemptedAt }: Delivery): string {
-  if (!attemptedAt) return 'Waiting';
-  if (statusCode === null) return 'No answer';
-  return error ? String(statusCode) : `${statusCode} in ${durationMs} ms`;
-}

@@ -23,7 +23,8 @@ const COLUMNS = [
   { label: 'Events' },
   { label: 'State' },
   { label: 'Accepted in 24 h', number: true },
-  { label: 'Last attempt' },
+  { label: 'Waiting', number: true },
+  { label: 'Last answer' },
 ];
 
 interface Props {
@@ -78,11 +79,8 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
               </span>,
               <EndpointStatus key="state" endpoint={endpoint} />,
               acceptedShare(endpoint),
-              endpoint.stats.lastAttemptedAt === null ? (
-                'never'
-              ) : (
-                <TimeAgo key="age" at={endpoint.stats.lastAttemptedAt} />
-              ),
+              count(endpoint.stats.waiting),
+              <LastAnswer key="answer" endpoint={endpoint} />,
             ],
           }))}
         />
@@ -109,6 +107,17 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
         />
       )}
     </Page>
+  );
+}
+
+/** `500, 4 min ago` */
+function LastAnswer({ endpoint: { stats } }: { endpoint: Endpoint }) {
+  const { lastAttemptedAt, lastStatusCode } = stats;
+  if (lastAttemptedAt === null) return <>–</>;
+  return (
+    <>
+      {lastStatusCode ?? 'none'}, <TimeAgo at={lastAttemptedAt} />
+    </>
   );
 }
 

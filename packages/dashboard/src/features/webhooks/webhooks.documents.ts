@@ -170,15 +170,6 @@ export const RecoverEndpoint = graphql(`
   }
 `);
 
-export const ResendEvent = graphql(`
-  mutation ResendEvent($id: String!, $endpointId: String) {
-    redeliverWebhookEvent(id: $id, endpointId: $endpointId) {
-      id
-      endpoints
-    }
-  }
-`);
-
 export const RotateSecret = graphql(`
   mutation RotateSecret($id: String!, $hours: Float!) {
     rotateWebhookSecret(id: $id, keepOldSecretForHours: $hours) {

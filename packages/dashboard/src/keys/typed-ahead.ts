@@ -1,0 +1,34 @@
+/** What is typed between a sign-in and the first field belongs into that field. Longer it is not kept. */
+const LONGEST_MS = 10_000;
+
+let typed = '';
+let stop: () => void = () => undefined;
+
+/** Keeps the characters that are typed from now on, wherever the focus is, until somebody takes them. */
+export function keepTyped(): void {
+  stop();
+  typed = '';
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.key === 'Backspace') typed = typed.slice(0, -1);
+    else if (event.key.length === 1) typed += event.key;
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // a letter is no shortcut of the screen that opens
+  };
+  const timer = setTimeout(() => takeTyped(), LONGEST_MS);
+  addEventListener('keydown', onKeyDown, true);
+  stop = () => {
+    clearTimeout(timer);
+    removeEventListener('keydown', onKeyDown, true);
+    stop = () => undefined;
+  };
+}
+
+/** Ends the keeping. */
+export function takeTyped(): string {
+  stop();
+  const text = typed;
+  typed = '';
+  return text;
+}

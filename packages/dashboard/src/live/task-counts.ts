@@ -1,0 +1,71 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { run } from '../api/client.ts';
+import { type Counts, TaskCounts } from './task-counts.documents.ts';
+import { onActiveTasks } from './task-store.ts';
+import { useQuery } from './use-query.ts';
+import { filterOf, type TaskSearch } from './task-filter.ts';
+
+/** The pause between reads of the counts while tasks change. */
+const NEWS_MS = 2_000;
+/** The first change after a quiet time is counted after this. */
+const GATHER_MS = 150;
+/** The pause between reads of the counts of a filter. */
+const COUNT_MS = 5_000;
+
+/** All tasks of the key, counted by the service: the one source of each number of tasks on the page. */
+let counts: Counts | null = null;
+let readAt = -Infinity;
+let timer: ReturnType<typeof setTimeout> | null = null;
+const listeners = new Set<() => void>();
+
+export const allCounts = (): Counts | null => counts;
+
+export function onCounts(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function set(next: Counts | null): void {
+  counts = next;
+  for (const listener of listeners) listener();
+}
+
+async function count(): Promise<void> {
+  timer = null;
+  readAt = performance.now();
+  const answer = await run(TaskCounts, { filter: {} }).catch(() => null);
+  if (answer) set(answer.taskCounts);
+}
+
+/** Counts anew, soon. */
+export function countAgain(): void {
+  timer ??= setTimeout(() => void count(), Math.max(GATHER_MS, readAt + NEWS_MS - performance.now()));
+}
+
+/** Counts whenever the feed brings something, until the returned function is called. */
+export function followCounts(): () => void {
+  countAgain();
+  const stop = onActiveTasks(countAgain);
+  return () => {
+    stop();
+    if (timer) clearTimeout(timer);
+    timer = null;
+    readAt = -Infinity;
+    set(null);
+  };
+}
+
+/** How many tasks fit a filter, whatever their state. Without one they are the numbers of the menu. */
+export function useTaskCounts(search: TaskSearch): { counts: Counts | null; reload(): void } {
+  const { status: _, ...rest } = search;
+  const filter = filterOf(rest);
+  const isAll = Object.keys(filter).length === 0;
+  const all = useSyncExternalStore(onCounts, allCounts);
+  const { data, reload } = useQuery(TaskCounts, isAll ? null : { filter });
+  useEffect(() => {
+    const again = isAll ? countAgain : () => void reload();
+    const interval = setInterval(() => !document.hidden && again(), COUNT_MS);
+    return () => clearInterval(interval);
+  }, [isAll, reload]);
+  return { counts: isAll ? all : (data?.taskCounts ?? null), reload: isAll ? countAgain : () => void reload() };
+}
