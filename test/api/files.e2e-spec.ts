@@ -193,6 +193,11 @@ describe('a signed link', () => {
       const response = await fetch(link);
       expect([link, response.status, await codeOf(response)]).toEqual([link, 403, 'invalid_signature']);
     }
+    // A person who opens the link reads what to do.
+    const page = await fetch(forged[0]!, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await page.text()).toContain('Ask the sender for a new link.');
   });
 
   it('leads to 410 once the file has expired, and to no file of another index or task', async () => {

@@ -1,4 +1,5 @@
-// Own settings: what has failed is not tried again for an hour, and an attempt ends after a second. Operators see all endpoints.
+// Own settings: what has failed is not tried again for an hour, an attempt ends after a second, and the log keeps what receivers at
+// loopback answer. Operators see all endpoints.
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { aCat, aFailure, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
@@ -10,7 +11,11 @@ import { eventually } from '../support/wait.ts';
 
 let service: OwnService;
 beforeAll(async () => {
-  service = await startOwnService({ WEBHOOK_RETRY_SCHEDULE: '3600', WEBHOOK_TIMEOUT_MS: '1000' });
+  service = await startOwnService({
+    WEBHOOK_RETRY_SCHEDULE: '3600',
+    WEBHOOK_TIMEOUT_MS: '1000',
+    WEBHOOK_KEEP_EXCEPTED_RESPONSES: 'true',
+  });
 });
 afterAll(() => service.close());
 
@@ -366,5 +371,15 @@ describe('an endpoint', () => {
       code: 'invalid_type',
       param: 'since',
     });
+  });
+
+  it('has what a receiver in its own network answers in its log, where the operator wants that', async () => {
+    const there = await receiver((_received, response) => void response.writeHead(500).end('the database is away'));
+    const { id } = await hooks.endpoint(there.url);
+    await api.create(aFailure);
+    expect((await hooks.ended(id, 1))[0]).toMatchObject({ response_snippet: 'the database is away' });
+    there.answer = (_received, response) => void response.writeHead(204).end();
+    await api.create(aFailure);
+    expect((await hooks.ended(id, 2))[1]).toMatchObject({ status_code: 204, response_snippet: '' });
   });
 });
