@@ -40,7 +40,9 @@ describeInBrowser('the dashboard and other clients', () => {
     const { page } = visitor;
     const prompt = `it's a "kite" over $HOME`;
     await page.locator('textarea[name=prompt]').fill(prompt);
+    await visitor.openDrawer('Settings');
     await page.getByRole('radiogroup', { name: 'Aspect ratio' }).getByText('3:2').click();
+    await visitor.openDrawer('Code');
     const folder = await mkdtemp(join(ROOT, 'coverage-snippets-'));
     try {
       const snippets: { name: string; language: string; code: string }[] = [];
@@ -86,10 +88,11 @@ describeInBrowser('the dashboard and other clients', () => {
   it('draws the controls of every model as its schema says, value by value', async () => {
     const { page } = visitor;
     await visitor.goto('/create');
+    await visitor.openDrawer('Settings');
     const { data: models } = await rest.call<{ data: { id: string; parameters: Schema }[] }>('/v1/models');
     expect(models).toHaveLength(5);
     for (const { id, parameters } of models) {
-      await page.getByLabel('Model').selectOption(id);
+      await page.getByRole('combobox', { name: 'Model' }).selectOption(id);
       for (const [name, field] of Object.entries(parameters.properties)) {
         if (!field.enum || field.const !== undefined) continue;
         const control = page.locator(`[data-field="${name}"]`);
@@ -150,7 +153,8 @@ describeInBrowser('the dashboard and other clients', () => {
     await page.routeWebSocket('**/graphql', (socket) => socket.close({ code: 3000 }));
     await visitor.goto('/create');
     await page.getByText('Polling', { exact: true }).waitFor();
-    await page.getByLabel('Model').selectOption('gpt-image-2'); // the draft may have another one
+    await visitor.openDrawer('Settings');
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('gpt-image-2'); // the draft may have another one
     await page.locator('textarea[name=prompt]').fill('Without a socket');
     await page.keyboard.press('Control+Enter');
     await page.getByRole('article').first().getByText('Succeeded').waitFor();

@@ -56,6 +56,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await visitor.page.evaluate('sessionStorage.clear()');
     await visitor.goto('/create');
     await prompt().waitFor();
+    await visitor.openDrawer('Settings');
   });
 
   const prompt = () => visitor.page.locator('textarea[name=prompt]');
@@ -73,7 +74,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     expect(models).toHaveLength(5);
     const expected: Record<string, Record<string, unknown>> = {};
     for (const { id, parameters } of models) {
-      await page.getByLabel('Model').selectOption(id);
+      await page.getByRole('combobox', { name: 'Model' }).selectOption(id);
       const chosen: Record<string, unknown> = (expected[id] = {});
       const more = page.getByText('More options');
       if ((await more.count()) > 0) await more.click();
@@ -119,7 +120,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
 
   it('shuts the control that a mode has no use for, and says why', async () => {
     const { page } = visitor;
-    await page.getByLabel('Model').selectOption('seedance-2');
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('seedance-2');
     await page.getByRole('radiogroup', { name: 'Reference mode' }).getByText('first_frame').click();
     await field('first_frame_image_url').getByText('Browse', { exact: true }).waitFor();
     const other = field('reference_image_url');

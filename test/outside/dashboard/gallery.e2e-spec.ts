@@ -116,7 +116,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await focusIs('the first', files[0]);
     await keyboard.press('Enter');
     await page.waitForURL(`**/gallery/${files[0]}*`);
-    await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+    await page.getByRole('dialog', { name: 'Picture' }).locator('img').first().waitFor();
     await keyboard.press('End');
     await page.waitForURL(`**/gallery/${last}*`);
     await keyboard.press('Home');
@@ -132,7 +132,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     const { page } = visitor;
     const far = files[(TASKS - PURGED - 2) * EACH];
     await visitor.goto(`/gallery/${far}`);
-    await page.getByRole('dialog', { name: 'Picture' }).locator('img').waitFor();
+    await page.getByRole('dialog', { name: 'Picture' }).locator('img').first().waitFor();
     await page.keyboard.press('l');
     await focusIs('its tile', far);
     await page.waitForURL((url) => url.pathname === '/app/gallery');
@@ -143,7 +143,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.setViewportSize({ width: 1440, height: 1100 });
     await visitor.goto(`/gallery/${files[0]}`);
     const dialog = page.getByRole('dialog', { name: 'Picture' });
-    const picture = dialog.locator('img');
+    const picture = dialog.locator('img').first();
     await picture.waitFor();
     const bottom = async (of: typeof picture) => {
       const { y = 0, height = 0 } = (await of.boundingBox()) ?? {};
@@ -154,6 +154,27 @@ describeInBrowser('a gallery of 300 outputs', () => {
       return Math.abs((await bottom(picture)) - (bar?.y ?? 0)) < 3;
     });
     await page.setViewportSize({ width: 1280, height: 860 });
+  });
+
+  it('shows it in the dark in any theme, with what it was made from, and leads on by its filmstrip', async () => {
+    const { page } = visitor; // in the light theme
+    await visitor.goto(`/gallery/${files[0]}`);
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    await dialog.locator('img').first().waitFor();
+    const ground = await dialog.evaluate((element) => {
+      const { getComputedStyle: style } = globalThis as unknown as { getComputedStyle(of: unknown): { color: string } };
+      return style(element).color;
+    });
+    expect(ground).toBe('rgb(243, 237, 231)');
+    const about = dialog.getByRole('complementary', { name: 'About the picture' });
+    await about.getByText('Plate 0').waitFor();
+    await about.getByText('aspect_ratio').waitFor();
+    await dialog.getByRole('button', { name: 'Picture 3', exact: true }).click();
+    await page.waitForURL(`**/gallery/${files[2]}*`);
+    await page.keyboard.press('i');
+    await about.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await focusIs('the tile that was shown', files[2]);
   });
 
   it('says that a file is unknown, and leads back', async () => {
@@ -197,6 +218,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.getByRole('button', { name: 'Jump to day' }).click();
     const date = page.getByLabel('Jump to date');
     expect(await date.evaluate(HAS_FOCUS)).toBe(true);
+    await page.keyboard.press('Escape'); // the calendar of the browser
     await date.fill(day.toISOString().slice(0, 10));
     const name = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(day);
     const heading = page.getByRole('heading', { name, exact: true });

@@ -138,6 +138,7 @@ describeInBrowser('hostile texts on the dashboard', () => {
     const { page } = visitor;
     await visitor.goto('/create');
     await page.locator('textarea[name=prompt]').fill(NASTY);
+    await visitor.openDrawer('Code');
     for (const language of ['cURL', 'TypeScript', 'Python', 'GraphQL', 'JSON']) {
       await page.getByRole('radiogroup', { name: 'Language' }).getByText(language, { exact: true }).click();
       await page

@@ -30,6 +30,7 @@ describeInBrowser('the lists of the dashboard', () => {
 
     beforeAll(async () => {
       await Promise.all([1, 2, 3].map((nth) => rest.finished({ model: 'gpt-image-2', prompt: `Plate ${nth}` })));
+      await rest.finished({ model: 'gpt-image-2', prompt: 'Really failed #fail:provider_timeout' });
       for (let from = 0; from < COUNT; from += WAVE) {
         await Promise.all(
           Array.from({ length: WAVE }, (_, at) =>
@@ -135,6 +136,7 @@ describeInBrowser('the lists of the dashboard', () => {
       await page.reload();
       await none.waitFor();
       expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-01-02T03:04');
+      await openFilter(page);
       await page.getByLabel('To', { exact: true }).fill('2060-01-02T03:04');
       await page.getByLabel('From').fill('2020-01-02T03:04');
       await page.getByLabel('Words in the prompt').fill('plate 2');
@@ -175,10 +177,7 @@ describeInBrowser('the lists of the dashboard', () => {
 
     it('counts and lists what was cancelled apart from what failed', async () => {
       const { page } = visitor;
-      const [failed, given] = await Promise.all([
-        rest.finished<{ task_id: string }>({ model: 'gpt-image-2', prompt: 'Really failed #fail:provider_timeout' }),
-        rest.make({ model: 'gpt-image-2', prompt: 'Given up #hang' }),
-      ]);
+      const given = await rest.make({ model: 'gpt-image-2', prompt: 'Given up #hang' });
       await rest.call(`/v1/tasks/${given}/cancel`, {});
       await visitor.goto('/tasks?status=failed');
       await page.getByText('Really failed').first().waitFor();
@@ -189,7 +188,6 @@ describeInBrowser('the lists of the dashboard', () => {
       await page.waitForURL('**/tasks?status=cancelled');
       await page.getByText('Given up').first().waitFor();
       expect(await page.getByRole('row').count()).toBe(1);
-      expect(failed.task_id).toMatch(/^task_/);
     });
 
     it('leads from any screen to a recent task, and to those with words in the prompt', async () => {

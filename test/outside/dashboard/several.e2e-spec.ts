@@ -1,3 +1,4 @@
+import { eventually } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
@@ -27,13 +28,20 @@ describeInBrowser('several tasks of one form', () => {
   it('makes one task a run on each chosen model, with what each model has', async () => {
     const { page } = visitor;
     await page.locator('textarea[name=prompt]').fill('A harbour at noon');
+    await visitor.openDrawer('Settings');
     await page.getByRole('radiogroup', { name: 'Quality' }).getByText('high').click();
     await page.getByText('Several at once').click();
     await page.getByLabel('nano-banana-2').check();
     await page.getByText('nano-banana-2 has no quality').waitFor();
     await page.getByRole('button', { name: 'More: Repeat' }).click();
-    await page.getByRole('button', { name: 'Generate 4 tasks' }).click();
-    await page.getByRole('article').nth(3).getByText('Succeeded').waitFor();
+    await page.getByRole('button', { name: 'Generate 4', exact: true }).click();
+    // One press is one strip, with a tile of each task that says which model made it.
+    const strip = page.getByRole('article');
+    await eventually('four pictures', async () => (await strip.first().locator('img').count()) === 4);
+    expect(await strip.count()).toBe(1);
+    await strip.getByText('nano-banana-2').first().waitFor();
+    await visitor.openDrawer('Code'); // one click away, whatever lies on the table
+    await page.getByRole('region', { name: /^The request in/ }).waitFor();
     const made = await tasks();
     expect(made.map(({ model }) => model).toSorted()).toEqual([
       'gpt-image-2',
@@ -56,6 +64,7 @@ describeInBrowser('several tasks of one form', () => {
     const [{ task_id: parent } = { task_id: '' }] = await tasks();
     await visitor.goto(`/create?from=${parent}&as=edit`);
     await page.getByText('A harbour at noon').first().waitFor();
+    await visitor.openDrawer('Settings');
     await page.getByRole('button', { name: 'Gallery' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'A harbour at noon' }).first().click();
     const reference = page.getByRole('img', { name: 'Reference images 1' });

@@ -3,6 +3,7 @@ import { queryOnce } from '../../support/faults/watch.ts';
 import { announcer } from '../../support/browser/announce.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
+import { leastOf } from '../../support/wait.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
 
 const TASKS = 10_000;
@@ -99,5 +100,33 @@ describeInBrowser('the list of 10,000 tasks', () => {
     );
     expect(perFrame).toBeLessThanOrEqual(SCROLLED_FRAME_MS);
     expect(nodes).toBeLessThanOrEqual(MAX_NODES);
+  });
+});
+
+/** Over 400 ms and 60 kB/s, with nothing cached. */
+const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 60_000, uploadThroughput: 60_000 };
+const PAINTED_MS = 2_000;
+
+describeInBrowser('the first visit over a slow line', () => {
+  it('paints the frame of the shell and the lamp before the app is there', async () => {
+    const [service, browser] = await Promise.all([joinService(), launch()]);
+    try {
+      const paintedAfter = async () => {
+        const visitor = await Visitor.open(browser, service.baseUrl);
+        const devTools = await visitor.context.newCDPSession(visitor.page);
+        await devTools.send('Network.enable');
+        await devTools.send('Network.emulateNetworkConditions', SLOW_LINE);
+        await visitor.page.goto(`${service.baseUrl}/app/create`, { waitUntil: 'commit' });
+        const after = (await visitor.page.evaluate(`new Promise((resolve) =>
+          new PerformanceObserver((list) => list.getEntriesByName('first-contentful-paint').forEach(({ startTime }) => resolve(startTime)))
+            .observe({ type: 'paint', buffered: true }))`)) as number;
+        expect(await visitor.page.locator('.first-lamp').count()).toBe(1);
+        await visitor.close();
+        return after;
+      };
+      expect(await leastOf(3, PAINTED_MS, paintedAfter)).toBeLessThan(PAINTED_MS);
+    } finally {
+      await browser.close();
+    }
   });
 });

@@ -104,6 +104,30 @@ describeInBrowser('looking at what was made', () => {
     expect((await state()).at).toBeLessThan(diedAt + 1.5);
   });
 
+  it('opens over the whole screen from a task and from Create, and leads back to where it was', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${pictures.task_id}`);
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    await dialog.getByText('1 / 3').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await dialog.getByText('2 / 3').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+
+    await visitor.goto('/create');
+    await page.locator('textarea[name=prompt]').fill('Seen whole');
+    await page.keyboard.press('Control+Enter');
+    const strip = page.getByRole('article').first();
+    await strip.locator('img').first().click();
+    await page.waitForURL('**/create?view=file_*');
+    await dialog.getByText('1 / 1').waitFor();
+    await page.goBack();
+    await dialog.waitFor({ state: 'detached' });
+    await strip.getByText('Seen whole').waitFor();
+  });
+
   it('says how large a picture is shown, and shows it at 100 and at 200 %', async () => {
     const { page } = visitor;
     await visitor.goto(`/tasks/${pictures.task_id}`);

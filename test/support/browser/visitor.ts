@@ -106,6 +106,14 @@ export class Visitor {
     await this.page.locator('h1:not([data-left])').first().waitFor();
   }
 
+  /** Opens what lies beside the table of Create. */
+  async openDrawer(name: 'Settings' | 'Code' | 'History'): Promise<void> {
+    const button = this.page.getByRole('button', { name, exact: true });
+    await button.waitFor();
+    if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
+    await this.page.getByRole('complementary', { name }).waitFor();
+  }
+
   close(): Promise<void> {
     return this.context.close();
   }

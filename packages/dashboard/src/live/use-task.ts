@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
 import { graphql } from '../api/graphql.ts';
 import { connection, onConnection } from './connection.ts';
@@ -50,4 +50,29 @@ export function useTask(taskId: string | null): TaskRow | undefined {
     if (isUnknown) void read(taskId);
   }, [taskId, isUnknown]);
   return row;
+}
+
+/** Several tasks, in the order of their ids; undefined: not known yet. */
+export function useTasks(taskIds: readonly (string | null)[]): readonly (TaskRow | undefined)[] {
+  const key = taskIds.join(' ');
+  const known = useRef<readonly (TaskRow | undefined)[]>([]);
+  const rows = useSyncExternalStore(
+    (listener) => {
+      const stops = taskIds.map((id) => (id ? onTask(id, listener) : () => undefined));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+    () => {
+      const now = taskIds.map((id) => (id ? taskRow(id) : undefined));
+      const isSame = now.length === known.current.length && now.every((row, at) => row === known.current[at]);
+      if (!isSame) known.current = now;
+      return known.current;
+    },
+  );
+  const unknown = taskIds.filter((id, at) => id && !rows[at]).join(' ');
+  useEffect(() => {
+    for (const id of unknown.split(' ').filter(Boolean)) void read(id);
+  }, [key, unknown]);
+  return rows;
 }

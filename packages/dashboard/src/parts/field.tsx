@@ -11,6 +11,8 @@ interface Props {
   label: string;
   /** The name of the field in the API. */
   name?: string;
+  /** Says the name beside the label. */
+  showsName?: boolean;
   hint?: ReactNode;
   error?: string | null | undefined;
   aside?: ReactNode;
@@ -18,7 +20,7 @@ interface Props {
 }
 
 /** A control with its label, what it takes, and what is wrong with it. */
-export function Field({ label, name, hint, error, aside, children }: Props) {
+export function Field({ label, name, showsName = false, hint, error, aside, children }: Props) {
   const id = useId();
   const hintId = `${id}-hint`;
   const errorId = `${id}-error`;
@@ -28,7 +30,7 @@ export function Field({ label, name, hint, error, aside, children }: Props) {
       <div className={styles.head}>
         <label className={styles.label} htmlFor={id} id={`${id}-label`}>
           {label}
-          {name && <span className={styles.name}>{name}</span>}
+          {name && showsName && <span className={styles.name}>{name}</span>}
         </label>
         {aside && <span className={styles.aside}>{aside}</span>}
       </div>

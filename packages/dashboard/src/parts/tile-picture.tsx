@@ -15,8 +15,8 @@ interface Props {
   seconds?: number | null;
   /** Watched live: it develops once. */
   develop?: boolean;
-  /** Number on the edge, as on film. */
-  index?: number;
+  /** Number or word on the edge, as on film. */
+  index?: number | string;
 }
 
 /** A picture or the still of a film in a tile. */

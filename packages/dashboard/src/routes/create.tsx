@@ -1,4 +1,4 @@
-import { createRoute, redirect } from '@tanstack/react-router';
+import { createRoute, redirect, useNavigate, useRouter } from '@tanstack/react-router';
 import { CreatePage } from '../features/create/create-page.tsx';
 import { pick } from './search.ts';
 import { signedInRoute, useSession } from './signed-in.tsx';
@@ -15,14 +15,27 @@ export const homeRoute = createRoute({
 export const createScreenRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'create',
-  validateSearch: pick('model', 'from', 'as', 'ref'),
+  validateSearch: pick('model', 'from', 'as', 'ref', 'view'),
   component: Create,
 });
 
 function Create() {
   useTitle('Create');
   const search = createScreenRoute.useSearch();
+  const navigate = useNavigate();
+  const { history } = useRouter();
   const scopes = useSession()?.api_key.scopes ?? [];
-  const may = { create: scopes.includes('generations:write'), cancel: scopes.includes('tasks:cancel') };
-  return <CreatePage search={search} may={may} />;
+  const may = {
+    create: scopes.includes('generations:write'),
+    cancel: scopes.includes('tasks:cancel'),
+    read: scopes.includes('tasks:read'),
+  };
+  const view = (fileId: string | null, replace: boolean) => {
+    if (fileId)
+      return void navigate({ to: '/create', search: { ...search, view: fileId }, replace, resetScroll: false });
+    // Esc equals Back, unless the picture was opened by its address.
+    if (history.canGoBack()) history.back();
+    else void navigate({ to: '/create', search: {}, resetScroll: false });
+  };
+  return <CreatePage search={search} may={may} onView={view} />;
 }

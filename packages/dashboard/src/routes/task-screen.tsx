@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { TaskPage } from '../features/task/task-page.tsx';
 import { isTaskTab } from '../features/task/task-tabs.tsx';
 import { useTask } from '../live/use-task.ts';
@@ -10,8 +10,9 @@ import { useTitle } from './title.ts';
 
 export function TaskScreen() {
   const { taskId } = useParams({ from: '/signed-in/tasks/$taskId' });
-  const { tab, output, compare } = useSearch({ from: '/signed-in/tasks/$taskId' });
+  const { tab, output, compare, view } = useSearch({ from: '/signed-in/tasks/$taskId' });
   const navigate = useNavigate();
+  const { history } = useRouter();
   const scopes = useSession()?.api_key.scopes ?? [];
   if (!scopes.includes('tasks:read')) {
     return (
@@ -20,7 +21,7 @@ export function TaskScreen() {
       </Page>
     );
   }
-  const stay = (search: { tab?: string; output?: string; compare?: string }, replace: boolean) =>
+  const stay = (search: { tab?: string; output?: string; compare?: string; view?: string }, replace: boolean) =>
     void navigate({
       to: '/tasks/$taskId',
       params: { taskId },
@@ -40,6 +41,13 @@ export function TaskScreen() {
           cancel: scopes.includes('tasks:cancel'),
           create: scopes.includes('generations:write'),
           webhooks: scopes.includes('webhooks:manage'),
+        }}
+        isFull={view === 'full'}
+        onFull={(isFull) => {
+          if (isFull) return stay({ view: 'full' }, false);
+          // Esc equals Back, unless the picture was opened by its address.
+          if (history.canGoBack()) history.back();
+          else stay({ view: '' }, true);
         }}
         compare={compare ?? null}
         onCompare={(next) => stay({ compare: next ?? '' }, false)}

@@ -6,7 +6,7 @@ import { signedInRoute } from './signed-in.tsx';
 export const taskRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks/$taskId',
-  validateSearch: pick('tab', 'output', 'compare'),
+  validateSearch: pick('tab', 'output', 'compare', 'view'),
   component: lazyRouteComponent(
     part(() => import('./task-screen.tsx')),
     'TaskScreen',

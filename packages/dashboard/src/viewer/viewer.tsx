@@ -80,7 +80,7 @@ export function Viewer({
       </div>
       <div className={styles.bar} role="toolbar" aria-label="View">
         {picture && (
-          <span className={styles.group}>
+          <span className={cx(styles.group, styles.zoom)}>
             <ZoomBar zoom={zoom} />
           </span>
         )}

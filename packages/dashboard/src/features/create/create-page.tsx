@@ -5,18 +5,19 @@ import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Model, Models, TaskInput } from './create.documents.ts';
-import { CreateForm } from './create-form.tsx';
 import type { CreateSearch, May } from './create-search.ts';
 import { type Draft, draftInFragment, savedDraft } from './draft.ts';
+import { LightTable } from './light-table.tsx';
 import type { Values } from './schema-rules.ts';
 
 interface Props {
   search: CreateSearch;
   may: May;
+  onView(fileId: string | null, replace: boolean): void;
 }
 
 /** Create: describe, generate, watch. */
-export function CreatePage({ search, may }: Props) {
+export function CreatePage({ search, may, onView }: Props) {
   const { data, error, reload } = useQuery(Models, {});
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),
@@ -46,5 +47,7 @@ export function CreatePage({ search, may }: Props) {
   }
   const models: [Model, ...Model[]] = [first, ...rest];
   const draft = search.model ? { ...start, model: search.model } : start;
-  return <CreateForm key={search.from ?? 'draft'} models={models} start={draft} search={search} may={may} />;
+  return (
+    <LightTable key={search.from ?? 'draft'} models={models} start={draft} search={search} may={may} onView={onView} />
+  );
 }

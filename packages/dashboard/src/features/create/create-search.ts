@@ -6,9 +6,12 @@ export interface CreateSearch {
   as?: string;
   /** A file of ours to use as reference. */
   ref?: string;
+  /** A file that was made here, over the table. */
+  view?: string;
 }
 
 export interface May {
   create: boolean;
   cancel: boolean;
+  read: boolean;
 }

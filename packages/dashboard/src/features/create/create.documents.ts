@@ -52,6 +52,22 @@ export const TaskInput = graphql(`
   }
 `);
 
+/** What was asked for lately, newest first. */
+export const PastPrompts = graphql(`
+  query PastPrompts {
+    tasks(first: 50) {
+      edges {
+        node {
+          taskId
+          model
+          createdAt
+          input
+        }
+      }
+    }
+  }
+`);
+
 /** What a request would cost at the operator's prices. Nothing is created. */
 export const EstimateCost = graphql(`
   query EstimateCost($input: CreateGenerationInput!) {

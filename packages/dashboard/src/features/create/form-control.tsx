@@ -8,6 +8,7 @@ import { Select } from '../../parts/select.tsx';
 import { Stepper } from '../../parts/stepper.tsx';
 import { TextArea } from '../../parts/text-area.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
+import { JsonInput } from './json-input.tsx';
 import { ImageTray } from './image-tray.tsx';
 import { type Control, isPairs } from './schema-rules.ts';
 
@@ -20,12 +21,14 @@ interface Props {
   fault: string | null;
   faults: Record<string, string>;
   promptHint?: ReactNode;
+  /** With the names of the API, for those who read the code beside it. */
+  withName?: boolean;
   onChange(value: unknown): void;
 }
 
 /** One parameter of a model. */
 export function FormControl(props: Props) {
-  const { control, value, fault, promptHint } = props;
+  const { control, value, fault, promptHint, withName = false } = props;
   const { schema, kind, name, label, required, disabled } = control;
   const isPrompt = kind === 'prompt';
   const optional = !required && schema.default === undefined && !isPrompt && kind !== 'pairs' ? ' (optional)' : '';
@@ -43,6 +46,7 @@ export function FormControl(props: Props) {
       }
       aside={limit}
       name={name}
+      showsName={withName}
     >
       {(ids) => <Input {...props} ids={ids} />}
     </Field>
@@ -89,6 +93,35 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
           ))}
         </Select>
       );
+    case 'switch':
+      return (
+        <Segments
+          label={label}
+          value={value === undefined ? String(schema.default ?? 'false') : String(value)}
+          options={[
+            { value: 'true', label: 'On' },
+            { value: 'false', label: 'Off' },
+          ]}
+          onChange={(next) => onChange(next === 'true')}
+          disabled={disabled !== null}
+        />
+      );
+    case 'decimal':
+      return (
+        <TextInput
+          {...ids}
+          type="number"
+          step="any"
+          min={schema.minimum}
+          max={schema.maximum}
+          placeholder={schema.default === undefined ? 'as the provider makes it' : String(schema.default)}
+          value={value === undefined ? '' : String(value)}
+          disabled={disabled !== null}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
+        />
+      );
+    case 'json':
+      return <JsonInput ids={ids} name={name} value={value} disabled={disabled !== null} onChange={onChange} />;
     case 'number':
       return (
         <Stepper

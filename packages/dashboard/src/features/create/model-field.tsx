@@ -1,41 +1,29 @@
-import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Select } from '../../parts/select.tsx';
 import { duration } from '../../format/time.ts';
 import { type Model, typicalRunS } from './create.documents.ts';
-import styles from './create.module.css';
 import type { Form } from './use-form.ts';
 
-/** Which model makes it, what it costs to wait for it, and what a change of it has reset. */
+/** Which model makes it, what it costs to wait for it. */
 export function ModelField({ models, form }: { models: readonly Model[]; form: Form }) {
-  const { model, notes } = form;
+  const { model } = form;
   const typicalS = typicalRunS(model);
   return (
-    <>
-      <Field
-        label="Model"
-        hint={model.sandbox ? `${model.description} Sandbox: free, nothing leaves the service.` : model.description}
-        aside={typicalS === null ? undefined : `typically ${duration(typicalS)}`}
-      >
-        {(ids) => (
-          <Select {...ids} value={model.id} onChange={(event) => form.choose(event.target.value)}>
-            {models.map(({ id, kind, available }) => (
-              <option key={id} value={id} disabled={!available}>
-                {id} · {kind.toLowerCase()}
-                {available ? '' : ' · not available'}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      {notes && (
-        <div className={styles.note} role="status">
-          <span>{notes.texts.join('; ')}</span>
-          <Button variant="quiet" onClick={notes.undo}>
-            Undo
-          </Button>
-        </div>
+    <Field
+      label="Model"
+      hint={model.sandbox ? `${model.description} Sandbox: free, nothing leaves the service.` : model.description}
+      aside={typicalS === null ? undefined : `typically ${duration(typicalS)}`}
+    >
+      {(ids) => (
+        <Select {...ids} value={model.id} onChange={(event) => form.choose(event.target.value)}>
+          {models.map(({ id, kind, available }) => (
+            <option key={id} value={id} disabled={!available}>
+              {id} · {kind.toLowerCase()}
+              {available ? '' : ' · not available'}
+            </option>
+          ))}
+        </Select>
       )}
-    </>
+    </Field>
   );
 }

@@ -1,6 +1,7 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
 import { toCamelCase } from '../../format/names.ts';
+import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
 import type { Values } from './schema-rules.ts';
 
@@ -113,4 +114,25 @@ async function sendPatiently({ key, request, parent }: Run) {
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
     }
   }
+}
+
+/** The tasks of a press that are worth comparing: one of each model first, then the repeats. */
+export function comparedOf(press: readonly Run[]): string[] {
+  const firsts = press.filter(
+    ({ request }, at) => press.findIndex((each) => each.request.model === request.model) === at,
+  );
+  const ordered = [...firsts, ...press.filter((run) => !firsts.includes(run))];
+  return ordered.flatMap(({ taskId }) => taskId ?? []).slice(0, MAX_COMPARED);
+}
+
+/** Runs by their press, newest first. */
+export function pressesOf(all: readonly Run[]): [Run, ...Run[]][] {
+  const presses = new Map<string, [Run, ...Run[]]>();
+  for (const run of all) {
+    const name = run.group ?? run.key;
+    const press = presses.get(name);
+    if (press) press.push(run);
+    else presses.set(name, [run]);
+  }
+  return [...presses.values()];
 }

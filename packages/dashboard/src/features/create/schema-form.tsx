@@ -10,13 +10,24 @@ interface Props {
   faults: Record<string, string>;
   /** What stands below the prompt. */
   promptHint?: ReactNode;
+  withNames?: boolean;
+  /** The prompt has a place of its own. */
+  withoutPrompt?: boolean;
   onChange(name: string, value: unknown): void;
 }
 
 /** The fields of a model, drawn from its schema. */
-export function SchemaForm({ schema, values, faults, promptHint, onChange }: Props) {
+export function SchemaForm({
+  schema,
+  values,
+  faults,
+  promptHint,
+  withNames = false,
+  withoutPrompt = false,
+  onChange,
+}: Props) {
   const [open, setOpen] = useState(false);
-  const controls = controlsOf(schema, values);
+  const controls = controlsOf(schema, values).filter(({ kind }) => !(withoutPrompt && kind === 'prompt'));
   const extra = controls.filter((control) => control.extra);
   const isSet = (name: string) => values[name] !== undefined;
   const draw = (control: (typeof controls)[number]) => (
@@ -27,6 +38,7 @@ export function SchemaForm({ schema, values, faults, promptHint, onChange }: Pro
       fault={faults[control.name] ?? null}
       faults={faults}
       promptHint={promptHint}
+      withName={withNames}
       onChange={(value) => onChange(control.name, value)}
     />
   );

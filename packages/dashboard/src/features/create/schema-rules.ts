@@ -4,7 +4,7 @@ export interface ParameterSchema {
   description?: string;
   const?: unknown;
   enum?: string[];
-  default?: string | number;
+  default?: string | number | boolean;
   minimum?: number;
   maximum?: number;
   maxLength?: number;
@@ -31,7 +31,8 @@ export type Values = Record<string, unknown>;
 
 export const schemaOf = (model: { parameters: unknown }): ModelSchema => model.parameters as ModelSchema;
 
-export type ControlKind = 'prompt' | 'text' | 'ratio' | 'choice' | 'number' | 'image' | 'images' | 'pairs' | 'json';
+export type ControlKind =
+  'prompt' | 'text' | 'ratio' | 'choice' | 'number' | 'decimal' | 'switch' | 'image' | 'images' | 'pairs' | 'json';
 
 export interface Control {
   name: string;
@@ -48,7 +49,19 @@ export interface Control {
 /** A string that may be longer than this is written in an area that grows. */
 const LONG_TEXT = 500;
 
-const ORDER: ControlKind[] = ['prompt', 'image', 'images', 'ratio', 'choice', 'number', 'text', 'pairs', 'json'];
+const ORDER: ControlKind[] = [
+  'prompt',
+  'image',
+  'images',
+  'ratio',
+  'choice',
+  'number',
+  'decimal',
+  'switch',
+  'text',
+  'pairs',
+  'json',
+];
 
 /** The controls of a model, drawn from its schema alone. */
 export function controlsOf(schema: ModelSchema, values: Values): Control[] {
@@ -75,6 +88,8 @@ const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'im
 function kindOf(field: ParameterSchema): ControlKind {
   if (field.enum) return looksLikeRatios(field.enum) ? 'ratio' : 'choice';
   if (field.type === 'integer') return 'number';
+  if (field.type === 'number') return 'decimal';
+  if (field.type === 'boolean') return 'switch';
   if (field.format === 'image') return 'image';
   if (field.type === 'array' && field.items?.format === 'image') return 'images';
   if (field.type === 'object') return 'pairs';
@@ -85,7 +100,7 @@ function kindOf(field: ParameterSchema): ControlKind {
 const looksLikeRatios = (values: readonly string[]): boolean => values.some((value) => /^\d+:\d+$/.test(value));
 
 /** `reference_images` is shown as `Reference images`, `n` as `Images`. */
-function labelOf(name: string): string {
+export function labelOf(name: string): string {
   if (name === 'n') return 'Images';
   const words = name.replace(/_url$/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -191,7 +206,7 @@ function carryImages(
   return { values: next, notes: [...notes, `${model} takes ${takes}: ${left} ${left === 1 ? 'is' : 'are'} left out`] };
 }
 
-const imagesOf = (value: unknown): string[] =>
+export const imagesOf = (value: unknown): string[] =>
   Array.isArray(value) ? (value as string[]) : typeof value === 'string' && value !== '' ? [value] : [];
 
 const roomOf = (place: Control | undefined): number =>
@@ -199,7 +214,8 @@ const roomOf = (place: Control | undefined): number =>
 
 function fit(value: unknown, field: ParameterSchema): unknown {
   if (field.enum) return field.enum.find((each) => each.toLowerCase() === String(value).toLowerCase());
-  if (field.type === 'integer') {
+  if (field.type === 'boolean') return typeof value === 'boolean' ? value : undefined;
+  if (field.type === 'integer' || field.type === 'number') {
     const number = Number(value);
     return number >= (field.minimum ?? 0) && number <= (field.maximum ?? Infinity) ? number : undefined;
   }
@@ -215,3 +231,20 @@ export function ratioOf(request: Values, schema: ModelSchema | undefined): numbe
     .map(Number);
   return width > 0 && height > 0 ? width / height : 1;
 }
+
+/** The value as a chip says it: `3:2`, `×4`, `5 s`; null: it is nothing to say. */
+export function chipWords({ kind, schema, name, label }: Control, value: unknown): string | null {
+  const shown = value ?? schema.default;
+  if (kind === 'image' || kind === 'images') return null;
+  if (kind === 'pairs') return isPairs(value) ? `${Object.keys(value).length} ${label.toLowerCase()}` : null;
+  if (shown === undefined || shown === '') return null;
+  if (name === 'n') return `×${String(shown)}`;
+  if (kind === 'switch') return `${label}: ${shown === true ? 'on' : 'off'}`;
+  if (kind === 'number' && schema.description?.toLowerCase().includes('second')) return `${String(shown)} s`;
+  if (kind === 'ratio') return String(shown);
+  return kind === 'choice' && !['auto', 'omni'].includes(String(shown)) ? String(shown) : `${label}: ${String(shown)}`;
+}
+
+/** The first place of a model that takes a picture; null: it takes none. */
+export const imagePlaceOf = (schema: ModelSchema, values: Values = {}): Control | null =>
+  controlsOf(schema, values).find(({ kind, disabled }) => isImage(kind) && disabled === null) ?? null;

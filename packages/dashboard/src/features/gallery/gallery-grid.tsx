@@ -4,7 +4,7 @@ import { day } from '../../format/time.ts';
 import styles from './gallery.module.css';
 import { justifiedRows, neighbour, type Row } from './justified-rows.ts';
 import { GalleryTile } from './gallery-tile.tsx';
-import type { Shot } from './shot.ts';
+import type { Shot } from '../../viewer/shot.ts';
 import type { Gallery } from './use-gallery.ts';
 
 const GAP = 8;

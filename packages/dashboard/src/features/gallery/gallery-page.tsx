@@ -1,4 +1,4 @@
-import { Images } from 'lucide-react';
+import { Crosshair, ImagePlus, Images, ListTodo } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
@@ -16,11 +16,13 @@ import { GalleryFilters } from './gallery-filters.tsx';
 import { GalleryGrid, type Target } from './gallery-grid.tsx';
 import type { GallerySearch } from './gallery-search.ts';
 import { SelectionBar } from './selection-bar.tsx';
-import { type Shot, shotsOf, taskOf } from './shot.ts';
+import { type Shot, shotsOf, taskOf } from '../../viewer/shot.ts';
 import { useGallery } from './use-gallery.ts';
 
 /** The viewer and its dialog are half of the weight, so they arrive with the first picture that is opened. */
-const Lightbox = lazy(part(() => import('./lightbox.tsx').then(({ Lightbox: it }) => ({ default: it }))));
+const FullViewer = lazy(
+  part(() => import('../../viewer/full-viewer.tsx').then(({ FullViewer: it }) => ({ default: it }))),
+);
 
 /** Height of a row in pixels. */
 const SIZES = { s: 140, m: 220, l: 340 };
@@ -68,6 +70,12 @@ export function GalleryPage(props: Props) {
     // Too far to read all before it: the gallery begins there instead.
     if (gallery.isCut()) return onSearch({ ...search, to: String(before) });
     report('Nothing of that day or before it matches.');
+  };
+  const current = gallery.shots[shown] ?? linkedShot;
+  const viewerKeys = {
+    l: () => void locate(),
+    t: () => current && props.onTask(current.taskId, current.output.index + 1),
+    ...(props.mayCreate && { u: () => current?.output.type === 'IMAGE' && props.onUse(current.output.id) }),
   };
   const isEmpty = gallery.shots.length === 0 && !gallery.isLoading && !gallery.hasMore;
 
@@ -126,10 +134,12 @@ export function GalleryPage(props: Props) {
       {gallery.isLoading && <p className={styles.end}>Loading…</p>}
       {fileId && (
         <Suspense>
-          <Lightbox
+          <FullViewer
             shot={gallery.shots[shown] ?? linkedShot ?? null}
+            shots={shown >= 0 ? gallery.shots : linked ? shotsOf(linked) : []}
             isLoading={gallery.isLoading}
-            onLocate={() => void locate()}
+            home="Gallery"
+            onGo={(shot) => show(shot, true)}
             onStep={(by) => {
               show(gallery.shots[shown + by], true);
               if (shown + by >= gallery.shots.length - 5) gallery.more();
@@ -138,8 +148,22 @@ export function GalleryPage(props: Props) {
               last ? void gallery.readAll().then((shot) => shot && show(shot, true)) : show(gallery.shots[0], true)
             }
             onClose={close}
-            onTask={props.onTask}
-            onUse={props.mayCreate ? props.onUse : null}
+            shortcuts={viewerKeys}
+            renderActs={(shot) => (
+              <>
+                {props.mayCreate && shot.output.type === 'IMAGE' && (
+                  <Button onClick={() => props.onUse(shot.output.id)}>
+                    <ImagePlus aria-hidden /> Use as reference
+                  </Button>
+                )}
+                <Button onClick={() => void locate()}>
+                  <Crosshair aria-hidden /> Locate <kbd>l</kbd>
+                </Button>
+                <Button onClick={() => props.onTask(shot.taskId, shot.output.index + 1)}>
+                  <ListTodo aria-hidden /> Task <kbd>t</kbd>
+                </Button>
+              </>
+            )}
           />
         </Suspense>
       )}

@@ -3,7 +3,7 @@ import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { prefersReducedMotion } from '../../look/theme.ts';
 import { TilePicture } from '../../parts/tile-picture.tsx';
 import styles from './gallery.module.css';
-import type { Shot } from './shot.ts';
+import type { Shot } from '../../viewer/shot.ts';
 
 interface Props {
   shot: Shot;

@@ -4,7 +4,7 @@ import { downloadUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import styles from './gallery.module.css';
-import type { Shot } from './shot.ts';
+import type { Shot } from '../../viewer/shot.ts';
 
 /** Browsers drop downloads that a page starts in the same moment. */
 const DOWNLOAD_PAUSE_MS = 250;

@@ -6,7 +6,7 @@ import { placeOf, rememberPlace } from '../../live/list-places.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { GalleryPage } from './gallery.documents.ts';
-import { type Shot, shotsOf } from './shot.ts';
+import { type Shot, shotsOf } from '../../viewer/shot.ts';
 
 export interface Gallery {
   shots: readonly Shot[];

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
+import { part } from '../../api/late-part.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
@@ -16,6 +17,7 @@ import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { shotsOf } from '../../viewer/shot.ts';
 import { DeleteTask } from './delete-task.tsx';
 import { type TaskTab, TaskTabs } from './task-tabs.tsx';
 import { type Detail, TaskDetail } from './task.documents.ts';
@@ -24,12 +26,19 @@ import { TaskViewer } from './task-viewer.tsx';
 import styles from './task.module.css';
 import { useTaskActions } from './use-task-actions.ts';
 
+const FullViewer = lazy(
+  part(() => import('../../viewer/full-viewer.tsx').then(({ FullViewer: it }) => ({ default: it }))),
+);
+
 export interface TaskPageProps {
   taskId: string;
   /** From 1. */
   output: number;
   tab: TaskTab;
   compare: string | null;
+  /** The viewer lies over the page. */
+  isFull: boolean;
+  onFull(isFull: boolean): void;
   may: { cancel: boolean; create: boolean; webhooks: boolean };
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;
@@ -96,6 +105,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   const [deletes, setDeletes] = useState(false);
   const ended = isFinal(row);
   const again = ended && mayRunAgain(row);
+  const shots = shotsOf(row);
   const shown = row.outputs[Math.min(output, row.outputs.length) - 1];
   const step = (by: number) =>
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
@@ -177,10 +187,39 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
           compare={props.compare}
           onCompare={props.onCompare}
           onOutput={onOutput}
+          onFull={() => props.onFull(true)}
         />
         <TaskSummary row={row} detail={detail} />
       </div>
       <TaskTabs row={row} detail={detail} tab={props.tab} seesWebhooks={may.webhooks} onTab={props.onTab} />
+      {props.isFull && row.outputs.length > 0 && (
+        <Suspense>
+          <FullViewer
+            shot={shots[Math.min(output, shots.length) - 1] ?? null}
+            shots={shots}
+            isLoading={false}
+            home="Task"
+            onGo={(shot) => onOutput(shot.output.index + 1)}
+            onStep={step}
+            onEnd={(last) => onOutput(last ? shots.length : 1)}
+            onClose={() => props.onFull(false)}
+            renderActs={() =>
+              may.create && (
+                <>
+                  {vary && (
+                    <Button onClick={vary}>
+                      <Shuffle aria-hidden /> Vary
+                    </Button>
+                  )}
+                  <Button onClick={edit}>
+                    <Pencil aria-hidden /> Edit as new
+                  </Button>
+                </>
+              )
+            }
+          />
+        </Suspense>
+      )}
       {deletes && <DeleteTask row={row} actions={actions} onClose={() => setDeletes(false)} />}
     </Page>
   );

@@ -28,16 +28,17 @@ interface Props {
   compare: string | null;
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;
+  onFull(): void;
 }
 
-export function TaskViewer({ row, prompt, ratio, output, references, compare, onCompare, onOutput }: Props) {
+export function TaskViewer({ row, prompt, ratio, output, references, compare, onCompare, onOutput, onFull }: Props) {
   const link = useRef<HTMLAnchorElement>(null);
   const count = row.outputs.length;
   const at = Math.min(Math.max(1, output), Math.max(1, count));
   const shown = row.outputs[at - 1];
   const isPicture = shown?.type === 'IMAGE';
   const other = useOwnPicture(isPicture && compare !== shown.id ? compare : null);
-  useShortcuts({ d: () => link.current?.click() });
+  useShortcuts({ d: () => link.current?.click(), ...(shown && { f: onFull }) });
   if (!shown)
     return (
       <div className={styles.stage}>{row.error ? <Failure row={row} /> : <Waiting row={row} ratio={ratio} />}</div>
@@ -88,16 +89,9 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
           </a>
         )}
         {url && (
-          <a
-            className={buttonClass({ variant: 'quiet', icon: true })}
-            href={url}
-            target="_blank"
-            rel="noreferrer"
-            aria-label="Open the file"
-            title="Open the file"
-          >
+          <IconButton label="Full screen" shortcut="f" onClick={onFull}>
             <Expand />
-          </a>
+          </IconButton>
         )}
       </Viewer>
       <p className={styles.caption}>

@@ -1,6 +1,6 @@
-import type { Output, TaskRow } from '../../live/task-store.ts';
+import type { Output, TaskRow } from '../live/task-store.ts';
 
-/** A picture or film of the gallery. */
+/** A picture or film, with what is known of its task. */
 export interface Shot {
   output: Output;
   taskId: string;

@@ -1,26 +1,16 @@
 import { useState } from 'react';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { RequestCode } from '../../parts/request-code.tsx';
-import styles from './create.module.css';
 import { type ModelSchema, requestOf, type Values } from './schema-rules.ts';
 
-export interface CodeProps {
+interface Props {
   model: string;
   schema: ModelSchema;
   values: Values;
 }
 
 /** The request of the form as code, kept up to date while one types. */
-export function CodePanel(props: CodeProps) {
-  return (
-    <section className={styles.code} aria-label="Code">
-      <h2>Code</h2>
-      <FormCode {...props} />
-    </section>
-  );
-}
-
-export function FormCode({ model, schema, values }: CodeProps) {
+export function FormCode({ model, schema, values }: Props) {
   const [defaults, setDefaults] = useState(false);
   const prompt = values.prompt || 'A lighthouse at dusk';
   return (

@@ -1,0 +1,112 @@
+import { useId, useState } from 'react';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { Button } from '../../parts/button.tsx';
+import { cx } from '../../parts/class-names.ts';
+import type { Model } from './create.documents.ts';
+import type { Target } from './fan-out.ts';
+import { othersOf } from './fan-out.ts';
+import { FanOutFields } from './fan-out-fields.tsx';
+import { usePreviews } from './file-previews.ts';
+import { FormControl } from './form-control.tsx';
+import styles from './dock.module.css';
+import { ModelField } from './model-field.tsx';
+import { chipWords, type Control, controlsOf, imagesOf, schemaOf } from './schema-rules.ts';
+import type { Form } from './use-form.ts';
+
+interface Props {
+  models: readonly Model[];
+  form: Form;
+  targets: readonly Target[];
+}
+
+/**
+ * The settings of a request in one row, drawn from the schema of its model. What differs from the defaults glows. A chip
+ * opens the control of the form.
+ */
+export function Chips({ models, form, targets }: Props) {
+  const [open, setOpen] = useState<string | null>(null);
+  const id = useId();
+  const { model, values, fan } = form;
+  const controls = controlsOf(schemaOf(model), values).filter(({ kind }) => kind !== 'prompt');
+  const shown = controls.filter((control) => !control.extra || values[control.name] !== undefined);
+  const control = shown.find(({ name }) => name === open);
+  const others = othersOf(models, model);
+  useShortcuts(open === null ? {} : { escape: () => setOpen(null) });
+  const toggle = (name: string) => setOpen(open === name ? null : name);
+  const chip = (name: string, glows: boolean) => ({
+    className: cx(styles.chip, glows && styles.glows),
+    'aria-expanded': open === name,
+    'aria-controls': id,
+    onClick: () => toggle(name),
+  });
+  const more = fan.also.length + (fan.repeat > 1 ? 1 : 0);
+  return (
+    <>
+      {open !== null && (
+        <div id={id} className={styles.panel}>
+          {open === 'model' && <ModelField models={models} form={form} />}
+          {open === 'several' && <FanOutFields others={others} fan={fan} targets={targets} onChange={form.setFan} />}
+          {control && (
+            <FormControl
+              key={`${model.id} ${control.name}`}
+              control={control}
+              value={values[control.name]}
+              fault={form.faults[control.name] ?? null}
+              faults={form.faults}
+              onChange={(value) => form.set(control.name, value)}
+            />
+          )}
+        </div>
+      )}
+      <div className={styles.chips} role="toolbar" aria-label="Settings of the request">
+        <Button {...chip('model', false)} aria-label={`Model: ${model.id}`}>
+          {model.id}
+        </Button>
+        {shown.map((each) => (
+          <Button
+            key={each.name}
+            {...chip(each.name, values[each.name] !== undefined)}
+            aria-label={nameOf(each, values[each.name])}
+            disabled={each.disabled !== null}
+            title={each.disabled ?? each.label}
+          >
+            <ChipFace control={each} value={values[each.name]} />
+          </Button>
+        ))}
+        {(others.length > 0 || more > 0) && (
+          <Button {...chip('several', more > 0)} aria-label="Several at once">
+            {more > 0 ? severalWords(form) : '+ models'}
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+const nameOf = (control: Control, value: unknown): string =>
+  `${control.label}: ${chipWords(control, value) ?? (imagesOf(value).length || 'none')}`;
+
+const severalWords = ({ fan }: Form): string =>
+  [
+    fan.also.length > 0 && `+ ${fan.also.length} ${fan.also.length === 1 ? 'model' : 'models'}`,
+    fan.repeat > 1 && `${fan.repeat} times`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+/** The value; of images what they look like. */
+function ChipFace({ control, value }: { control: Control; value: unknown }) {
+  const images = imagesOf(control.kind === 'image' || control.kind === 'images' ? value : undefined);
+  const previewOf = usePreviews(images);
+  const words = chipWords(control, value);
+  if (words !== null) return <>{words}</>;
+  return (
+    <>
+      {images.map((image) => {
+        const preview = previewOf(image);
+        return preview ? <img key={image} src={preview} alt="" /> : <span key={image}>▣</span>;
+      })}
+      {control.label}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** What lies beside the table. */
+export type DrawerTab = 'code' | 'settings' | 'history';
+
+const STORAGE_KEY = 'darkroom.drawer';
+
+/** What was open when the table was left; null: nothing, as at first. */
+export function savedDrawer(): DrawerTab | null {
+  try {
+    const saved = localStorage.getItem(STORAGE_KEY);
+    return saved === 'code' || saved === 'settings' || saved === 'history' ? saved : null;
+  } catch {
+    return null; // storage is blocked
+  }
+}
+
+export function saveDrawer(tab: DrawerTab | null): void {
+  try {
+    if (tab) localStorage.setItem(STORAGE_KEY, tab);
+    else localStorage.removeItem(STORAGE_KEY);
+  } catch {
+    // Without storage the drawer is closed at each load.
+  }
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react';
+import type { ControlIds } from '../../parts/field.tsx';
+import { TextArea } from '../../parts/text-area.tsx';
+
+interface Props {
+  ids: ControlIds;
+  name: string;
+  value: unknown;
+  disabled: boolean;
+  onChange(value: unknown): void;
+}
+
+/** A parameter of a form that no control here knows, as JSON. A text that is none yet is sent as it is, and refused in words. */
+export function JsonInput({ ids, name, value, disabled, onChange }: Props) {
+  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
+  return (
+    <TextArea
+      {...ids}
+      name={name}
+      rows={2}
+      spellCheck={false}
+      placeholder="JSON"
+      value={text}
+      disabled={disabled}
+      onChange={({ target }) => {
+        setText(target.value);
+        onChange(target.value.trim() === '' ? undefined : parsed(target.value));
+      }}
+    />
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,251 @@
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { mutate } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { mayRunAgain } from '../../api/error-words.ts';
+import { part } from '../../api/late-part.ts';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { takeTyped } from '../../keys/typed-ahead.ts';
+import { CancelTask } from '../../live/task-actions.documents.ts';
+import { isFinal, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { report } from '../../parts/toasts.ts';
+import type { Model } from './create.documents.ts';
+import type { CreateSearch, May } from './create-search.ts';
+import { Dock } from './dock.tsx';
+import type { Draft } from './draft.ts';
+import { Drawer } from './drawer.tsx';
+import { type DrawerTab, saveDrawer, savedDrawer } from './drawer-tab.ts';
+import { Examples } from './examples.tsx';
+import { targetsOf } from './fan-out.ts';
+import styles from './light-table.module.css';
+import { usePastPrompts } from './past-prompts.ts';
+import type { Preset } from './presets.ts';
+import { currentRuns, onRuns, pressesOf, type Run, startRuns } from './runs.ts';
+import { imagePlaceOf, imagesOf, missing, schemaOf, switchModel, type Values } from './schema-rules.ts';
+import { Strip, type StripActs } from './strip.tsx';
+import type { Place } from './strip-tile.tsx';
+import { type Form, useForm } from './use-form.ts';
+
+const DrawerSheet = lazy(part(() => import('./drawer-sheet.tsx').then(({ DrawerSheet: it }) => ({ default: it }))));
+
+const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableViewer: it }) => ({ default: it }))));
+
+/** Two presses within this time are one. */
+const SAME_PRESS_MS = 400;
+/** Below it the drawer is a sheet. */
+const NARROW = '(max-width: 1023px)';
+
+interface Props {
+  models: readonly [Model, ...Model[]];
+  start: Draft;
+  search: CreateSearch;
+  may: May;
+  /** @param fileId shown over the table; null: none */
+  onView(fileId: string | null, replace: boolean): void;
+}
+
+/** The picture is the page: what was made lies on the table, newest at the prompt; settings and code lie beside it. */
+export function LightTable({ models, start, search, may, onView }: Props) {
+  const form = useForm(models, start);
+  const runs = useSyncExternalStore(onRuns, currentRuns);
+  const page = useRef<HTMLDivElement>(null);
+  const place = useRef<HTMLFormElement>(null);
+  const table = useRef<HTMLElement>(null);
+  const pressedAt = useRef(-Infinity);
+  const recalled = useRef(-1);
+  const isNarrow = useSyncExternalStore(onNarrow, () => matchMedia(NARROW).matches);
+  const [drawer, setDrawer] = useState<DrawerTab | null>(() => (matchMedia(NARROW).matches ? null : savedDrawer()));
+  const past = usePastPrompts(runs, may.read);
+  const { model, values, fan } = form;
+  const schema = schemaOf(model);
+  const targets = targetsOf(models, model, values, fan);
+
+  /** In the drawer if it shows the field, else the prompt. */
+  const focusField = (name: string) => {
+    const field = page.current?.querySelector<HTMLElement>(
+      `aside [data-field="${name}"] :is(textarea, input, select, button)`,
+    );
+    return field ? field.focus() : focusPrompt();
+  };
+  const focusPrompt = () => place.current?.querySelector<HTMLElement>('textarea[name=prompt]')?.focus();
+  // Before the browser hears the next key, which then finds the field with all that was typed before.
+  useLayoutEffect(() => {
+    focusPrompt();
+    const typed = takeTyped();
+    if (typed) form.set('prompt', String(values.prompt ?? '') + typed);
+    // Once, when the field is there.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
+  useEffect(() => {
+    if (search.ref) addReferences(form, search.ref.split(','));
+    // The address names the reference once; the form holds it from then on.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [search.ref]);
+
+  const show = (tab: DrawerTab | null) => {
+    setDrawer(tab);
+    if (!isNarrow) saveDrawer(tab);
+  };
+  const newest = () => requestAnimationFrame(() => table.current?.scrollTo({ top: 0 }));
+
+  async function generate() {
+    if (!may.create || performance.now() - pressedAt.current < SAME_PRESS_MS) return;
+    pressedAt.current = performance.now();
+    recalled.current = -1;
+    const lack = missing(schema, values);
+    if (lack) {
+      form.setFaults({ [lack.name]: lack.text });
+      return focusField(lack.name);
+    }
+    const requests = targets.flatMap(({ request }) => Array.from({ length: fan.repeat }, () => request));
+    const sent = startRuns(requests, form.parent);
+    newest();
+    const [fault] = await sent;
+    if (!fault?.param) return;
+    if (fault.param === 'parent_task_id') return form.forgetParent();
+    form.setFaults({ [fault.param]: fault.message });
+    focusField(fault.param.split(/[[.]/)[0] ?? '');
+  }
+
+  function edit(run: Run) {
+    const { model: id, ...rest } = run.request;
+    form.replace({ model: id, parent: run.taskId, values: rest });
+    focusPrompt();
+  }
+  /** Another picture from this one, by the same model. */
+  function vary({ run, output }: Place, fillsOnly: boolean) {
+    const of = models.find(({ id }) => id === run.request.model);
+    const target = of && imagePlaceOf(schemaOf(of), run.request);
+    if (!target || !output) return report(`${run.request.model} takes no reference image.`, true);
+    const request = { ...run.request, [target.name]: target.kind === 'image' ? output.id : [output.id] };
+    if (fillsOnly) return edit({ ...run, request });
+    void startRuns([request], run.taskId);
+    newest();
+  }
+  const filmModel = models.find(
+    ({ kind, available, parameters }) => kind === 'VIDEO' && available && imagePlaceOf(parameters as never) !== null,
+  );
+  /** The picture becomes the first frame of a film, which one then describes. */
+  function animate({ run, output }: Place) {
+    if (!filmModel || !output) return;
+    const to = schemaOf(filmModel);
+    const target = imagePlaceOf(to);
+    const { prompt } = run.request;
+    const of = models.find(({ id }) => id === run.request.model);
+    const carried: Values = of ? switchModel({ prompt }, schemaOf(of), to, filmModel.id).values : { prompt };
+    form.replace({
+      model: filmModel.id,
+      parent: run.taskId,
+      values: { ...carried, ...(target && { [target.name]: target.kind === 'image' ? output.id : [output.id] }) },
+    });
+    focusPrompt();
+  }
+  const cancel = (taskId: string) =>
+    void mutate(CancelTask, { taskId }).then(
+      ({ cancelTask }) => putTasks([toRow(cancelTask)]),
+      (error: unknown) => report(asCallError(error).message, true),
+    );
+  const again = (run: Run) => {
+    void startRuns([run.request], run.taskId);
+    newest();
+  };
+  const recall = (by: 1 | -1) => {
+    const next = recalled.current + by;
+    if (next < -1 || next >= past.length) return null;
+    recalled.current = next;
+    return next === -1 ? '' : (past[next]?.prompt ?? null);
+  };
+  const usePreset = ({ model: id, values: kept }: Preset) => {
+    const of = models.find((each) => each.id === id);
+    if (!of) return report(`${id} is not a model of this instance any more.`, true);
+    const carried = switchModel(values, schema, schemaOf(of), id).values;
+    const images = Object.fromEntries(Object.entries(carried).filter(([, value]) => imagesOf(value).some(isOwnFile)));
+    form.replace({ model: id, values: { ...kept, ...images, prompt: values.prompt ?? '' } });
+  };
+
+  const on = (act: (run: Run, task: TaskRow | undefined) => void) => () => {
+    const strip = document.activeElement?.closest<HTMLElement>('[data-run]');
+    const run = runs.find(({ key }) => key === strip?.dataset.run) ?? runs[0];
+    if (run) act(run, run.taskId ? taskRow(run.taskId) : undefined);
+  };
+  useShortcuts({
+    'mod+enter': () => void generate(),
+    r: on((run, task) => task && isFinal(task) && mayRunAgain(task) && again(run)),
+    e: on(edit),
+    v: on((run, task) => {
+      const output = task?.outputs[0];
+      if (output?.type === 'IMAGE') vary({ run, task, output, index: 0, of: 1, ratio: 1 }, false);
+    }),
+    ...(may.cancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),
+  });
+
+  const acts: StripActs = {
+    mayCancel: may.cancel,
+    onAgain: again,
+    onEdit: edit,
+    onCancel: cancel,
+    onVary: may.create ? vary : null,
+    onAnimate: may.create && filmModel ? animate : null,
+  };
+  const drawn = {
+    models,
+    form,
+    targets,
+    past,
+    onPrompt: (prompt: string) => {
+      form.set('prompt', prompt);
+      focusPrompt();
+    },
+    onPreset: usePreset,
+  };
+  return (
+    <div ref={page} className={styles.page} data-drawer={drawer !== null && !isNarrow}>
+      <h1 className="visually-hidden">Create</h1>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard */}
+      <section ref={table} className={styles.table} aria-label="Runs of this tab" tabIndex={0}>
+        {runs.length === 0 && <Examples onChoose={(prompt) => (form.set('prompt', prompt), focusPrompt())} />}
+        {pressesOf(runs).map((press) => (
+          <Strip key={press[0].key} runs={press} models={models} acts={acts} />
+        ))}
+      </section>
+      <Dock
+        place={place}
+        models={models}
+        form={form}
+        targets={targets}
+        mayCreate={may.create}
+        drawer={drawer}
+        onDrawer={(tab) => show(drawer === tab ? null : tab)}
+        onGenerate={() => void generate()}
+        onRecall={recall}
+      />
+      {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
+      {drawer && isNarrow && (
+        <Suspense>
+          <DrawerSheet tab={drawer} onClose={() => show(null)} {...drawn} />
+        </Suspense>
+      )}
+      {search.view && (
+        <Suspense>
+          <TableViewer runs={runs} fileId={search.view} acts={acts} onView={onView} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+const isOwnFile = (value: string): boolean => value.startsWith('file_');
+
+function onNarrow(listener: () => void): () => void {
+  const query = matchMedia(NARROW);
+  query.addEventListener('change', listener);
+  return () => query.removeEventListener('change', listener);
+}
+
+function addReferences(form: Form, fileIds: readonly string[]): void {
+  const { model, values } = form;
+  const target = imagePlaceOf(schemaOf(model), values);
+  if (!target) return report(`${model.id} takes no reference image.`, true);
+  const all = [...new Set([...imagesOf(values[target.name]), ...fileIds])].slice(0, target.schema.maxItems ?? 1);
+  form.set(target.name, target.kind === 'image' ? fileIds[0] : all);
+}

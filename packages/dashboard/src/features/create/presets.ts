@@ -1,0 +1,52 @@
+import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
+
+/** Settings with a name, kept in this browser: a model and what differs from its defaults, without prompt and images. */
+export interface Preset {
+  name: string;
+  model: string;
+  values: Values;
+}
+
+const STORAGE_KEY = 'darkroom.presets';
+const MAX_PRESETS = 50;
+
+let presets: readonly Preset[] = read();
+const listeners = new Set<() => void>();
+
+export const currentPresets = (): readonly Preset[] => presets;
+
+export function onPresets(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function read(): Preset[] {
+  try {
+    const saved = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]') as unknown;
+    return Array.isArray(saved) ? (saved as Preset[]) : [];
+  } catch {
+    return []; // storage is blocked or damaged
+  }
+}
+
+function set(next: readonly Preset[]): void {
+  presets = next.slice(0, MAX_PRESETS);
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(presets));
+  } catch {
+    // Without storage the presets live as long as the page.
+  }
+  for (const listener of listeners) listener();
+}
+
+/** One of the same name is replaced. */
+export const savePreset = (preset: Preset): void =>
+  set([preset, ...presets.filter(({ name }) => name !== preset.name)]);
+
+export const deletePreset = (name: string): void => set(presets.filter((each) => each.name !== name));
+
+/** What a preset keeps of a form. */
+export function keptValues(schema: ModelSchema, values: Values): Values {
+  const kept = controlsOf(schema, values).filter(({ kind }) => !['prompt', 'image', 'images', 'pairs'].includes(kind));
+  return Object.fromEntries(kept.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])));
+}

@@ -1,0 +1,122 @@
+import { Link } from '@tanstack/react-router';
+import { Clapperboard, Download, ImagePlus, Shuffle } from 'lucide-react';
+import type { CSSProperties } from 'react';
+import { failureWords } from '../../api/error-words.ts';
+import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
+import type { Output, TaskRow } from '../../live/task-store.ts';
+import { Button, buttonClass } from '../../parts/button.tsx';
+import { cx } from '../../parts/class-names.ts';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { TilePicture } from '../../parts/tile-picture.tsx';
+import type { Run } from './runs.ts';
+import styles from './strip.module.css';
+
+/** A place of a strip: an output, or where it will be. */
+export interface Place {
+  run: Run;
+  task: TaskRow | undefined;
+  output: Output | undefined;
+  /** From 0. */
+  index: number;
+  /** Outputs of its run. */
+  of: number;
+  ratio: number;
+}
+
+export interface TileActs {
+  /** Runs at once; with Alt it only fills the form. Null: the model takes no picture. */
+  onVary: ((place: Place, fillsOnly: boolean) => void) | null;
+  /** Null: there is no model of films that takes a picture. */
+  onAnimate: ((place: Place) => void) | null;
+}
+
+interface Props extends TileActs {
+  place: Place;
+  /** The first of its strip, as large as there is room. */
+  isLarge: boolean;
+  /** Named where a strip has several models. */
+  withModel: boolean;
+  /** Watched live: it develops once. */
+  develops: boolean;
+}
+
+export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate }: Props) {
+  const { run, task, output, index, of, ratio } = place;
+  const isPicture = output?.type === 'IMAGE';
+  const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
+  return (
+    <div className={cx(styles.tile, isLarge && styles.large)} style={{ '--ratio': ratio } as CSSProperties}>
+      {output && task ? (
+        <Link
+          to="/create"
+          search={(before) => ({ ...before, view: output.id })}
+          resetScroll={false}
+          className={styles.open}
+        >
+          <TilePicture
+            src={fileUrl(output)}
+            alt={`${run.request.prompt.slice(0, 120)}, output ${index + 1} of ${of}`}
+            isFilm={output.type === 'VIDEO'}
+            seconds={output.duration}
+            develop={develops}
+            {...(mark && { index: mark })}
+          />
+        </Link>
+      ) : (
+        <Blank place={place} />
+      )}
+      {output && (
+        <span className={styles.tools}>
+          {isPicture && onVary && (
+            <Button
+              variant="quiet"
+              title="Runs at once; with Alt it only fills the form"
+              aria-label="Vary"
+              onClick={(event) => onVary(place, event.altKey)}
+            >
+              <Shuffle aria-hidden /> {isLarge && 'Vary'}
+            </Button>
+          )}
+          {isPicture && onAnimate && (
+            <Button variant="quiet" aria-label="Animate" title="Animate" onClick={() => onAnimate(place)}>
+              <Clapperboard aria-hidden /> {isLarge && 'Animate'}
+            </Button>
+          )}
+          {isPicture && (
+            <Link
+              to="/create"
+              search={{ ref: output.id }}
+              className={buttonClass({ variant: 'quiet' })}
+              aria-label="Use as reference"
+              title="Use as reference"
+            >
+              <ImagePlus aria-hidden /> {isLarge && 'Reference'}
+            </Link>
+          )}
+          <a
+            className={buttonClass({ variant: 'quiet' })}
+            href={downloadUrl(output) ?? undefined}
+            download
+            aria-label="Download"
+            title="Download"
+          >
+            <Download aria-hidden />
+          </a>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Until the output is there its place has the final shape. */
+function Blank({ place: { run, task } }: { place: Place }) {
+  if (run.fault || task?.status === 'FAILED') {
+    const words = task?.error ? failureWords(task.error.code).title : 'Not sent';
+    return <div className={cx(styles.blank, styles.broken)}>{words}</div>;
+  }
+  return (
+    <div className={styles.blank}>
+      {task && <ProgressBar percent={task.progress} label={`Progress of ${run.request.prompt.slice(0, 40)}`} />}
+    </div>
+  );
+}

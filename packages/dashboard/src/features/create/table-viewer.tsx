@@ -1,0 +1,78 @@
+import { Link } from '@tanstack/react-router';
+import { Clapperboard, ImagePlus, ListTodo, Pencil, Shuffle } from 'lucide-react';
+import { useTasks } from '../../live/use-task.ts';
+import { Button, buttonClass } from '../../parts/button.tsx';
+import { FullViewer } from '../../viewer/full-viewer.tsx';
+import { type Shot, shotsOf } from '../../viewer/shot.ts';
+import type { Run } from './runs.ts';
+import type { StripActs } from './strip.tsx';
+import type { Place } from './strip-tile.tsx';
+
+interface Props {
+  runs: readonly Run[];
+  fileId: string;
+  acts: StripActs;
+  onView(fileId: string | null, replace: boolean): void;
+}
+
+/** What lies on the table, one picture at a time. */
+export function TableViewer({ runs, fileId, acts, onView }: Props) {
+  const tasks = useTasks(runs.map(({ taskId }) => taskId));
+  const shots = tasks.flatMap((task) => (task ? shotsOf(task) : []));
+  const at = shots.findIndex(({ output }) => output.id === fileId);
+  const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);
+  const close = () => onView(null, false);
+  const placeOf = ({ output, taskId, ratio, of }: Shot): Place | null => {
+    const place = runs.findIndex((run) => run.taskId === taskId);
+    const run = runs[place];
+    return run ? { run, task: tasks[place], output, index: output.index, of, ratio } : null;
+  };
+  /** Leads back to the table, where what follows is seen. */
+  const act = (shot: Shot, work: (place: Place) => void) => () => {
+    const place = placeOf(shot);
+    close();
+    if (place) work(place);
+  };
+  return (
+    <FullViewer
+      shot={shots[at] ?? null}
+      shots={shots}
+      isLoading={tasks.some((task) => !task)}
+      home="Create"
+      onGo={go}
+      onStep={(by) => void go(shots[at + by])}
+      onEnd={(last) => void go(last ? shots.at(-1) : shots[0])}
+      onClose={close}
+      renderActs={(shot) => (
+        <>
+          {shot.output.type === 'IMAGE' && acts.onVary && (
+            <Button onClick={act(shot, (place) => acts.onVary?.(place, false))}>
+              <Shuffle aria-hidden /> Vary
+            </Button>
+          )}
+          {shot.output.type === 'IMAGE' && acts.onAnimate && (
+            <Button onClick={act(shot, (place) => acts.onAnimate?.(place))}>
+              <Clapperboard aria-hidden /> Animate
+            </Button>
+          )}
+          {shot.output.type === 'IMAGE' && (
+            <Link to="/create" search={{ ref: shot.output.id }} className={buttonClass()}>
+              <ImagePlus aria-hidden /> Use as reference
+            </Link>
+          )}
+          <Button onClick={act(shot, ({ run }) => acts.onEdit(run))}>
+            <Pencil aria-hidden /> Edit
+          </Button>
+          <Link
+            to="/tasks/$taskId"
+            params={{ taskId: shot.taskId }}
+            search={{ output: String(shot.output.index + 1) }}
+            className={buttonClass()}
+          >
+            <ListTodo aria-hidden /> Task
+          </Link>
+        </>
+      )}
+    />
+  );
+}

@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'react';
+import { stillUrl } from '../live/link-keeper.ts';
+import { TilePicture } from '../parts/tile-picture.tsx';
+import styles from './full-viewer.module.css';
+import type { Shot } from './shot.ts';
+
+/** Neighbours drawn at either side. */
+const NEAR = 12;
+
+interface Props {
+  shots: readonly Shot[];
+  at: number;
+  onGo(shot: Shot): void;
+}
+
+/** What lies before and after, small. The one that is shown stays in the middle. */
+export function Filmstrip({ shots, at, onGo }: Props) {
+  const strip = useRef<HTMLDivElement>(null);
+  const first = Math.max(0, at - NEAR);
+  const near = shots.slice(first, at + NEAR + 1);
+  useEffect(() => {
+    const { current } = strip;
+    const tile = current?.querySelector<HTMLElement>('[aria-current=true]');
+    if (current && tile) current.scrollLeft = tile.offsetLeft - (current.clientWidth - tile.clientWidth) / 2;
+  }, [at, first]);
+  return (
+    <div ref={strip} className={styles.filmstrip}>
+      {near.map((shot, index) => (
+        <button
+          key={shot.output.id}
+          type="button"
+          tabIndex={-1} // arrows lead on, without a stop at each
+          aria-label={`Picture ${first + index + 1}`}
+          aria-current={first + index === at}
+          style={{ aspectRatio: shot.ratio }}
+          onClick={() => onGo(shot)}
+        >
+          <TilePicture src={stillUrl(shot.output)} alt="" isFilm={false} />
+        </button>
+      ))}
+    </div>
+  );
+}

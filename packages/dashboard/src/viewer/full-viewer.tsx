@@ -1,0 +1,135 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { ChevronLeft, ChevronRight, Download, Info, X } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { goneWords } from '../format/gone.ts';
+import { useShortcuts } from '../keys/shortcuts.ts';
+import { downloadUrl, fileUrl } from '../live/link-keeper.ts';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
+import { Filmstrip } from './filmstrip.tsx';
+import styles from './full-viewer.module.css';
+import type { Shot } from './shot.ts';
+import { ShotPanel } from './shot-panel.tsx';
+import { Viewer } from './viewer.tsx';
+
+interface Props {
+  /** The one that is shown; null: it is not among the others, and was not found. */
+  shot: Shot | null;
+  /** Among which one goes on. */
+  shots: readonly Shot[];
+  isLoading: boolean;
+  /** Where Close leads, for a picture that is not there. */
+  home: string;
+  onGo(shot: Shot): void;
+  /** At the ends it does nothing, or reads on. */
+  onStep(by: 1 | -1): void;
+  onEnd(last: boolean): void;
+  onClose(): void;
+  /** What can be done with the picture, beside downloading it. */
+  renderActs(shot: Shot): ReactNode;
+  shortcuts?: Record<string, () => void>;
+}
+
+/** One picture or film over the whole screen, always in the dark. Esc leads back to where it was opened. */
+export function FullViewer(props: Props) {
+  const { shot, shots, isLoading, home, onGo, onStep, onEnd, onClose, renderActs, shortcuts } = props;
+  const [info, setInfo] = useState(() => matchMedia('(min-width: 1024px)').matches);
+  const popup = useRef<HTMLDivElement>(null);
+  useShortcuts({
+    i: () => setInfo(!info),
+    d: () => popup.current?.querySelector<HTMLElement>('a[download]')?.click(),
+    ...shortcuts,
+  });
+  // Not among the shortcuts, because a dialog keeps these keys to itself.
+  function onKeyDown(event: KeyboardEvent) {
+    if ((event.target as HTMLElement).tagName === 'VIDEO') return;
+    if ((event.target as HTMLElement).closest('[data-zoomed=true]')) return; // arrows move a zoomed picture
+    const moves: Record<string, () => void> = {
+      ArrowRight: () => onStep(1),
+      ArrowLeft: () => onStep(-1),
+      Home: () => onEnd(false),
+      End: () => onEnd(true),
+    };
+    moves[event.key]?.();
+  }
+  const at = shots.findIndex(({ output }) => output.id === shot?.output.id);
+  const url = shot && fileUrl(shot.output);
+  return (
+    <BaseDialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className={styles.dim} data-theme="safelight" />
+        <BaseDialog.Popup
+          ref={popup}
+          initialFocus={popup}
+          className={styles.full}
+          data-theme="safelight"
+          data-info={info && shot !== null}
+          aria-label="Picture"
+          onKeyDownCapture={onKeyDown}
+        >
+          <span className={styles.close}>
+            <IconButton label="Close" shortcut="Esc" onClick={onClose}>
+              <X />
+            </IconButton>
+          </span>
+          {shot ? (
+            <>
+              <div className={styles.stage}>
+                <Viewer
+                  key={shot.output.id}
+                  fileId={shot.output.id}
+                  src={url}
+                  alt={shot.prompt.slice(0, 120)}
+                  isFilm={shot.output.type === 'VIDEO'}
+                  width={shot.output.width}
+                  height={shot.output.height}
+                  gone={`${goneWords(shot.filesUntil)}.`}
+                  fills
+                >
+                  <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
+                    <ChevronLeft />
+                  </IconButton>
+                  {at >= 0 && (
+                    <span className="mono">
+                      {at + 1} / {shots.length}
+                    </span>
+                  )}
+                  <IconButton label="Next" shortcut="→" onClick={() => onStep(1)}>
+                    <ChevronRight />
+                  </IconButton>
+                  {url && (
+                    <a
+                      className={buttonClass({ variant: 'quiet', icon: true })}
+                      href={downloadUrl(shot.output) ?? undefined}
+                      download
+                      aria-label="Download"
+                      title="Download (d)"
+                    >
+                      <Download />
+                    </a>
+                  )}
+                  <IconButton label="About the picture" shortcut="i" aria-pressed={info} onClick={() => setInfo(!info)}>
+                    <Info />
+                  </IconButton>
+                </Viewer>
+              </div>
+              {shots.length > 1 && <Filmstrip shots={shots} at={at} onGo={onGo} />}
+              {info && (
+                <ShotPanel key={shot.taskId} shot={shot}>
+                  {renderActs(shot)}
+                </ShotPanel>
+              )}
+            </>
+          ) : (
+            <div className={styles.missing}>
+              <p>{isLoading ? 'Loading…' : 'No file of yours has this id, or it is deleted.'}</p>
+              <Button variant="primary" onClick={onClose}>
+                {home}
+              </Button>
+            </div>
+          )}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

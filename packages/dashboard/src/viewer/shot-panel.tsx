@@ -1,0 +1,122 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+import { bytes, money } from '../format/numbers.ts';
+import { duration, moment } from '../format/time.ts';
+import { stillUrl } from '../live/link-keeper.ts';
+import { useQuery } from '../live/use-query.ts';
+import { useTask } from '../live/use-task.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { TilePicture } from '../parts/tile-picture.tsx';
+import styles from './full-viewer.module.css';
+import type { Shot } from './shot.ts';
+import { ShotDetail } from './shot-detail.documents.ts';
+import { useOwnPicture } from './use-own-picture.ts';
+
+interface Props {
+  shot: Shot;
+  /** What can be done with it. */
+  children: ReactNode;
+}
+
+/** Beside the picture: prompt, inputs, cost, what it was made from, what was made of it, and what can be done. */
+export function ShotPanel({ shot, children }: Props) {
+  const { output, taskId, model, prompt, createdAt } = shot;
+  const { data } = useQuery(ShotDetail, { taskId });
+  const task = data?.task ?? null;
+  const { prompt: whole, ...inputs } = (task?.input ?? {}) as Record<string, unknown>;
+  const given = Object.entries(inputs).filter(([, value]) => !isImages(value));
+  const references = Object.values(inputs).filter(isImages).flat();
+  const cost = task?.usage?.cost;
+  const text = String(whole ?? prompt);
+  const made = task?.children.edges.map(({ node }) => node.taskId) ?? [];
+  return (
+    <aside className={styles.panel} aria-label="About the picture">
+      <section aria-label="Prompt">
+        <p className={styles.prompt}>
+          <bdi>{text}</bdi> <CopyButton small text={text} label="Copy prompt" />
+        </p>
+      </section>
+      <div className={styles.acts}>{children}</div>
+      <dl className={styles.facts}>
+        <dt>model</dt>
+        <dd>{model}</dd>
+        {given.map(([name, value]) => (
+          <Fact key={name} name={name} value={typeof value === 'object' ? JSON.stringify(value) : String(value)} />
+        ))}
+        <dt>file</dt>
+        <dd>
+          {output.width} × {output.height}
+          {output.duration !== null && `, ${duration(output.duration)}`}, {bytes(output.sizeBytes)}
+        </dd>
+        <dt>made</dt>
+        <dd>{moment(createdAt)}</dd>
+        {cost && cost.basis !== 'UNPRICED' && (
+          <>
+            <dt>cost</dt>
+            <dd>{money(cost.amountMicros, cost.currency)}</dd>
+          </>
+        )}
+      </dl>
+      {(references.length > 0 || task?.parentTaskId) && (
+        <section aria-label="Made from">
+          <h3>Made from</h3>
+          <div className={styles.relatives}>
+            {references.map((id) => (
+              <ReferenceTile key={id} fileId={id} />
+            ))}
+            {task?.parentTaskId && <TaskTile taskId={task.parentTaskId} />}
+          </div>
+        </section>
+      )}
+      {made.length > 0 && (
+        <section aria-label="Made of this">
+          <h3>Made of this</h3>
+          <div className={styles.relatives}>
+            {made.map((id) => (
+              <TaskTile key={id} taskId={id} />
+            ))}
+          </div>
+        </section>
+      )}
+    </aside>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <bdi>{value}</bdi>
+      </dd>
+    </>
+  );
+}
+
+const isOwnFile = (value: unknown): value is string => typeof value === 'string' && /^file_[0-9a-z_]+$/.test(value);
+const isImages = (value: unknown): value is string | string[] =>
+  isOwnFile(value) || (Array.isArray(value) && value.length > 0 && value.every(isOwnFile));
+
+/** A relative by its first output. */
+function TaskTile({ taskId }: { taskId: string }) {
+  const row = useTask(taskId);
+  const cover = row?.outputs[0];
+  return (
+    <Link to="/tasks/$taskId" params={{ taskId }} className={styles.relative} title={row?.prompt}>
+      {cover ? (
+        <TilePicture src={stillUrl(cover)} alt={row.prompt.slice(0, 80)} isFilm={false} />
+      ) : (
+        <span>{row ? row.status.toLowerCase() : 'task'}</span>
+      )}
+    </Link>
+  );
+}
+
+function ReferenceTile({ fileId }: { fileId: string }) {
+  const picture = useOwnPicture(fileId);
+  return (
+    <span className={styles.relative}>
+      {picture ? <TilePicture src={picture.src} alt="Reference" isFilm={false} /> : <span>reference</span>}
+    </span>
+  );
+}
