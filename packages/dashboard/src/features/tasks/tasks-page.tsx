@@ -44,7 +44,7 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
     (sum, status) => sum + (counts?.[status === 'QUEUED' ? 'queued' : 'running'] ?? 0),
     0,
   );
-  const canCancelAll = mayCancel && !search.error && unfinished > 0;
+  const canCancelAll = mayCancel && !search.error && unfinished > 0 && list.ids.length > 0;
 
   return (
     <Page
