@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A bound for what hangs, not for what is slow: the tests share two cores with each other. */
@@ -28,3 +29,6 @@ export async function leastOf(tries: number, boundMs: number, measure: () => Pro
   for (let nth = 0; nth < tries && least >= boundMs; nth += 1) least = Math.min(least, await measure());
   return least;
 }
+
+/** How many times as long everything takes as on a machine that does nothing else: for bounds that people feel. */
+export const busyness = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());

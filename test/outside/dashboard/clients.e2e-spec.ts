@@ -204,6 +204,7 @@ describeInBrowser('the dashboard and other clients', () => {
     const small = await Visitor.open(browser, service.baseUrl, { width: 320, height: 256 });
     const { page } = small;
     const { keyboard } = page;
+    await rest.finished({ model: 'gpt-image-2', prompt: 'Found by keyboard' });
     await small.enter(service.api.key as string);
     await page.locator('textarea[name=prompt]').waitFor();
     await page.evaluate('document.activeElement.blur()');
@@ -218,7 +219,7 @@ describeInBrowser('the dashboard and other clients', () => {
     }
     await keyboard.press('u');
     await page.waitForURL('**/app/create?ref=file_*');
-    await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
+    await page.getByRole('button', { name: 'Reference images: 1' }).waitFor();
     expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0);
     const moving = 'document.getAnimations().filter((each) => each instanceof CSSAnimation).length';
     expect(await page.evaluate(moving)).toBe(0);

@@ -1,3 +1,4 @@
+// Own settings: what has failed is not tried again while a test looks at it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { queryOnce } from '../../support/faults/watch.ts';
 import { Receiver, verified } from '../../support/servers/receiver.ts';
 import { eventually } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
-import { joinService, type SharedService } from '../../support/service.ts';
+import { type OwnService, startOwnService } from '../../support/service.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
@@ -39,13 +40,13 @@ async function pythonIn(folder: string): Promise<string | null> {
 const NASTY = `<img src=x onerror=alert(1)> "'\`\${7*7}{{7*7}} javascript:alert(2) \u202Eevil <svg onload=alert(3)>`;
 
 describeInBrowser('connecting an app on the dashboard', () => {
-  let service: SharedService;
+  let service: OwnService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
   const receivers: Receiver[] = [];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([joinService(), launch()]);
+    [service, browser] = await Promise.all([startOwnService({ WEBHOOK_RETRY_SCHEDULE: '600' }), launch()]);
     visitor = await Visitor.open(browser, service.baseUrl);
     await visitor.enter(service.api.key as string);
   });
@@ -54,6 +55,7 @@ describeInBrowser('connecting an app on the dashboard', () => {
     await visitor.close();
     await browser.close();
     await Promise.all(receivers.map((receiver) => receiver.stop()));
+    await service.close();
     expect(problems).toEqual([]);
   });
 
@@ -73,6 +75,17 @@ describeInBrowser('connecting an app on the dashboard', () => {
     await dialog().getByRole('button', { name: 'Done' }).click();
     return secret ?? '';
   };
+
+  it('has a button that can be read where there is no endpoint yet', async () => {
+    await visitor.goto('/webhooks');
+    await button('New endpoint').waitFor();
+    const colours = await button('New endpoint').evaluate((element) => {
+      const { getComputedStyle: style } = globalThis as unknown as { getComputedStyle(of: unknown): { color: string } };
+      const icon = (element as unknown as { querySelector(of: string): unknown }).querySelector('svg');
+      return [style(element).color, style(icon).color];
+    });
+    expect(colours[1]).toBe(colours[0]);
+  });
 
   it('says why a webhook did not arrive, live, and sends it again', async () => {
     const { page } = visitor;
@@ -132,7 +145,7 @@ describeInBrowser('connecting an app on the dashboard', () => {
     await page.getByText(/^Sent again: 500 in \d+ ms\.$/).waitFor();
     await visitor.go('/webhooks');
     const failing = page.getByRole('row').filter({ hasText: receiver.url });
-    await failing.getByText(/^Failing since \d\d:\d\d$/).waitFor();
+    await failing.getByText(/Failing since \d\d:\d\d$/).waitFor();
     await failing.getByText(/^500, /).waitFor();
     await page.getByRole('row').filter({ hasText: other.url }).getByText('Healthy').waitFor();
     await page.goBack();
