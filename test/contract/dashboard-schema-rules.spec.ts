@@ -1,6 +1,7 @@
 import { toCamelCase } from '../../packages/dashboard/src/format/names.ts';
 import { MODELS } from '../../src/models/catalog.ts';
 import {
+  chipWords,
   controlsOf,
   missing,
   ratioOf,
@@ -45,6 +46,39 @@ describe('the form of a model', () => {
     expect(missing(schemaOf('seedance-2'), { ...values, prompt: 'a cat' })).toMatchObject({
       name: 'first_frame_image_url',
     });
+  });
+});
+
+describe('a parameter that no model of today has', () => {
+  const schema = {
+    properties: {
+      prompt: { type: 'string', maxLength: 4_000 },
+      seamless: { type: 'boolean', default: false },
+      guidance: { type: 'number', minimum: 0, maximum: 20, default: 7.5 },
+      steps: { enum: [20, 50], default: 20 },
+      regions: { type: 'object', properties: {} },
+    },
+  } as unknown as ModelSchema;
+
+  it('is drawn from its schema alone', () => {
+    const kinds = Object.fromEntries(controlsOf(schema, {}).map(({ name, kind }) => [name, kind]));
+    expect(kinds).toEqual({
+      prompt: 'prompt',
+      seamless: 'switch',
+      guidance: 'decimal',
+      steps: 'choice',
+      regions: 'json',
+    });
+    const words = controlsOf(schema, { seamless: true }).map((each) =>
+      chipWords(each, each.name === 'seamless' ? true : undefined),
+    );
+    expect(words).toEqual(expect.arrayContaining(['Seamless: on', 'Guidance: 7.5', '20']));
+  });
+
+  it('is sent as what it is, and carried over', () => {
+    const values = { prompt: 'a cat', seamless: true, guidance: 9, steps: 50, regions: { left: 1 } };
+    expect(requestOf('new', schema, values)).toEqual({ model: 'new', ...values });
+    expect(switchModel(values, schema, schema, 'newer').values).toEqual(values);
   });
 });
 

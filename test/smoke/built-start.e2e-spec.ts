@@ -39,7 +39,8 @@ describeInBrowser('a built start', () => {
     });
     await service.api.untilFinal(taskId);
     await visitor.goto(`/tasks/${taskId}`);
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'A lighthouse at dusk' }).waitFor();
+    await page.getByText('Succeeded', { exact: true }).first().waitFor();
     expect(await page.getByRole('img', { name: 'A lighthouse at dusk' }).first().evaluate(decodedWidth)).toBe(1024);
     await visitor.goto('/gallery');
     expect(

@@ -154,6 +154,10 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await page.waitForTimeout(450);
     await generate('Of an output');
     await page.getByRole('article', { name: 'Run: Of an output' }).getByText('Succeeded').waitFor();
+    // Its page shows what the references look like.
+    await card().getByRole('link', { name: 'Task', exact: true }).click();
+    const shown = page.getByRole('region', { name: 'Prompt' }).getByRole('img', { name: 'Reference' });
+    await eventually('four references', async () => (await shown.count()) === 4);
   });
 
   it('refuses 21 MB, another format and lying bytes, each in words', async () => {

@@ -59,6 +59,9 @@ describeInBrowser('making things on the dashboard', () => {
     await card()
       .getByText(/^Running/)
       .waitFor();
+    await eventually('the title of the tab', async () =>
+      /^\d+ % · A lighthouse at dusk/.test(await visitor.page.title()),
+    );
     const asked: string[] = [];
     visitor.page.on('request', (request) => asked.push(request.postData() ?? ''));
     await card().getByText('Succeeded').waitFor();
@@ -122,6 +125,11 @@ describeInBrowser('making things on the dashboard', () => {
     const { page } = visitor;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('button', { name: 'Close Settings' }).click();
+    // Neither the names of the API nor what steers the sandbox stand in the way of who only wants a picture.
+    expect(await page.getByText('aspect_ratio').count()).toBe(0);
+    expect(await page.getByText('#delay:5').count()).toBe(0);
+    await page.getByRole('button', { name: 'What the sandbox understands' }).click();
+    await page.getByText('#delay:5').waitFor();
     await generate('A lighthouse');
     await card().locator('img').first().evaluate(decodedWidth);
     expect((await card().locator('img').first().boundingBox())?.height).toBeGreaterThanOrEqual(0.6 * 900);

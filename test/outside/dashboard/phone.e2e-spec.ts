@@ -120,6 +120,14 @@ describeInBrowser('the dashboard on a phone', () => {
     };
     expect(await top(back)).toBe(await top(on));
     expect(Math.abs((await middle(place)) - (await middle(on)))).toBeLessThan(3);
+    const rows = async (bar: Locator) =>
+      new Set(
+        await Promise.all(
+          (await bar.getByRole('button').all()).map(async (each) => Math.round((await middle(each)) / 8)),
+        ),
+      );
+    await visitor.page.getByRole('button', { name: /^Zoom: \d/ }).waitFor(); // it comes with the picture
+    expect((await rows(view)).size).toBe(1);
     // All that one does with a task is in one row.
     const actions = await Promise.all(
       ['Run again', 'Edit as new', 'Vary', 'More actions'].map((name) => middle(page.getByRole('button', { name }))),

@@ -72,6 +72,35 @@ describeInBrowser('looking at what was made', () => {
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(film.result.outputs[0]?.sha256);
   });
 
+  it('shows what is along a film, and goes there', async () => {
+    const { page } = visitor;
+    await visitor.goto(`/tasks/${film.task_id}?view=full`);
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    const along = dialog.getByRole('group', { name: 'Along the film' });
+    await along.getByRole('button').nth(5).click();
+    const at = () =>
+      dialog.locator('video').evaluate((element) => (element as unknown as { currentTime: number }).currentTime);
+    await eventually('the film is there', async () => Math.abs((await at()) - (5.5 / 10) * 3) < 0.1);
+    const isDrawn = () =>
+      along
+        .locator('canvas')
+        .last()
+        .evaluate((element) => {
+          const { width, height, getContext } = element as unknown as {
+            width: number;
+            height: number;
+            getContext(of: '2d'): { getImageData(...area: number[]): { data: Uint8Array } };
+          };
+          return getContext
+            .call(element, '2d')
+            .getImageData(0, 0, width, height)
+            .data.some((byte) => byte > 0);
+        });
+    await eventually('the last still is drawn', isDrawn);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('renews the link of a film that dies while it plays, and goes on at the same second', async () => {
     const { page } = visitor;
     await visitor.goto(`/tasks/${film.task_id}`);

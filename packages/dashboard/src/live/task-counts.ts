@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
 import { type Counts, TaskCounts } from './task-counts.documents.ts';
-import { onActiveTasks } from './task-store.ts';
+import { onActiveTasks, stateChanges } from './task-store.ts';
 import { useQuery } from './use-query.ts';
 import { filterOf, type TaskSearch } from './task-filter.ts';
 
@@ -42,10 +42,15 @@ export function countAgain(): void {
   timer ??= setTimeout(() => void count(), Math.max(GATHER_MS, readAt + NEWS_MS - performance.now()));
 }
 
-/** Counts whenever the feed brings something, until the returned function is called. */
+/** Counts whenever the feed brings another state of a task, until the returned function is called. */
 export function followCounts(): () => void {
   countAgain();
-  const stop = onActiveTasks(countAgain);
+  let seen = stateChanges();
+  const stop = onActiveTasks(() => {
+    if (stateChanges() === seen) return; // only a progress
+    seen = stateChanges();
+    countAgain();
+  });
   return () => {
     stop();
     if (timer) clearTimeout(timer);

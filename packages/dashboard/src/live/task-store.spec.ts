@@ -1,4 +1,4 @@
-import { activeTasks, clearTasks, onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
+import { activeTasks, clearTasks, onTask, putTasks, stateChanges, taskRow, type TaskRow } from './task-store.ts';
 
 const row = (change: Partial<TaskRow>): TaskRow => ({
   taskId: 'task_a',
@@ -37,6 +37,15 @@ describe('the store of tasks', () => {
     expect(activeTasks()).toBe(2);
     putTasks([row({ status: 'SUCCEEDED' })]);
     expect(activeTasks()).toBe(1);
+  });
+
+  it('tells a change of state from a progress', () => {
+    putTasks([row({ status: 'RUNNING', progress: 10 })]);
+    const before = stateChanges();
+    putTasks([row({ status: 'RUNNING', progress: 20, sequence: 2 })]);
+    expect(stateChanges()).toBe(before);
+    putTasks([row({ status: 'SUCCEEDED', sequence: 3 })]);
+    expect(stateChanges()).toBe(before + 1);
   });
 
   it('calls only the listeners of the task that changed, and returns the new ones', () => {

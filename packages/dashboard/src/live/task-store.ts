@@ -41,11 +41,15 @@ const rows = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
 const activeListeners = new Set<() => void>();
 let active = 0;
+let moves = 0;
 
 export const taskRow = (id: string): TaskRow | undefined => rows.get(id);
 
 /** How many tasks of the key are known to be unfinished. */
 export const activeTasks = (): number => active;
+
+/** Rises whenever a task comes or takes another state: then the numbers of tasks are others. */
+export const stateChanges = (): number => moves;
 
 export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
 
@@ -72,6 +76,7 @@ export function putTasks(news: readonly TaskRow[]): TaskRow[] {
     // A repeated creation shows the first answer, queued, whatever has become of the task.
     if (known && (row.sequence < known.sequence || (isFinal(known) && !isFinal(row)))) continue;
     if (!known) added.push(row);
+    if (known?.status !== row.status) moves++;
     rows.set(row.taskId, row);
     active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));
     changed.push(row.taskId);
@@ -86,7 +91,9 @@ export function dropTask(id: string): void {
   const row = rows.get(id);
   if (!row) return;
   rows.delete(id);
+  moves++;
   if (!isFinal(row)) active--;
+  for (const listener of activeListeners) listener();
   for (const listener of listeners.get(id) ?? []) listener();
 }
 

@@ -52,8 +52,11 @@ export function useTask(taskId: string | null): TaskRow | undefined {
   return row;
 }
 
-/** Several tasks, in the order of their ids; undefined: not known yet. */
-export function useTasks(taskIds: readonly (string | null)[]): readonly (TaskRow | undefined)[] {
+/**
+ * Several tasks, in the order of their ids; undefined: not known yet.
+ * @param reads those that the feed does not know
+ */
+export function useTasks(taskIds: readonly (string | null)[], reads = true): readonly (TaskRow | undefined)[] {
   const key = taskIds.join(' ');
   const known = useRef<readonly (TaskRow | undefined)[]>([]);
   const rows = useSyncExternalStore(
@@ -70,7 +73,7 @@ export function useTasks(taskIds: readonly (string | null)[]): readonly (TaskRow
       return known.current;
     },
   );
-  const unknown = taskIds.filter((id, at) => id && !rows[at]).join(' ');
+  const unknown = reads ? taskIds.filter((id, at) => id && !rows[at]).join(' ') : '';
   useEffect(() => {
     for (const id of unknown.split(' ').filter(Boolean)) void read(id);
   }, [key, unknown]);

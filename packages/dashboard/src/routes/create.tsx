@@ -1,5 +1,9 @@
 import { createRoute, redirect, useNavigate, useRouter } from '@tanstack/react-router';
+import { useSyncExternalStore } from 'react';
 import { CreatePage } from '../features/create/create-page.tsx';
+import { currentRuns, onRuns } from '../features/create/runs.ts';
+import { isFinal } from '../live/task-store.ts';
+import { useTasks } from '../live/use-task.ts';
 import { pick } from './search.ts';
 import { signedInRoute, useSession } from './signed-in.tsx';
 import { useTitle } from './title.ts';
@@ -20,7 +24,6 @@ export const createScreenRoute = createRoute({
 });
 
 function Create() {
-  useTitle('Create');
   const search = createScreenRoute.useSearch();
   const navigate = useNavigate();
   const { history } = useRouter();
@@ -37,5 +40,19 @@ function Create() {
     if (history.canGoBack()) history.back();
     else void navigate({ to: '/create', search: {}, resetScroll: false });
   };
-  return <CreatePage search={search} may={may} onView={view} />;
+  return (
+    <>
+      <CreateTitle />
+      <CreatePage search={search} may={may} onView={view} />
+    </>
+  );
+}
+
+/** `47 % · A pier at night` while something of this tab runs, for who looks at another tab meanwhile. */
+function CreateTitle() {
+  const runs = useSyncExternalStore(onRuns, currentRuns);
+  const ids = runs.map(({ taskId }) => taskId);
+  const running = useTasks(ids, false).find((task) => task && !isFinal(task));
+  useTitle(running ? `${running.progress} % · ${running.prompt.slice(0, 60)}` : 'Create');
+  return null;
 }

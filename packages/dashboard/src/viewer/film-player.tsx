@@ -5,6 +5,7 @@ import { renewLink } from '../live/link-keeper.ts';
 import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Select } from '../parts/select.tsx';
+import { FilmScrub } from './film-scrub.tsx';
 import styles from './viewer.module.css';
 
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
@@ -18,17 +19,20 @@ interface Props {
   /** The first link. Later ones are the player's own: a new one in mid-play would begin anew. */
   src: string;
   label: string;
+  /** Width to height: with stills along the film, where there is room for them. */
+  stillsOf?: number | undefined;
   /** Further tools of the bar. */
   children?: ReactNode;
 }
 
 /** A film with the controls of the browser, its speed, and steps of a frame. A link that ends is renewed in place. */
-export function FilmPlayer({ fileId, src, label, children }: Props) {
+export function FilmPlayer({ fileId, src, label, stillsOf, children }: Props) {
   const film = useRef<HTMLVideoElement>(null);
   const [link, setLink] = useState(src);
   const [loops, setLoops] = useState(true);
   const [speed, setSpeed] = useState(1);
   const [failed, setFailed] = useState(false);
+  const [seconds, setSeconds] = useState(0);
   const resume = useRef<{ at: number; plays: boolean } | null>(null);
   const renewedAt = useRef(-RENEWED_MS);
 
@@ -58,6 +62,7 @@ export function FilmPlayer({ fileId, src, label, children }: Props) {
     if (!film.current) return;
     setFailed(false);
     film.current.playbackRate = speed;
+    setSeconds(film.current.duration);
     if (!resume.current) return;
     film.current.currentTime = resume.current.at;
     if (resume.current.plays) void film.current.play().catch(() => undefined);
@@ -83,6 +88,14 @@ export function FilmPlayer({ fileId, src, label, children }: Props) {
         <p className={styles.note} role="alert">
           The film did not load. <Button onClick={() => void renew()}>Load again</Button>
         </p>
+      )}
+      {stillsOf !== undefined && seconds > 0 && Number.isFinite(seconds) && (
+        <FilmScrub
+          src={link}
+          seconds={seconds}
+          ratio={stillsOf}
+          onSeek={(second) => film.current && (film.current.currentTime = second)}
+        />
       )}
       <div className={styles.bar} role="toolbar" aria-label="Film">
         <IconButton label="Back one frame" shortcut="," onClick={() => step(-1)}>

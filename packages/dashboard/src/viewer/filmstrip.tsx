@@ -24,12 +24,13 @@ export function Filmstrip({ shots, at, onGo }: Props) {
     if (current && tile) current.scrollLeft = tile.offsetLeft - (current.clientWidth - tile.clientWidth) / 2;
   }, [at, first]);
   return (
-    <div ref={strip} className={styles.filmstrip}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard
+    <div ref={strip} className={styles.filmstrip} role="group" aria-label="Other pictures" tabIndex={0}>
       {near.map((shot, index) => (
         <button
           key={shot.output.id}
           type="button"
-          tabIndex={-1} // arrows lead on, without a stop at each
+          tabIndex={-1} // one stop for all of them: arrows lead on
           aria-label={`Picture ${first + index + 1}`}
           aria-current={first + index === at}
           style={{ aspectRatio: shot.ratio }}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { bytes, money } from '../format/numbers.ts';
 import { duration, moment } from '../format/time.ts';
 import { stillUrl } from '../live/link-keeper.ts';
@@ -59,7 +59,7 @@ export function ShotPanel({ shot, children }: Props) {
       </dl>
       {(references.length > 0 || task?.parentTaskId) && (
         <section aria-label="Made from">
-          <h3>Made from</h3>
+          <h2>Made from</h2>
           <div className={styles.relatives}>
             {references.map((id) => (
               <ReferenceTile key={id} fileId={id} />
@@ -70,7 +70,7 @@ export function ShotPanel({ shot, children }: Props) {
       )}
       {made.length > 0 && (
         <section aria-label="Made of this">
-          <h3>Made of this</h3>
+          <h2>Made of this</h2>
           <div className={styles.relatives}>
             {made.map((id) => (
               <TaskTile key={id} taskId={id} />

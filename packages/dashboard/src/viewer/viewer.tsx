@@ -49,7 +49,13 @@ export function Viewer({
   if (isFilm && picture) {
     return (
       <div className={cx(styles.viewer, fills && styles.fills)}>
-        <FilmPlayer key={fileId} fileId={fileId} src={picture.src} label={alt}>
+        <FilmPlayer
+          key={fileId}
+          fileId={fileId}
+          src={picture.src}
+          label={alt}
+          stillsOf={fills ? width / height : undefined}
+        >
           {children}
         </FilmPlayer>
       </div>

@@ -1,17 +1,17 @@
-import { useId, useState } from 'react';
+import { lazy, Suspense, useId, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import type { Model } from './create.documents.ts';
 import type { Target } from './fan-out.ts';
 import { othersOf } from './fan-out.ts';
-import { FanOutFields } from './fan-out-fields.tsx';
 import { usePreviews } from './file-previews.ts';
-import { FormControl } from './form-control.tsx';
 import styles from './dock.module.css';
-import { ModelField } from './model-field.tsx';
 import { chipWords, type Control, controlsOf, imagesOf, schemaOf } from './schema-rules.ts';
 import type { Form } from './use-form.ts';
+
+const ChipPanel = lazy(part(() => import('./chip-panel.tsx').then(({ ChipPanel: it }) => ({ default: it }))));
 
 interface Props {
   models: readonly Model[];
@@ -29,7 +29,7 @@ export function Chips({ models, form, targets }: Props) {
   const { model, values, fan } = form;
   const controls = controlsOf(schemaOf(model), values).filter(({ kind }) => kind !== 'prompt');
   const shown = controls.filter((control) => !control.extra || values[control.name] !== undefined);
-  const control = shown.find(({ name }) => name === open);
+  const of = open === 'model' || open === 'several' ? open : shown.find(({ name }) => name === open);
   const others = othersOf(models, model);
   useShortcuts(open === null ? {} : { escape: () => setOpen(null) });
   const toggle = (name: string) => setOpen(open === name ? null : name);
@@ -44,18 +44,7 @@ export function Chips({ models, form, targets }: Props) {
     <>
       {open !== null && (
         <div id={id} className={styles.panel}>
-          {open === 'model' && <ModelField models={models} form={form} />}
-          {open === 'several' && <FanOutFields others={others} fan={fan} targets={targets} onChange={form.setFan} />}
-          {control && (
-            <FormControl
-              key={`${model.id} ${control.name}`}
-              control={control}
-              value={values[control.name]}
-              fault={form.faults[control.name] ?? null}
-              faults={form.faults}
-              onChange={(value) => form.set(control.name, value)}
-            />
-          )}
+          <Suspense>{of && <ChipPanel models={models} form={form} targets={targets} of={of} />}</Suspense>
         </div>
       )}
       <div className={styles.chips} role="toolbar" aria-label="Settings of the request">
@@ -74,7 +63,10 @@ export function Chips({ models, form, targets }: Props) {
           </Button>
         ))}
         {(others.length > 0 || more > 0) && (
-          <Button {...chip('several', more > 0)} aria-label="Several at once">
+          <Button
+            {...chip('several', more > 0)}
+            aria-label={`Several at once: ${more > 0 ? severalWords(form) : '+ models'}`}
+          >
             {more > 0 ? severalWords(form) : '+ models'}
           </Button>
         )}

@@ -10,6 +10,9 @@ import { type Draft, draftInFragment, savedDraft } from './draft.ts';
 import { LightTable } from './light-table.tsx';
 import type { Values } from './schema-rules.ts';
 
+/** The pause between reads of the models. */
+const MODELS_MS = 60_000;
+
 interface Props {
   search: CreateSearch;
   may: May;
@@ -29,6 +32,12 @@ export function CreatePage({ search, may, onView }: Props) {
   useEffect(() => {
     if (search.from) read(search.from).catch(() => setStart(savedDraft() ?? { model: '', values: {} }));
   }, [search.from, read]);
+
+  // A model may be declared while the page is open.
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
 
   const [first, ...rest] = data?.models ?? [];
   if (error && !data) {

@@ -1,13 +1,18 @@
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DrawerContent, type DrawerProps } from './drawer.tsx';
-
-const TITLES = { code: 'Code', settings: 'Settings', history: 'History' };
+import { DRAWER_TITLES } from './drawer-tab.ts';
 
 /** The drawer on a phone, which has no room beside the table. */
 export function DrawerSheet({ onClose, ...props }: DrawerProps & { onClose(): void }) {
   return (
-    <Dialog open title={TITLES[props.tab]} wide onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+    <Dialog
+      open
+      title={DRAWER_TITLES[props.tab]}
+      wide
+      onClose={onClose}
+      actions={<Button onClick={onClose}>Close</Button>}
+    >
       <DrawerContent {...props} />
     </Dialog>
   );

@@ -1,6 +1,8 @@
 /** What lies beside the table. */
 export type DrawerTab = 'code' | 'settings' | 'history';
 
+export const DRAWER_TITLES: Record<DrawerTab, string> = { code: 'Code', settings: 'Settings', history: 'History' };
+
 const STORAGE_KEY = 'darkroom.drawer';
 
 /** What was open when the table was left; null: nothing, as at first. */

@@ -4,7 +4,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { FormCode } from './form-code.tsx';
 import type { Model } from './create.documents.ts';
 import styles from './drawer.module.css';
-import type { DrawerTab } from './drawer-tab.ts';
+import { DRAWER_TITLES, type DrawerTab } from './drawer-tab.ts';
 import { othersOf, type Target } from './fan-out.ts';
 import { FanOutFields } from './fan-out-fields.tsx';
 import { ModelField } from './model-field.tsx';
@@ -14,8 +14,6 @@ import type { Preset } from './presets.ts';
 import { SchemaForm } from './schema-form.tsx';
 import { schemaOf } from './schema-rules.ts';
 import type { Form } from './use-form.ts';
-
-const TITLES: Record<DrawerTab, string> = { code: 'Code', settings: 'Settings', history: 'History' };
 
 export interface DrawerProps {
   tab: DrawerTab;
@@ -30,10 +28,10 @@ export interface DrawerProps {
 /** Beside the table: the code of the request, all its settings, or what was asked for before. */
 export function Drawer({ onClose, ...props }: DrawerProps & { onClose(): void }) {
   return (
-    <aside className={styles.drawer} aria-label={TITLES[props.tab]}>
+    <aside className={styles.drawer} aria-label={DRAWER_TITLES[props.tab]}>
       <header className={styles.head}>
-        <h2>{TITLES[props.tab]}</h2>
-        <IconButton label={`Close ${TITLES[props.tab]}`} onClick={onClose}>
+        <h2>{DRAWER_TITLES[props.tab]}</h2>
+        <IconButton label={`Close ${DRAWER_TITLES[props.tab]}`} onClick={onClose}>
           <X />
         </IconButton>
       </header>

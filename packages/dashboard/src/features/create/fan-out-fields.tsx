@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Stepper } from '../../parts/stepper.tsx';
@@ -14,50 +14,58 @@ interface Props {
 }
 
 /** The same request to further models, and several times: one task a run. */
-export function FanOutFields({ others, fan, targets, onChange }: Props) {
+export function FanOutFields(props: Props) {
+  const { fan } = props;
   const [open, setOpen] = useState(fan.also.length > 0 || fan.repeat > 1);
-  const notes = targets.flatMap((target) => target.notes);
-  const toggle = (id: string, on: boolean) =>
-    onChange({ ...fan, also: on ? [...fan.also, id] : fan.also.filter((each) => each !== id) });
   return (
     <details className={styles.more} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         Several at once
         <span className={styles.moreNames}>{summaryOf(fan) || 'also on other models, repeat'}</span>
       </summary>
-      <div className={styles.fields}>
-        {others.length > 0 && (
-          <fieldset className={styles.also} aria-describedby="also-notes">
-            <legend>Also on</legend>
-            {others.map(({ id }) => (
-              <Checkbox
-                key={id}
-                checked={fan.also.includes(id)}
-                disabled={!fan.also.includes(id) && fan.also.length >= MAX_ALSO}
-                onChange={(event) => toggle(id, event.target.checked)}
-              >
-                {id}
-              </Checkbox>
-            ))}
-            <p id="also-notes" className={styles.alsoNotes}>
-              {notes.join('; ')}
-            </p>
-          </fieldset>
-        )}
-        <Field label="Repeat" hint="One task a run. The sandbox makes the same picture each time.">
-          {(ids) => (
-            <Stepper
-              label="Repeat"
-              ids={ids}
-              value={fan.repeat}
-              min={1}
-              max={MAX_REPEAT}
-              onChange={(repeat) => onChange({ ...fan, repeat })}
-            />
-          )}
-        </Field>
-      </div>
+      <FanOutControls {...props} />
     </details>
+  );
+}
+
+export function FanOutControls({ others, fan, targets, onChange }: Props) {
+  const notesId = useId();
+  const notes = targets.flatMap((target) => target.notes);
+  const toggle = (id: string, on: boolean) =>
+    onChange({ ...fan, also: on ? [...fan.also, id] : fan.also.filter((each) => each !== id) });
+  return (
+    <div className={styles.fields}>
+      {others.length > 0 && (
+        <fieldset className={styles.also} aria-describedby={notesId}>
+          <legend>Also on</legend>
+          {others.map(({ id }) => (
+            <Checkbox
+              key={id}
+              checked={fan.also.includes(id)}
+              disabled={!fan.also.includes(id) && fan.also.length >= MAX_ALSO}
+              onChange={(event) => toggle(id, event.target.checked)}
+            >
+              {id}
+            </Checkbox>
+          ))}
+          <p id={notesId} className={styles.alsoNotes}>
+            {notes.join('; ')}
+          </p>
+        </fieldset>
+      )}
+      <Field label="Repeat" hint="One task a run. The sandbox makes the same picture each time.">
+        {(ids) => (
+          <Stepper
+            label="Repeat"
+            ids={ids}
+            value={fan.repeat}
+            min={1}
+            max={MAX_REPEAT}
+            onChange={(repeat) => onChange({ ...fan, repeat })}
+          />
+        )}
+      </Field>
+    </div>
   );
 }
 

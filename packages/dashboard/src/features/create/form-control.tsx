@@ -57,6 +57,9 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
   const { schema, kind, label, name, disabled } = control;
   const text = typeof value === 'string' ? value : '';
   const chosen = String(value ?? schema.default ?? '');
+  const choices = (schema.enum ?? []).map(String);
+  // A control gives texts; the values may be numbers.
+  const choose = (choice: string) => onChange(schema.enum?.find((each) => String(each) === choice));
   switch (kind) {
     case 'prompt':
       return (
@@ -70,25 +73,20 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
         />
       );
     case 'ratio':
-      return <RatioTiles label={label} value={chosen} options={schema.enum ?? []} onChange={onChange} />;
+      return <RatioTiles label={label} value={chosen} options={choices} onChange={choose} />;
     case 'choice':
-      return schema.default !== undefined && (schema.enum?.length ?? 0) <= MAX_SEGMENTS ? (
+      return schema.default !== undefined && choices.length <= MAX_SEGMENTS ? (
         <Segments
           label={label}
           value={chosen}
-          options={(schema.enum ?? []).map((each) => ({ value: each, label: each }))}
-          onChange={onChange}
+          options={choices.map((each) => ({ value: each, label: each }))}
+          onChange={choose}
           disabled={disabled !== null}
         />
       ) : (
-        <Select
-          {...ids}
-          value={chosen}
-          disabled={disabled !== null}
-          onChange={(event) => onChange(event.target.value || undefined)}
-        >
+        <Select {...ids} value={chosen} disabled={disabled !== null} onChange={(event) => choose(event.target.value)}>
           {schema.default === undefined && <option value="">as the provider makes it</option>}
-          {schema.enum?.map((each) => (
+          {choices.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </Select>

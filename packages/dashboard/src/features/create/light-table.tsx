@@ -1,31 +1,25 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { mutate } from '../../api/client.ts';
-import { asCallError } from '../../api/errors.ts';
-import { mayRunAgain } from '../../api/error-words.ts';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { takeTyped } from '../../keys/typed-ahead.ts';
-import { CancelTask } from '../../live/task-actions.documents.ts';
-import { isFinal, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
-import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import type { CreateSearch, May } from './create-search.ts';
 import { Dock } from './dock.tsx';
 import type { Draft } from './draft.ts';
-import { Drawer } from './drawer.tsx';
 import { type DrawerTab, saveDrawer, savedDrawer } from './drawer-tab.ts';
 import { Examples } from './examples.tsx';
 import { targetsOf } from './fan-out.ts';
 import styles from './light-table.module.css';
 import { usePastPrompts } from './past-prompts.ts';
 import type { Preset } from './presets.ts';
-import { currentRuns, onRuns, pressesOf, type Run, startRuns } from './runs.ts';
-import { imagePlaceOf, imagesOf, missing, schemaOf, switchModel, type Values } from './schema-rules.ts';
-import { Strip, type StripActs } from './strip.tsx';
-import type { Place } from './strip-tile.tsx';
+import { currentRuns, onRuns, pressesOf, startRuns } from './runs.ts';
+import { imagePlaceOf, imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
+import { Strip } from './strip.tsx';
 import { type Form, useForm } from './use-form.ts';
+import { useTableActs } from './use-table-acts.ts';
 
+const Drawer = lazy(part(() => import('./drawer.tsx').then(({ Drawer: it }) => ({ default: it }))));
 const DrawerSheet = lazy(part(() => import('./drawer-sheet.tsx').then(({ DrawerSheet: it }) => ({ default: it }))));
 
 const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableViewer: it }) => ({ default: it }))));
@@ -107,55 +101,13 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     focusField(fault.param.split(/[[.]/)[0] ?? '');
   }
 
-  function edit(run: Run) {
-    const { model: id, ...rest } = run.request;
-    form.replace({ model: id, parent: run.taskId, values: rest });
-    focusPrompt();
-  }
-  /** Another picture from this one, by the same model. */
-  function vary({ run, output }: Place, fillsOnly: boolean) {
-    const of = models.find(({ id }) => id === run.request.model);
-    const target = of && imagePlaceOf(schemaOf(of), run.request);
-    if (!target || !output) return report(`${run.request.model} takes no reference image.`, true);
-    const request = { ...run.request, [target.name]: target.kind === 'image' ? output.id : [output.id] };
-    if (fillsOnly) return edit({ ...run, request });
-    void startRuns([request], run.taskId);
-    newest();
-  }
-  const filmModel = models.find(
-    ({ kind, available, parameters }) => kind === 'VIDEO' && available && imagePlaceOf(parameters as never) !== null,
-  );
-  /** The picture becomes the first frame of a film, which one then describes. */
-  function animate({ run, output }: Place) {
-    if (!filmModel || !output) return;
-    const to = schemaOf(filmModel);
-    const target = imagePlaceOf(to);
-    const { prompt } = run.request;
-    const of = models.find(({ id }) => id === run.request.model);
-    const carried: Values = of ? switchModel({ prompt }, schemaOf(of), to, filmModel.id).values : { prompt };
-    form.replace({
-      model: filmModel.id,
-      parent: run.taskId,
-      values: { ...carried, ...(target && { [target.name]: target.kind === 'image' ? output.id : [output.id] }) },
-    });
-    focusPrompt();
-  }
-  const cancel = (taskId: string) =>
-    void mutate(CancelTask, { taskId }).then(
-      ({ cancelTask }) => putTasks([toRow(cancelTask)]),
-      (error: unknown) => report(asCallError(error).message, true),
-    );
-  const again = (run: Run) => {
-    void startRuns([run.request], run.taskId);
-    newest();
-  };
   const recall = (by: 1 | -1) => {
     const next = recalled.current + by;
     if (next < -1 || next >= past.length) return null;
     recalled.current = next;
     return next === -1 ? '' : (past[next]?.prompt ?? null);
   };
-  const usePreset = ({ model: id, values: kept }: Preset) => {
+  const applyPreset = ({ model: id, values: kept }: Preset) => {
     const of = models.find((each) => each.id === id);
     if (!of) return report(`${id} is not a model of this instance any more.`, true);
     const carried = switchModel(values, schema, schemaOf(of), id).values;
@@ -163,30 +115,9 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     form.replace({ model: id, values: { ...kept, ...images, prompt: values.prompt ?? '' } });
   };
 
-  const on = (act: (run: Run, task: TaskRow | undefined) => void) => () => {
-    const strip = document.activeElement?.closest<HTMLElement>('[data-run]');
-    const run = runs.find(({ key }) => key === strip?.dataset.run) ?? runs[0];
-    if (run) act(run, run.taskId ? taskRow(run.taskId) : undefined);
-  };
-  useShortcuts({
-    'mod+enter': () => void generate(),
-    r: on((run, task) => task && isFinal(task) && mayRunAgain(task) && again(run)),
-    e: on(edit),
-    v: on((run, task) => {
-      const output = task?.outputs[0];
-      if (output?.type === 'IMAGE') vary({ run, task, output, index: 0, of: 1, ratio: 1 }, false);
-    }),
-    ...(may.cancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),
-  });
+  useShortcuts({ 'mod+enter': () => void generate() });
+  const acts = useTableActs({ models, form, runs, may, onFilled: focusPrompt, onSent: newest });
 
-  const acts: StripActs = {
-    mayCancel: may.cancel,
-    onAgain: again,
-    onEdit: edit,
-    onCancel: cancel,
-    onVary: may.create ? vary : null,
-    onAnimate: may.create && filmModel ? animate : null,
-  };
   const drawn = {
     models,
     form,
@@ -196,7 +127,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
       form.set('prompt', prompt);
       focusPrompt();
     },
-    onPreset: usePreset,
+    onPreset: applyPreset,
   };
   return (
     <div ref={page} className={styles.page} data-drawer={drawer !== null && !isNarrow}>
@@ -219,17 +150,11 @@ export function LightTable({ models, start, search, may, onView }: Props) {
         onGenerate={() => void generate()}
         onRecall={recall}
       />
-      {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
-      {drawer && isNarrow && (
-        <Suspense>
-          <DrawerSheet tab={drawer} onClose={() => show(null)} {...drawn} />
-        </Suspense>
-      )}
-      {search.view && (
-        <Suspense>
-          <TableViewer runs={runs} fileId={search.view} acts={acts} onView={onView} />
-        </Suspense>
-      )}
+      <Suspense>
+        {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
+        {drawer && isNarrow && <DrawerSheet tab={drawer} onClose={() => show(null)} {...drawn} />}
+      </Suspense>
+      <Suspense>{search.view && <TableViewer runs={runs} fileId={search.view} acts={acts} onView={onView} />}</Suspense>
     </div>
   );
 }

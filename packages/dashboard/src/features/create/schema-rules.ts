@@ -3,7 +3,7 @@ export interface ParameterSchema {
   type?: string;
   description?: string;
   const?: unknown;
-  enum?: string[];
+  enum?: readonly (string | number | boolean)[];
   default?: string | number | boolean;
   minimum?: number;
   maximum?: number;
@@ -11,6 +11,7 @@ export interface ParameterSchema {
   format?: string;
   maxItems?: number;
   items?: ParameterSchema;
+  additionalProperties?: ParameterSchema | boolean;
   not?: object;
 }
 
@@ -92,12 +93,16 @@ function kindOf(field: ParameterSchema): ControlKind {
   if (field.type === 'boolean') return 'switch';
   if (field.format === 'image') return 'image';
   if (field.type === 'array' && field.items?.format === 'image') return 'images';
-  if (field.type === 'object') return 'pairs';
+  if (field.type === 'object') return isTextMap(field) ? 'pairs' : 'json';
   if (field.type === 'string') return (field.maxLength ?? 0) > LONG_TEXT ? 'prompt' : 'text';
   return 'json';
 }
 
-const looksLikeRatios = (values: readonly string[]): boolean => values.some((value) => /^\d+:\d+$/.test(value));
+const looksLikeRatios = (values: readonly unknown[]): boolean =>
+  values.some((value) => /^\d+:\d+$/.test(String(value)));
+
+const isTextMap = ({ additionalProperties: value }: ParameterSchema): boolean =>
+  typeof value === 'object' && value.type === 'string';
 
 /** `reference_images` is shown as `Reference images`, `n` as `Images`. */
 export function labelOf(name: string): string {
@@ -213,7 +218,7 @@ const roomOf = (place: Control | undefined): number =>
   place === undefined ? 0 : place.kind === 'image' ? 1 : (place.schema.maxItems ?? 1);
 
 function fit(value: unknown, field: ParameterSchema): unknown {
-  if (field.enum) return field.enum.find((each) => each.toLowerCase() === String(value).toLowerCase());
+  if (field.enum) return field.enum.find((each) => String(each).toLowerCase() === String(value).toLowerCase());
   if (field.type === 'boolean') return typeof value === 'boolean' ? value : undefined;
   if (field.type === 'integer' || field.type === 'number') {
     const number = Number(value);
@@ -236,6 +241,7 @@ export function ratioOf(request: Values, schema: ModelSchema | undefined): numbe
 export function chipWords({ kind, schema, name, label }: Control, value: unknown): string | null {
   const shown = value ?? schema.default;
   if (kind === 'image' || kind === 'images') return null;
+  if (kind === 'json') return value === undefined ? null : `${label}: set`;
   if (kind === 'pairs') return isPairs(value) ? `${Object.keys(value).length} ${label.toLowerCase()}` : null;
   if (shown === undefined || shown === '') return null;
   if (name === 'n') return `×${String(shown)}`;

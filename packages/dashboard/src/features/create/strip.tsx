@@ -18,10 +18,10 @@ import styles from './strip.module.css';
 import { type Place, StripTile, type TileActs } from './strip-tile.tsx';
 
 export interface StripActs extends TileActs {
-  mayCancel: boolean;
-  onAgain(run: Run): void;
+  /** Null: the key may not. */
+  onAgain: ((run: Run) => void) | null;
   onEdit(run: Run): void;
-  onCancel(taskId: string): void;
+  onCancel: ((taskId: string) => void) | null;
 }
 
 interface Props {
@@ -141,8 +141,8 @@ function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
         </p>
       </div>
       <span className={styles.acts}>
-        {acts.mayCancel && open.length > 0 && (
-          <Button variant="quiet" onClick={() => open.forEach(acts.onCancel)}>
+        {acts.onCancel && open.length > 0 && (
+          <Button variant="quiet" onClick={() => open.forEach((taskId) => acts.onCancel?.(taskId))}>
             <CircleX aria-hidden /> Cancel
           </Button>
         )}
@@ -151,8 +151,8 @@ function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
             <SquareSplitHorizontal aria-hidden /> Compare {Math.min(MAX_COMPARED, compared.length)}
           </Link>
         )}
-        {ended && task && others.length === 0 && mayRunAgain(task) && (
-          <Button variant="quiet" onClick={() => acts.onAgain(run)}>
+        {acts.onAgain && ended && task && others.length === 0 && mayRunAgain(task) && (
+          <Button variant="quiet" onClick={() => acts.onAgain?.(run)}>
             <RotateCcw aria-hidden /> Run again
           </Button>
         )}

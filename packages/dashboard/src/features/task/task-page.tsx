@@ -121,16 +121,15 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   });
   return (
     <Page
-      title={
+      title={<bdi className={styles.name}>{row.prompt || 'Task'}</bdi>}
+      sub={
         <span className={styles.title}>
           <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />
+          <span>
+            {row.model} · <TimeAgo at={row.createdAt} />
+          </span>
           <Id id={row.taskId} />
         </span>
-      }
-      sub={
-        <>
-          {row.model} · <TimeAgo at={row.createdAt} />
-        </>
       }
       actions={
         <>

@@ -1,4 +1,5 @@
-import { clockTimeMs } from '../../format/time.ts';
+import type { CSSProperties } from 'react';
+import { clockTimeMs, duration } from '../../format/time.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
@@ -24,26 +25,39 @@ const WORDS: Record<Moment['type'], string> = {
 
 const BAD = new Set(['REFUSED', 'WORKER_LOST', 'FAILED']);
 
-/** What happened to the task: the first moment by the clock, the others by the time since. */
+/** A shorter stretch is not worth a bar. */
+const SHOWN_MS = 20;
+
+/** What happened to the task: the first moment by the clock, the others by the time since, with how long each took. */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;
+  const whole = Math.max(1, (moments.at(-1)?.atMs ?? first) - first);
   return (
     <ol className={styles.moments}>
-      {moments.map(({ atMs, type, attempt, detail, provider }, index) => (
-        <li
-          key={`${atMs}-${type}`}
-          className={styles.moment}
-          data-tone={BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''}
-        >
-          <span>{WORDS[type]}</span>
-          <time className="mono" dateTime={new Date(atMs).toISOString()} title={clockTimeMs(atMs)}>
-            {index === 0 ? clockTimeMs(atMs) : `+ ${((atMs - first) / 1_000).toFixed(3)} s`}
-          </time>
-          {(attempt > 1 || detail || provider) && (
-            <small>{[attempt > 1 ? `attempt ${attempt}` : null, provider, detail].filter(Boolean).join(' · ')}</small>
-          )}
-        </li>
-      ))}
+      {moments.map(({ atMs, type, attempt, detail, provider }, index) => {
+        const next = moments[index + 1];
+        const tookMs = next ? next.atMs - atMs : 0;
+        return (
+          <li
+            key={`${atMs}-${type}`}
+            className={styles.moment}
+            data-tone={BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''}
+          >
+            <span>{WORDS[type]}</span>
+            <time className="mono" dateTime={new Date(atMs).toISOString()} title={clockTimeMs(atMs)}>
+              {index === 0 ? clockTimeMs(atMs) : `+ ${((atMs - first) / 1_000).toFixed(3)} s`}
+            </time>
+            {(attempt > 1 || detail || provider) && (
+              <small>{[attempt > 1 ? `attempt ${attempt}` : null, provider, detail].filter(Boolean).join(' · ')}</small>
+            )}
+            {next && tookMs >= SHOWN_MS && (
+              <span className={styles.took} style={{ '--part': tookMs / whole } as CSSProperties}>
+                {tookMs < 1_000 ? `${tookMs} ms` : duration(tookMs / 1_000)}
+              </span>
+            )}
+          </li>
+        );
+      })}
     </ol>
   );
 }

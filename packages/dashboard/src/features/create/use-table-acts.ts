@@ -1,0 +1,97 @@
+import { mutate } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { mayRunAgain } from '../../api/error-words.ts';
+import { useShortcuts } from '../../keys/shortcuts.ts';
+import { CancelTask } from '../../live/task-actions.documents.ts';
+import { isFinal, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { report } from '../../parts/toasts.ts';
+import type { Model } from './create.documents.ts';
+import type { May } from './create-search.ts';
+import { type Run, startRuns } from './runs.ts';
+import { type Control, imagePlaceOf, schemaOf, switchModel } from './schema-rules.ts';
+import type { StripActs } from './strip.tsx';
+import type { Place } from './strip-tile.tsx';
+import type { Form } from './use-form.ts';
+
+interface Props {
+  models: readonly Model[];
+  form: Form;
+  runs: readonly Run[];
+  may: May;
+  /** The form was filled: one goes on in the prompt. */
+  onFilled(): void;
+  /** Something was sent: it lies at the lower end of the table. */
+  onSent(): void;
+}
+
+/** What can be done with what lies on the table. Single keys act on the strip that has the focus, else on the newest. */
+export function useTableActs({ models, form, runs, may, onFilled, onSent }: Props): StripActs {
+  const modelOf = (id: string) => models.find((each) => each.id === id);
+  const fill = (model: string, values: Record<string, unknown>, parent: string | null) => {
+    form.replace({ model, parent, values });
+    onFilled();
+  };
+  const edit = ({ request: { model, ...values }, taskId }: Run) => fill(model, values, taskId);
+  const again = (run: Run) => {
+    void startRuns([run.request], run.taskId);
+    onSent();
+  };
+  const cancel = (taskId: string) =>
+    void mutate(CancelTask, { taskId }).then(
+      ({ cancelTask }) => putTasks([toRow(cancelTask)]),
+      (error: unknown) => report(asCallError(error).message, true),
+    );
+  /** Another picture from this one, by the same model. */
+  function vary({ run, output }: Place, fillsOnly: boolean) {
+    const model = modelOf(run.request.model);
+    const place = model && imagePlaceOf(schemaOf(model), run.request);
+    if (!place || !output) return report(`${run.request.model} takes no reference image.`, true);
+    const request = { ...run.request, ...imageIn(place, output.id) };
+    if (fillsOnly) return edit({ ...run, request });
+    void startRuns([request], run.taskId);
+    onSent();
+  }
+  const filmModel = models.find(
+    (model) => model.kind === 'VIDEO' && model.available && imagePlaceOf(schemaOf(model)) !== null,
+  );
+  /** The picture becomes the first frame of a film, which one then describes. */
+  function animate({ run, output }: Place) {
+    const place = filmModel && imagePlaceOf(schemaOf(filmModel));
+    if (!filmModel || !place || !output) return;
+    const { prompt, model } = run.request;
+    const from = modelOf(model);
+    const carried = from
+      ? switchModel({ prompt }, schemaOf(from), schemaOf(filmModel), filmModel.id).values
+      : { prompt };
+    fill(filmModel.id, { ...carried, ...imageIn(place, output.id) }, run.taskId);
+  }
+
+  const on = (act: (run: Run, task: TaskRow | undefined) => void) => () => {
+    const strip = document.activeElement?.closest<HTMLElement>('[data-run]');
+    const run = runs.find(({ key }) => key === strip?.dataset.run) ?? runs[0];
+    if (run) act(run, run.taskId ? taskRow(run.taskId) : undefined);
+  };
+  useShortcuts({
+    e: on(edit),
+    ...(may.create && {
+      r: on((run, task) => task && isFinal(task) && mayRunAgain(task) && again(run)),
+      v: on((run, task) => {
+        const output = task?.outputs[0];
+        if (output?.type === 'IMAGE') vary({ run, task, output, index: 0, of: 1, ratio: 1 }, false);
+      }),
+    }),
+    ...(may.cancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),
+  });
+  return {
+    onAgain: may.create ? again : null,
+    onEdit: edit,
+    onCancel: may.cancel ? cancel : null,
+    onVary: may.create ? vary : null,
+    onAnimate: may.create && filmModel ? animate : null,
+  };
+}
+
+const imageIn = ({ name, kind }: Control, fileId: string): Record<string, unknown> => ({
+  [name]: kind === 'image' ? fileId : [fileId],
+});

@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'react';
+import { duration } from '../format/time.ts';
+import styles from './viewer.module.css';
+
+/** Stills along the film. */
+const STILLS = 10;
+const HEIGHT = 44;
+
+interface Props {
+  src: string;
+  /** Of the film, in seconds. */
+  seconds: number;
+  /** Width to height. */
+  ratio: number;
+  onSeek(second: number): void;
+}
+
+/** What the film shows along its way; a press leads there. The controls of the film do the same by keyboard. */
+export function FilmScrub({ src, seconds, ratio, onSeek }: Props) {
+  const stills = useRef<HTMLDivElement>(null);
+  useEffect(() => drawStills(src, [...(stills.current?.querySelectorAll('canvas') ?? [])]), [src]);
+  return (
+    <div ref={stills} className={styles.scrub} role="group" aria-label="Along the film">
+      {Array.from({ length: STILLS }, (_, index) => {
+        const at = middleOf(index, seconds);
+        return (
+          <button
+            key={index}
+            type="button"
+            tabIndex={-1}
+            aria-label={`At ${duration(Math.round(at * 10) / 10)}`}
+            onClick={() => onSeek(at)}
+          >
+            <canvas width={Math.round(HEIGHT * ratio)} height={HEIGHT} />
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+const middleOf = (index: number, seconds: number): number => ((index + 0.5) / STILLS) * seconds;
+
+/** Draws one still after the other from a film of its own, so that the one that is shown does not jump. */
+function drawStills(src: string, canvases: readonly HTMLCanvasElement[]): () => void {
+  const film = document.createElement('video');
+  let next = 0;
+  const seek = () => {
+    film.currentTime = middleOf(next, film.duration);
+  };
+  const draw = () => {
+    const canvas = canvases[next];
+    if (!canvas) return;
+    canvas.getContext('2d')?.drawImage(film, 0, 0, canvas.width, canvas.height);
+    next++;
+    if (next < canvases.length) seek();
+  };
+  film.muted = true;
+  film.preload = 'auto';
+  film.addEventListener('loadeddata', seek, { once: true });
+  film.addEventListener('seeked', draw);
+  film.src = src;
+  return () => {
+    film.removeEventListener('seeked', draw);
+    film.removeAttribute('src'); // gives its connection back
+    film.load();
+  };
+}
