@@ -1,4 +1,4 @@
-import { print } from 'graphql/language/printer.js';
+import { stringifyDocument } from '@urql/core';
 import { type Client, createClient } from 'graphql-ws';
 import type { TadaDocumentNode } from 'gql.tada';
 
@@ -36,7 +36,7 @@ export function subscribe<Result, Given extends Record<string, unknown>>(
     on.ended(why);
   };
   const stop = ws.subscribe<Result, unknown>(
-    { query: print(document), variables },
+    { query: stringifyDocument(document), variables },
     {
       next: ({ data }) => data && on.next(data),
       error: (fault) => end({ closeCode: closeCodeOf(fault) }),

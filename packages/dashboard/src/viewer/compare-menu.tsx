@@ -1,10 +1,9 @@
 import { SquareSplitHorizontal } from 'lucide-react';
-import { useState } from 'react';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field } from '../parts/field.tsx';
+import { lazy, Suspense, useState } from 'react';
+import { part } from '../api/late-part.ts';
 import { MenuButton } from '../parts/menu-button.tsx';
-import { TextInput } from '../parts/text-input.tsx';
+
+const CompareById = lazy(part(() => import('./compare-by-id.tsx').then(({ CompareById: it }) => ({ default: it }))));
 
 interface Props {
   candidates: readonly { id: string; label: string }[];
@@ -14,8 +13,6 @@ interface Props {
 /** With what a picture is compared: another output, a reference, or any file of ours by its id. */
 export function CompareMenu({ candidates, onChoose }: Props) {
   const [asks, setAsks] = useState(false);
-  const [id, setId] = useState('');
-  const isId = /^file_[0-9a-z]{26}(?:_\d+)?$/.test(id.trim());
   return (
     <>
       <MenuButton
@@ -29,23 +26,9 @@ export function CompareMenu({ candidates, onChoose }: Props) {
         ]}
       />
       {asks && (
-        <Dialog
-          open
-          title="Compare with a file"
-          onClose={() => setAsks(false)}
-          actions={
-            <>
-              <Button onClick={() => setAsks(false)}>Back</Button>
-              <Button variant="primary" disabled={!isId} onClick={() => (setAsks(false), onChoose(id.trim()))}>
-                Compare
-              </Button>
-            </>
-          }
-        >
-          <Field label="Id of an output or an upload" hint="It begins with file_.">
-            {(ids) => <TextInput {...ids} value={id} autoFocus onChange={(event) => setId(event.target.value)} />}
-          </Field>
-        </Dialog>
+        <Suspense>
+          <CompareById onChoose={onChoose} onClose={() => setAsks(false)} />
+        </Suspense>
       )}
     </>
   );

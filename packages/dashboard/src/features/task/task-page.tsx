@@ -18,13 +18,14 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { shotsOf } from '../../viewer/shot.ts';
-import { DeleteTask } from './delete-task.tsx';
 import { type TaskTab, TaskTabs } from './task-tabs.tsx';
 import { type Detail, TaskDetail } from './task.documents.ts';
 import { TaskSummary } from './task-summary.tsx';
 import { TaskViewer } from './task-viewer.tsx';
 import styles from './task.module.css';
 import { useTaskActions } from './use-task-actions.ts';
+
+const DeleteTask = lazy(part(() => import('./delete-task.tsx').then(({ DeleteTask: it }) => ({ default: it }))));
 
 const FullViewer = lazy(
   part(() => import('../../viewer/full-viewer.tsx').then(({ FullViewer: it }) => ({ default: it }))),
@@ -219,7 +220,11 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
           />
         </Suspense>
       )}
-      {deletes && <DeleteTask row={row} actions={actions} onClose={() => setDeletes(false)} />}
+      {deletes && (
+        <Suspense>
+          <DeleteTask row={row} actions={actions} onClose={() => setDeletes(false)} />
+        </Suspense>
+      )}
     </Page>
   );
 }
