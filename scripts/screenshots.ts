@@ -53,7 +53,8 @@ try {
 
   const dark = await (await context({ colorScheme: 'dark' })).newPage();
   await signIn(dark, key);
-  await dark.getByLabel('Model').selectOption('sora-2');
+  await dark.getByRole('button', { name: 'Settings', exact: true }).click();
+  await dark.getByRole('combobox', { name: 'Model' }).selectOption('sora-2');
   await dark.getByRole('radiogroup', { name: 'Resolution' }).getByText('720P').click();
   await generate(dark, 'A train crosses a viaduct in morning fog, seen from a drone');
   await dark

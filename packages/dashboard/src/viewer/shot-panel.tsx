@@ -29,6 +29,8 @@ export function ShotPanel({ shot, children }: Props) {
   const cost = task?.usage?.cost;
   const text = String(whole ?? prompt);
   const made = task?.children.edges.map(({ node }) => node.taskId) ?? [];
+  // Where its own picture is the reference, the parent is there already.
+  const parent = references.some((id) => taskOf(id) === task?.parentTaskId) ? null : task?.parentTaskId;
   return (
     <aside className={styles.panel} aria-label="About the picture">
       <section aria-label="Prompt">
@@ -57,14 +59,14 @@ export function ShotPanel({ shot, children }: Props) {
           </>
         )}
       </dl>
-      {(references.length > 0 || task?.parentTaskId) && (
+      {(references.length > 0 || parent) && (
         <section aria-label="Made from">
           <h2>Made from</h2>
           <div className={styles.relatives}>
             {references.map((id) => (
               <ReferenceTile key={id} fileId={id} />
             ))}
-            {task?.parentTaskId && <TaskTile taskId={task.parentTaskId} />}
+            {parent && <TaskTile taskId={parent} />}
           </div>
         </section>
       )}
@@ -112,11 +114,22 @@ function TaskTile({ taskId }: { taskId: string }) {
   );
 }
 
+/** A reference; an output leads to the task that made it. */
 function ReferenceTile({ fileId }: { fileId: string }) {
   const picture = useOwnPicture(fileId);
-  return (
-    <span className={styles.relative}>
-      {picture ? <TilePicture src={picture.src} alt="Reference" isFilm={false} /> : <span>reference</span>}
-    </span>
+  const from = taskOf(fileId);
+  const face = picture ? <TilePicture src={picture.src} alt="Reference" isFilm={false} /> : <span>reference</span>;
+  return from ? (
+    <Link to="/tasks/$taskId" params={{ taskId: from }} className={styles.relative}>
+      {face}
+    </Link>
+  ) : (
+    <span className={styles.relative}>{face}</span>
   );
 }
+
+/** The task of an output; null for an upload. */
+const taskOf = (fileId: string): string | null => {
+  const [, suffix] = /^file_([0-9a-z]{26})_\d+$/.exec(fileId) ?? [];
+  return suffix ? `task_${suffix}` : null;
+};
