@@ -161,6 +161,26 @@ describeInBrowser('operating on the dashboard', () => {
     await shows(5);
   });
 
+  it('pauses a model with a reason, says who did so, and resumes it', async () => {
+    const { page } = visitor;
+    const paused = async () =>
+      (await service.api.get<{ data: { model: string; reason: string }[] }>('/v1/operations/pauses')).body.data;
+    await visitor.goto('/providers');
+    const models = page.getByRole('region', { name: 'Health of the models' });
+    await models.getByRole('button', { name: 'Pause sora-2' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Pause sora-2?' });
+    await dialog.getByLabel('Why').fill('Its bill is too high');
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+    await models.getByText('Paused: Its bill is too high').waitFor();
+    expect(await paused()).toMatchObject([{ model: 'sora-2', reason: 'Its bill is too high' }]);
+    const acts = page.getByRole('region', { name: 'Who did what' });
+    await acts.getByRole('row', { name: /^pause created sora-2 Its bill is too high/ }).waitFor();
+
+    await models.getByRole('button', { name: 'Resume sora-2' }).click();
+    await models.getByRole('button', { name: 'Pause sora-2' }).waitFor();
+    expect(await paused()).toEqual([]);
+  });
+
   it('shows a key of each single scope what it lacks, and sends no call that is refused', async () => {
     const refused: string[] = [];
     for (const scope of SCOPES) {

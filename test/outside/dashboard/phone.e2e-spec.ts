@@ -32,7 +32,7 @@ describeInBrowser('the dashboard on a phone', () => {
       ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Accepted in 24 h', 'Waiting', 'Last answer']],
       [`/tasks/${seeded.failed}?tab=deliveries`, 'Deliveries', ['Endpoint', 'Try', 'Answer', 'When']],
       ['/queue', 'Processes', ['Role', 'State', 'Busy', 'Version', 'Seen', 'Started']],
-      ['/providers', 'Providers', ['Models', 'Credential', 'In flight', 'Circuit']],
+      ['/providers', 'Providers', ['Models', 'Credential', 'In flight', 'Circuit', 'Pause']],
       ['/usage?by=model&view=table', 'Usage by model', ['succeeded', 'failed', 'cancelled', 'images', 'film', 'cost']],
       ['/usage?by=error&view=table', 'Failures by error', ['failed', 'share']],
     ];

@@ -4,7 +4,7 @@ import { Gate } from './gate.tsx';
 export function ProvidersScreen() {
   return (
     <Gate title="Providers" scope="operations:read" what="see the instance">
-      {() => <ProvidersPage />}
+      {({ api_key: { scopes } }) => <ProvidersPage mayAct={scopes.includes('operations:manage')} />}
     </Gate>
   );
 }

@@ -1,23 +1,67 @@
+import { lazy, Suspense, useState } from 'react';
+import { mutate } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { part } from '../../api/late-part.ts';
 import { percent } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useSubscription } from '../../live/use-subscription.ts';
+import { Button } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
 import { StaleNote } from '../../parts/stale-note.tsx';
 import { Table } from '../../parts/table.tsx';
-import { ModelHealth, ProvidersUpdated } from './providers.documents.ts';
+import { report } from '../../parts/toasts.ts';
+import { useAction } from '../../parts/use-action.ts';
+import { LatestActs as Acts } from './latest-acts.tsx';
+import { PauseCell } from './pause-cell.tsx';
+import type { Target } from './pause-dialog.tsx';
+import {
+  CloseCircuit,
+  EndPause,
+  LatestActs,
+  ModelHealth,
+  type Pause,
+  type Place,
+  ProvidersUpdated,
+} from './providers.documents.ts';
+
+const PauseDialog = lazy(part(() => import('./pause-dialog.tsx').then(({ PauseDialog: it }) => ({ default: it }))));
 
 const HEALTH = { OPERATIONAL: styles.good, DEGRADED: styles.warn, UNAVAILABLE: styles.bad };
 
-/** Who makes what, and whether calls get through. */
-export function ProvidersPage() {
+/** Who makes what, whether calls get through, and what an operator does about it. */
+export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(ProvidersUpdated);
   const { data: models } = useQuery(ModelHealth, {});
+  const { data: latest, reload } = useQuery(LatestActs, {});
+  const [pausing, setPausing] = useState<Target | null>(null);
+  const { busy, act } = useAction();
   const providers = data?.operationsUpdated.providers;
+  const pauses = data?.operationsUpdated.pauses.edges.map(({ node }) => node) ?? [];
+
+  const doThen = (work: () => Promise<unknown>, said: string) =>
+    void act(async () => {
+      try {
+        await work();
+        report(said);
+        await reload();
+      } catch (error) {
+        report(asCallError(error).message, true);
+      }
+    });
+  const resume = (id: string) => doThen(() => mutate(EndPause, { id }), 'The pause has ended.');
+  const cellOf = (name: string, own: readonly Pause[], target: Target) => (
+    <PauseCell
+      key="pause"
+      name={name}
+      pauses={own}
+      acts={mayAct ? { pause: () => setPausing(target), resume, busy } : null}
+    />
+  );
   return (
-    <Page title="Providers" sub="read only: set by the PROVIDERS file and the environment">
+    <Page title="Providers" sub="set by the PROVIDERS file and the environment">
       <StaleNote since={staleSince} />
       {!providers && <Skeleton height={240} />}
       {providers && (
@@ -29,34 +73,42 @@ export function ProvidersPage() {
             { label: 'Credential' },
             { label: 'In flight', number: true },
             { label: 'Circuit' },
+            { label: 'Pause' },
           ]}
-          rows={providers.map(
-            ({ place, provider, host, credential, concurrency, inFlight, circuitOpenIn, pauses, models: served }) => ({
-              key: String(place),
-              cells: [
-                <>
-                  <strong>{provider}</strong>
-                  <div className={styles.muted}>{host ?? 'renders here, free'}</div>
-                </>,
-                served.map(({ model, upstreamModel }) => (
-                  <div key={model}>
-                    {model} <span className={styles.muted}>{upstreamModel === model ? '' : upstreamModel}</span>
-                  </div>
-                )),
-                credential ? <code key="credential">{credential}</code> : '–',
-                `${inFlight}${concurrency === null ? '' : ` of ${concurrency}`}`,
-                circuitOpenIn.length > 0 ? (
-                  <span key="circuit" className={styles.bad}>
-                    open in {circuitOpenIn.length}
-                  </span>
-                ) : (
-                  <span key="circuit" className={styles.good}>
-                    closed{pauses.length > 0 && ', paused'}
-                  </span>
-                ),
-              ],
-            }),
-          )}
+          rows={providers.map((place) => ({
+            key: String(place.place),
+            cells: [
+              <>
+                <strong>{place.provider}</strong>
+                <div className={styles.muted}>{place.host ?? 'renders here, free'}</div>
+              </>,
+              place.models.map(({ model, upstreamModel }) => (
+                <div key={model}>
+                  {model} <span className={styles.muted}>{upstreamModel === model ? '' : upstreamModel}</span>
+                </div>
+              )),
+              place.credential ? <code key="credential">{place.credential}</code> : '–',
+              `${place.inFlight}${place.concurrency === null ? '' : ` of ${place.concurrency}`}`,
+              <Circuit
+                key="circuit"
+                place={place}
+                onClose={
+                  mayAct &&
+                  (() =>
+                    doThen(
+                      () => mutate(CloseCircuit, { place: place.place }),
+                      `The circuit of ${place.provider} closes in each process.`,
+                    ))
+                }
+                busy={busy}
+              />,
+              cellOf(
+                place.provider,
+                pauses.filter(({ id, kind }) => kind !== 'MODEL' && place.pauses.includes(id)),
+                { place: place.place, provider: place.provider },
+              ),
+            ],
+          }))}
         />
       )}
       {models && (
@@ -70,6 +122,7 @@ export function ProvidersPage() {
               { label: 'Health' },
               { label: 'Succeeded, 1 h', number: true },
               { label: 'Median run', number: true },
+              { label: 'Pause' },
             ]}
             rows={models.models.map(({ id, kind, health }) => ({
               key: id,
@@ -81,11 +134,44 @@ export function ProvidersPage() {
                 </span>,
                 health.successRate === null ? '–' : percent(health.successRate),
                 health.medianRunS === null ? '–' : duration(health.medianRunS),
+                cellOf(
+                  id,
+                  pauses.filter(({ model }) => model === id),
+                  { model: id },
+                ),
               ],
             }))}
           />
         </section>
       )}
+      {latest && <Acts acts={latest.operations.auditEvents.edges.map(({ node }) => node)} />}
+      {pausing && (
+        <Suspense>
+          <PauseDialog target={pausing} onClose={() => setPausing(null)} onDone={() => void reload()} />
+        </Suspense>
+      )}
     </Page>
+  );
+}
+
+interface CircuitProps {
+  place: Place;
+  busy: boolean;
+  /** False: this key may only look. */
+  onClose: (() => void) | false;
+}
+
+/** Whether calls get through. An open circuit closes by itself after a while, or at once by hand. */
+function Circuit({ place: { provider, circuitOpenIn }, busy, onClose }: CircuitProps) {
+  if (circuitOpenIn.length === 0) return <span className={styles.good}>closed</span>;
+  return (
+    <div className={styles.row}>
+      <span className={styles.bad}>open in {circuitOpenIn.length}</span>
+      {onClose && (
+        <Button disabled={busy} onClick={onClose} aria-label={`Close the circuit of ${provider}`}>
+          Close
+        </Button>
+      )}
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { graphql } from '../../api/graphql.ts';
+import { graphql, type ResultOf } from '../../api/graphql.ts';
 
 export const ProvidersUpdated = graphql(`
   subscription ProvidersUpdated {
@@ -15,6 +15,20 @@ export const ProvidersUpdated = graphql(`
         models {
           model
           upstreamModel
+        }
+      }
+      pauses(first: 100) {
+        edges {
+          node {
+            id
+            kind
+            model
+            place
+            provider
+            reason
+            tasks
+            until
+          }
         }
       }
     }
@@ -35,3 +49,52 @@ export const ModelHealth = graphql(`
     }
   }
 `);
+
+export const LatestActs = graphql(`
+  query LatestActs {
+    operations {
+      auditEvents(first: 20) {
+        edges {
+          node {
+            id
+            action
+            actorType
+            actorId
+            targetId
+            after
+            createdAt
+          }
+        }
+      }
+    }
+  }
+`);
+
+export const CreatePause = graphql(`
+  mutation CreatePause($input: CreatePauseInput!) {
+    createPause(input: $input) {
+      id
+    }
+  }
+`);
+
+export const EndPause = graphql(`
+  mutation EndPause($id: String!) {
+    endPause(id: $id) {
+      id
+    }
+  }
+`);
+
+export const CloseCircuit = graphql(`
+  mutation CloseCircuit($place: Int!) {
+    closeCircuit(place: $place) {
+      place
+    }
+  }
+`);
+
+type Updated = ResultOf<typeof ProvidersUpdated>['operationsUpdated'];
+export type Place = Updated['providers'][number];
+export type Pause = Updated['pauses']['edges'][number]['node'];
+export type Act = ResultOf<typeof LatestActs>['operations']['auditEvents']['edges'][number]['node'];

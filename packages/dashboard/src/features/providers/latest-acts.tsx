@@ -1,0 +1,42 @@
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Id } from '../../parts/id.tsx';
+import styles from '../../parts/stat.module.css';
+import { Table } from '../../parts/table.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import type { Act } from './providers.documents.ts';
+
+const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service' };
+
+/** Who did what to the instance, newest first. */
+export function LatestActs({ acts }: { acts: readonly Act[] }) {
+  return (
+    <section className={styles.section}>
+      <h2>Who did what</h2>
+      {acts.length === 0 ? (
+        <EmptyState title="Nobody has changed anything yet" />
+      ) : (
+        <Table
+          label="Who did what"
+          columns={[{ label: 'Act' }, { label: 'On' }, { label: 'Why' }, { label: 'By' }, { label: 'When' }]}
+          rows={acts.map(({ id, action, targetId, actorType, actorId, after, createdAt }) => ({
+            key: id,
+            cells: [
+              action.toLowerCase().replaceAll('_', ' '),
+              <bdi key="on">{targetOf(after) ?? targetId}</bdi>,
+              <bdi key="why">{textOf(after, 'reason') ?? '–'}</bdi>,
+              actorId ? <Id key="by" id={actorId} /> : ACTORS[actorType],
+              <TimeAgo key="when" at={createdAt} />,
+            ],
+          }))}
+        />
+      )}
+    </section>
+  );
+}
+
+const targetOf = (after: unknown): string | null => textOf(after, 'model') ?? textOf(after, 'provider');
+
+function textOf(after: unknown, name: string): string | null {
+  const value = (after as Record<string, unknown> | null)?.[name];
+  return typeof value === 'string' ? value : null;
+}

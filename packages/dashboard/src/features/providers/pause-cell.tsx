@@ -1,0 +1,45 @@
+import { Pause as PauseIcon, Play } from 'lucide-react';
+import { moment } from '../../format/time.ts';
+import { plural } from '../../format/numbers.ts';
+import { Button } from '../../parts/button.tsx';
+import styles from '../../parts/stat.module.css';
+import type { Pause } from './providers.documents.ts';
+
+interface Props {
+  /** Those in force on this row. */
+  pauses: readonly Pause[];
+  /** Null: this key may only look. */
+  acts: { pause(): void; resume(id: string): void; busy: boolean } | null;
+  name: string;
+}
+
+/** Whether a row is paused and why, with the act that changes it. */
+export function PauseCell({ pauses, acts, name }: Props) {
+  if (pauses.length === 0) {
+    return acts ? (
+      <Button onClick={acts.pause} aria-label={`Pause ${name}`}>
+        <PauseIcon aria-hidden /> Pause
+      </Button>
+    ) : (
+      <>–</>
+    );
+  }
+  return (
+    <>
+      {pauses.map(({ id, reason, tasks, until }) => (
+        <div key={id} className={styles.row}>
+          <span className={styles.warn}>
+            Paused: <bdi>{reason}</bdi>
+            {tasks > 0 && `, holds ${plural(tasks, 'task')}`}
+            {until !== null && `, until ${moment(until)}`}
+          </span>
+          {acts && (
+            <Button disabled={acts.busy} onClick={() => acts.resume(id)} aria-label={`Resume ${name}`}>
+              <Play aria-hidden /> Resume
+            </Button>
+          )}
+        </div>
+      ))}
+    </>
+  );
+}
