@@ -168,6 +168,7 @@ describeInBrowser('the lists of the dashboard', () => {
           return { menu: of(menu), list: of(states.find((each) => each.startsWith('Queued'))) + of(states.find((each) => each.startsWith('Running'))) };
         })()`) as Promise<{ menu: number; list: number }>;
       await visitor.goto('/tasks');
+      await page.getByRole('radiogroup', { name: 'Status' }).waitFor();
       for (let times = 0; times < 40; times += 1) {
         const { menu, list } = await numbers();
         expect(menu).toBe(list);
