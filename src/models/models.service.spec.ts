@@ -30,6 +30,10 @@ describe('the public catalogue', () => {
     });
   });
 
+  it('shows the built-in models to the letter', async () => {
+    expect(JSON.stringify(await serviceOf().list(), null, 1)).toMatchSnapshot();
+  });
+
   it('follows the availability of the providers', async () => {
     const availability = new ModelAvailability();
     const service = serviceOf(availability);

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { findModel, MODELS } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { parseGeneration } from './parse-generation.ts';
 
@@ -138,6 +138,34 @@ describe('a creation request', () => {
     ],
   ])('with %s is refused', (_, body, code, param) => {
     expect(refusal(body)).toMatchObject({ code, param, status: 400, type: 'invalid_request_error' });
+  });
+
+  it.each(MODELS.map(({ id }) => id))('for %s is refused in these words', (id) => {
+    const own = Object.keys(findModel(id)!.parameters.properties);
+    const others = MODELS.flatMap(({ parameters }) => Object.keys(parameters.properties)).filter(
+      (name, at, all) => !own.includes(name) && all.indexOf(name) === at,
+    );
+    const values = [null, [''], {}, '', '7', -1, 1.5, 1000];
+    const bodies = [
+      ...own.flatMap((name) => values.map((value) => ({ model: id, prompt: 'a fox', [name]: value }))),
+      ...[...others, 'Prompt', 'seeds'].map((name) => ({ model: id, prompt: 'a fox', [name]: 'x' })),
+    ];
+    const rules = [
+      { output_compression: 50 },
+      { output_compression: 50, output_format: 'png' },
+      { reference_mode: 'first_frame' },
+      { reference_mode: 'first_frame', first_frame_image_url: url, reference_image_url: url },
+      { reference_images: Array(17).fill(url) },
+    ].map((fields) => ({ model: id, prompt: 'a fox', ...fields }));
+    const lines = [...bodies, ...rules].map((body) => {
+      try {
+        return `${JSON.stringify(body)} -> ${JSON.stringify(parseGeneration(body, anyUrl, MODELS).input)}`;
+      } catch (error) {
+        const { code, param, message } = error as ApiError;
+        return `${JSON.stringify(body)} -> ${code} ${param}: ${message}`;
+      }
+    });
+    expect(lines.join('\n')).toMatchSnapshot();
   });
 
   it('counts code points, not UTF-16 units', () => {

@@ -1,0 +1,19 @@
+import { modelArgument, unionArgument } from './model-arguments.ts';
+
+const ARGUMENTS = {
+  image: ['prompt', 'reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'],
+  video: [
+    'prompt',
+    'first_frame_image_url',
+    'reference_image_url',
+    'reference_mode',
+    'aspect_ratio',
+    'resolution',
+    'duration',
+  ],
+} as const;
+
+it.each(['image', 'video'] as const)('describes the arguments of the models that make an %s', (kind) => {
+  const named = ARGUMENTS[kind].map((name) => [name, unionArgument(kind, name)]);
+  expect(JSON.stringify({ model: modelArgument(kind), ...Object.fromEntries(named) }, null, 1)).toMatchSnapshot();
+});
