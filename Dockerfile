@@ -25,6 +25,7 @@ COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --excl
 COPY --from=build --exclude=**/src --exclude=dashboard --exclude=**/*.d.ts /app/packages ./packages
 # With sbom.json, the list of its packages.
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/models ./models
 RUN install -d -o node -g node -m 0700 /data
 # By number: Kubernetes can tell that it is not root.
 USER 1000:1000

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../tasks/acts/idempotency.ts';
+import { canonicalJson } from '../platform/schema/canonical-json.ts';
 
 /**
  * Identifies what a client sent, whatever the order of its keys.

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/catalog.ts';
 import { paramPath } from '../platform/schema/param-path.ts';
 import { MODELS } from './catalog.ts';
 import type { Model } from './definition/model.ts';
-import type { ParameterSchema } from './definition/parameters.ts';
+import type { ParameterRule, ParameterSchema, Scalar } from './definition/parameters.ts';
 
 /** How much of the client's own text a message repeats, in characters. */
 const MAX_ECHO = 64;
@@ -25,12 +25,16 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
   switch (fault.keyword) {
     case 'required':
       return missing(fault, model);
+    case 'dependentRequired': {
+      const { missingProperty: needed, property } = fault.params as Record<string, string>;
+      return fail('missing_required_parameter', `${needed} is required with ${property}.`, needed);
+    }
     case 'additionalProperties':
       return unknownOrUnsupported(fault.params.additionalProperty as string, model);
     case 'type':
       return fail('invalid_type', `${param} must be ${TYPE_WORDS[schema.type]}, not ${describe(fault.data)}.`);
     case 'enum':
-      return fail('invalid_value', notAllowed(param, fault.data as string, schema.enum!, model));
+      return fail('invalid_value', notAllowed(param, fault.data as Scalar, schema.enum!, model));
     case 'minimum':
     case 'maximum':
       return fail(
@@ -61,18 +65,34 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
 
 const IMAGE_FORMS = 'an absolute http(s) URL, the id of a file (file_…), or a data:image/…;base64 URL';
 
-const TYPE_WORDS = { string: 'a string', integer: 'an integer', array: 'an array', object: 'an object' };
+const TYPE_WORDS = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
 
 function missing(fault: ErrorObject, model: Model): ApiError {
   const param = fault.params.missingProperty as string;
-  const why = fault.schemaPath.includes('/then/') ? ` with ${condition(model)}` : '';
+  const why = fault.schemaPath.includes('/then/') ? ` with ${condition(ruleOf(fault, model))}` : '';
   return new ApiError('missing_required_parameter', { param, message: `${param} is required${why}.` });
 }
 
-/** The condition of the model's rule in words: `reference_mode "first_frame"`. */
-function condition(model: Model): string {
-  return Object.entries(model.parameters.if!.properties)
-    .map(([name, { const: value }]) => `${name} "${value}"`)
+/** The rule whose demand was not met: that of the schema itself, or one of its further ones. */
+function ruleOf({ schemaPath }: ErrorObject, { parameters }: Model): Partial<ParameterRule> {
+  const [, index] = /\/allOf\/([0-9]+)\//.exec(schemaPath) ?? [];
+  return index === undefined ? parameters : parameters.allOf![Number(index)]!;
+}
+
+/** The condition of a rule in words: `reference_mode "first_frame"`. */
+function condition({ if: { properties = {}, required = [] } = {} }: Partial<ParameterRule>): string {
+  return required
+    .map((name) => {
+      const { const: only, enum: some = only === undefined ? [] : [only] } = properties[name] ?? {};
+      return [name, some.map((value) => JSON.stringify(value)).join(' or ')].filter(Boolean).join(' ');
+    })
     .join(' and ');
 }
 
@@ -90,8 +110,8 @@ function unknownOrUnsupported(name: string, model: Model): ApiError {
   return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${supported}` });
 }
 
-function notAllowed(param: string, value: string, allowed: readonly string[], model: Model): string {
-  const similar = allowed.find((one) => one.toLowerCase() === value.toLowerCase());
+function notAllowed(param: string, value: Scalar, allowed: readonly Scalar[], model: Model): string {
+  const similar = allowed.find((one) => String(one).toLowerCase() === String(value).toLowerCase());
   const hint = similar ? ` Letter case counts: did you mean "${similar}"?` : '';
   return `${param} must be one of ${allowed.join(', ')} for ${model.id}, not ${describe(value)}.${hint}`;
 }

@@ -1,5 +1,9 @@
 import { MODELS } from '../models/catalog.ts';
 import type { Model } from '../models/definition/model.ts';
+import { openFile, readOpened } from '../models/declaration/read-models.ts';
+import { loadConfig } from '../platform/config/config.ts';
+import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
+import { checkBindings } from './bindings/check-bindings.ts';
 import { isModelParameter } from '../models/definition/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { type ProviderName, defaultBindings } from './bindings/binding.ts';
@@ -42,15 +46,11 @@ const VARIABLES = {
   comfyui: 'COMFYUI_URL',
 } as const;
 
-const credentials = (set: Record<string, string>) => set as unknown as Parameters<typeof defaultBindings>[1];
-
 /** Every provider that serves the model by default, with its upstream models; the sandbox always does. */
 const serving = (model: Model) =>
   [
-    ...Object.values(VARIABLES).flatMap((variable) =>
-      defaultBindings(model.id, credentials({ [variable]: 'http://set' })),
-    ),
-    ...defaultBindings(model.id, credentials({})),
+    ...Object.values(VARIABLES).flatMap((variable) => defaultBindings(model, loadConfig({ [variable]: 'http://set' }))),
+    ...defaultBindings(model, loadConfig({})),
   ].filter(({ provider }, at, all) => all.findIndex((one) => one.provider === provider) === at);
 
 const parametersOf = ({ parameters }: Model): string[] =>
@@ -83,6 +83,13 @@ describe.each(MODELS.map((model) => [model.id, model] as const))('the model %s',
     expect(serving(model).filter(({ provider }) => provider !== 'sandbox')).not.toEqual([]);
   });
 
+  it('has bindings without a fault', () => {
+    const folder = `${ROOT_FOLDER}models/builtin`;
+    const file = openFile(folder, `${model.id}.yaml`);
+    expect(readOpened(folder, file, { declared: false, createdAt: 0, checkBindings })).toMatchObject({ id: model.id });
+    expect(file.faults).toEqual([]);
+  });
+
   it('is prepared by every provider that serves it by default', () => {
     for (const { provider, model: upstreamModel } of serving(model)) {
       expect(prepareRequest(PROVIDERS[provider], aRequest(model, upstreamModel)).approximations).toBeInstanceOf(Array);
@@ -107,10 +114,6 @@ describe.each(MODELS.map((model) => [model.id, model] as const))('the model %s',
     const modes = model.parameters.properties.reference_mode?.enum ?? [];
     expect(Object.keys(model.guidance?.loneFirstFrame ?? {}).toSorted()).toEqual([...modes].toSorted());
   });
-});
-
-it('refuses to serve a model without default bindings by the sandbox', () => {
-  expect(() => defaultBindings('a-new-model', credentials({}))).toThrow('a-new-model has no default bindings');
 });
 
 it.each(Object.entries(PROVIDERS))('%s refuses a parameter that it does not take', (_name, provider) => {

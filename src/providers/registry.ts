@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { MODELS } from '../models/catalog.ts';
+import { findModel, MODELS } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import type { ModelPricingView } from '../models/model-pricing.view.ts';
 import { Config } from '../platform/config/config.ts';
@@ -96,11 +96,17 @@ export class ProviderRegistry implements OnModuleInit {
   bindingsOf(modelId: string): ReadyBinding[] {
     let ready = this.ready.get(modelId);
     if (!ready) {
-      const bindings = this.file.bindings.get(modelId) ?? defaultBindings(modelId, this.config.credentials);
+      const bindings = this.file.bindings.get(modelId) ?? this.ownBindings(modelId);
       ready = bindings.map((binding) => this.makeReady(binding));
       this.ready.set(modelId, ready);
     }
     return ready;
+  }
+
+  /** @returns none for a model that is gone */
+  private ownBindings(modelId: string): Binding[] {
+    const model = findModel(modelId);
+    return model ? defaultBindings(model, this.config) : [];
   }
 
   /** The operator's price of a request; null: none fits. */

@@ -9,7 +9,7 @@ import { StubHttp, type StubRequest } from '../../test/support/stubs/stub-http.t
 import { type ConfigError, loadConfig } from '../platform/config/config.ts';
 import { findModel, MODELS } from '../models/catalog.ts';
 import type { Model } from '../models/definition/model.ts';
-import { modelParametersOf } from '../models/definition/parameters.ts';
+import { modelParametersOf, valuesOf } from '../models/definition/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { defaultBindings, type ProviderName } from './bindings/binding.ts';
 import { readBindings } from './bindings/bindings-file.ts';
@@ -76,16 +76,16 @@ interface Case {
 
 /** Every ratio in every resolution, then each other value once. */
 function casesOf(model: Model): Case[] {
-  const { aspect_ratio, resolution, ...others } = model.parameters.properties;
-  const sizes = aspect_ratio!.enum!.flatMap((ratio) =>
-    resolution!.enum!.map((each): Case => ({
+  const { aspect_ratio: _ratio, resolution: _resolution, ...others } = model.parameters.properties;
+  const sizes = valuesOf(model.parameters, 'aspect_ratio').flatMap((ratio) =>
+    valuesOf(model.parameters, 'resolution').map((each): Case => ({
       name: `${ratio} ${each}`,
       input: { aspect_ratio: ratio, resolution: each },
     })),
   );
   const values = Object.entries(others).flatMap(([name, schema]) => {
     const bounds = schema.type === 'integer' ? [schema.minimum!, Math.min(schema.maximum!, 2), schema.maximum!] : [];
-    return [...new Set<string | number>(schema.enum ?? (name === 'n' ? bounds.slice(0, 2) : bounds))]
+    return [...new Set(schema.enum ?? (name === 'n' ? bounds.slice(0, 2) : bounds))]
       .filter((value) => value !== schema.default && !['priority', 'output_compression'].includes(name))
       .filter((value) => value !== 'png' && value !== 'jpeg') // one format says what becomes of all
       .map((value): Case => ({ name: `${name} ${value}`, input: { [name]: value } }));
@@ -95,7 +95,7 @@ function casesOf(model: Model): Case[] {
 
 function pictureCases({ parameters }: Model): Case[] {
   const two = { input: { reference_images: ['https://a/1', 'https://a/2'] }, images: { references: [wide, high] } };
-  const last = parameters.properties.resolution!.enum!.at(-1)!;
+  const last = valuesOf(parameters, 'resolution').at(-1)!;
   return [
     { name: 'one reference', input: { reference_images: ['https://a/1'] }, images: { references: [high] } },
     { name: 'two references', ...two },
@@ -109,7 +109,7 @@ function filmCases({ parameters }: Model): Case[] {
   const reference = { reference_image_url: 'https://a/2' };
   const nearest = { durationPolicy: 'nearest' } as const;
   const { minimum, maximum } = parameters.properties.duration!;
-  const modes = parameters.properties.reference_mode!.enum!.map((reference_mode) => ({
+  const modes = valuesOf(parameters, 'reference_mode').map((reference_mode) => ({
     name: `first frame ${reference_mode}`,
     input: { ...first, reference_mode },
     images: { firstFrame: wide },
@@ -236,8 +236,8 @@ describe('the bindings without a PROVIDERS file', () => {
 
   it.each(MODELS.map(({ id }) => id))('of %s', (id) => {
     const lines = sets.map((names) => {
-      const { credentials } = loadConfig(Object.fromEntries(names.map((name) => [name, 'http://gpu:8188/'])));
-      return `${names.join(' ')}: ${JSON.stringify(defaultBindings(id, credentials))}`;
+      const config = loadConfig(Object.fromEntries(names.map((name) => [name, 'http://gpu:8188/'])));
+      return `${names.join(' ')}: ${JSON.stringify(defaultBindings(findModel(id)!, config))}`;
     });
     expect(lines.join('\n')).toMatchSnapshot();
   });

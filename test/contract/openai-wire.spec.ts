@@ -2,12 +2,14 @@ import type { ValidateFunction } from 'ajv';
 import { OpenaiProvider } from '../../src/providers/openai/openai.provider.ts';
 import { planVideo } from '../../src/providers/openai/openai-video-plan.ts';
 import type { ProviderRequest } from '../../src/providers/contract/provider.ts';
-import { gptImage2 } from '../../src/models/catalog/gpt-image-2.ts';
 import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
 import { OPENAI_FAULTS } from '../support/stubs/openai-faults.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../support/stubs/recorded-run.ts';
 import type { StubRequest } from '../support/stubs/stub-http.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
+import { findModel } from '../../src/models/catalog.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
 
 /** Path of a copy of OpenAI's own openapi.json. If set, every test also checks against that file. */
 const { OPENAI_OPENAPI } = process.env;

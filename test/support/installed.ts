@@ -7,6 +7,7 @@ import { ROOT_FOLDER as ROOT } from '../../src/platform/config/root-folder.ts';
 export function installWithoutDevelopment(): string {
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-installed-'));
   cpSync(`${ROOT}dist`, join(folder, 'dist'), { recursive: true });
+  cpSync(`${ROOT}models`, join(folder, 'models'), { recursive: true });
   cpSync(`${ROOT}package.json`, join(folder, 'package.json'));
   const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { dependencies: object };
   for (const name of Object.keys(dependencies)) {

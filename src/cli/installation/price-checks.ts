@@ -25,7 +25,7 @@ export function unpricedBindings(registry: ProviderRegistry): string[] {
 
 /** One request of each resolution and quality. */
 function requestsOf({ kind, parameters }: Model) {
-  const valuesOf = (name: string): readonly (string | undefined)[] => parameters.properties[name]?.enum ?? [undefined];
+  const valuesOf = (name: string) => (parameters.properties[name]?.enum ?? [undefined]) as (string | undefined)[];
   return valuesOf('resolution').flatMap((resolution) =>
     valuesOf('quality').map((quality) => ({
       resolution: resolution ?? '',

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { isAllowed, isModelParameter } from '../../models/definition/parameters.ts';
-import { canonicalJson } from '../../tasks/acts/idempotency.ts';
+import { canonicalJson } from '../../platform/schema/canonical-json.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,7 +1,10 @@
-import { ACTIVE, lifecycleHeaders } from './model.ts';
+import { lifecycleHeaders } from './model.ts';
 
 describe('lifecycleHeaders', () => {
-  it('announces nothing for an active model', () => expect(lifecycleHeaders({ lifecycle: ACTIVE })).toEqual({}));
+  it('announces nothing for an active model', () => {
+    const lifecycle = { status: 'active', deprecated_at: null, sunset_at: null, replacement: null } as const;
+    expect(lifecycleHeaders({ lifecycle })).toEqual({});
+  });
 
   it('announces the dates and the replacement of a deprecated model', () => {
     const lifecycle = {

@@ -1,4 +1,6 @@
+import type { DeclaredBinding } from './declared-binding.ts';
 import type { MediaKind } from './media-kind.ts';
+import type { PixelRule } from './pixel-rule.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { ParametersSchema } from './parameters.ts';
 import type { SizeTable } from './sizes.ts';
@@ -25,7 +27,7 @@ export interface ImageGuidance {
   nearest?: string;
 }
 
-/** What can be made: a logical id that configuration binds to a provider. One file a model in `catalog/`. */
+/** What can be made: a logical id that its bindings, or the configuration, bind to providers. */
 export interface Model {
   id: string;
   kind: MediaKind;
@@ -40,10 +42,24 @@ export interface Model {
   /** Videos: by reference_mode, how a first_frame_image_url without other images guides the video. */
   guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
   lifecycle: Lifecycle;
+  /** Exact sizes beside those of the table; null: none. */
+  pixels: PixelRule | null;
+  /** Whether an operator declared it; the others come with the service. */
+  declared: boolean;
+  /** Ids that façades take for this one. */
+  aliases: readonly string[];
+  /** Only keys that name it may use it. */
+  isListed: boolean;
+  /** Changes with what a request means, not with addresses, prices and words. */
+  version: string;
+  /** In order of preference: all of them, or those of the first provider whose credential is set. */
+  bindings: readonly DeclaredBinding[];
+  choose: 'in_order' | 'first_configured';
+  /** Rows of prices as the declaration says them. */
+  prices: readonly Readonly<Record<string, unknown>>[];
+  /** The workflow files that its bindings name, by name. */
+  workflows: ReadonlyMap<string, unknown>;
 }
-
-/** The lifecycle of a model without a planned retirement. */
-export const ACTIVE: Lifecycle = { status: 'active', deprecated_at: null, sunset_at: null, replacement: null };
 
 /** Seconds after its creation by which a task of this kind is final. */
 export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS'>): number {

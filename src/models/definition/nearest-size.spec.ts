@@ -1,10 +1,11 @@
-import { gptImage2 } from '../catalog/gpt-image-2.ts';
-import { nanoBanana2 } from '../catalog/nano-banana-2.ts';
-import { seedance2 } from '../catalog/seedance-2.ts';
-import { sora2 } from '../catalog/sora-2.ts';
-import { MODELS } from '../catalog.ts';
+import { findModel, MODELS } from '../catalog.ts';
 import type { Model } from './model.ts';
 import { nearestSize, parsePixels, toPixels } from './nearest-size.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
+const nanoBanana2 = findModel('nano-banana-2')!;
+const seedance2 = findModel('seedance-2')!;
+const sora2 = findModel('sora-2')!;
 
 const nearest = (model: Model, pixels: string) => {
   const found = nearestSize(model.sizes, parsePixels(pixels)!);

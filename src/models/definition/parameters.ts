@@ -1,12 +1,12 @@
-import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
+export type Scalar = string | number | boolean;
 
 /** The JSON Schema (2020-12) of one parameter. */
 export interface ParameterSchema {
-  readonly type: 'string' | 'integer' | 'array' | 'object';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly description: string;
   readonly const?: string;
-  readonly enum?: readonly string[];
-  readonly default?: string | number;
+  readonly enum?: readonly Scalar[];
+  readonly default?: Scalar;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -22,14 +22,23 @@ export interface ParameterSchema {
   readonly additionalProperties?: ParameterSchema;
 }
 
+export interface ParameterCondition {
+  readonly properties?: Readonly<Record<string, { const?: Scalar; enum?: readonly Scalar[] }>>;
+  readonly required?: readonly string[];
+  readonly not?: ParameterCondition;
+}
+
+/** What a rule asks for: parameters that are required, and, with `not`, others that are excluded. */
+interface ParameterDemand {
+  readonly properties?: Readonly<Record<string, { not?: object; description?: string }>>;
+  readonly required?: readonly string[];
+}
+
 /** A rule between parameters: when one has a certain value, others are required or excluded; otherwise others are. */
 export interface ParameterRule {
-  readonly if: {
-    readonly properties: Readonly<Record<string, { const?: string; enum?: readonly string[] }>>;
-    readonly required: readonly string[];
-  };
-  readonly then?: object;
-  readonly else?: { readonly properties: Readonly<Record<string, object>> };
+  readonly if: ParameterCondition;
+  readonly then?: ParameterDemand;
+  readonly else?: ParameterDemand;
 }
 
 /** The JSON Schema (2020-12) of a creation request. */
@@ -40,16 +49,24 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly properties: Readonly<Record<string, ParameterSchema>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
+  /** The parameters that one needs beside it. */
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  /** Further rules. */
+  readonly allOf?: readonly ParameterRule[];
 }
 
 /** Characters of an http(s) URL. */
 export const MAX_URL_LENGTH = 2048;
 
-/** The schema of one model's requests. Adds the fields that all models share. */
+/**
+ * The schema of one model's requests. Adds the fields that all models share.
+ * @param needs the parameters that one needs beside it
+ */
 export function parametersOf(
   id: string,
   parameters: Record<string, ParameterSchema>,
-  rule?: ParameterRule,
+  rules: readonly ParameterRule[],
+  needs: Readonly<Record<string, readonly string[]>>,
 ): ParametersSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -62,7 +79,9 @@ export function parametersOf(
     },
     required: ['model', 'prompt'],
     additionalProperties: false,
-    ...rule,
+    ...(Object.keys(needs).length > 0 && { dependentRequired: needs }),
+    ...rules[0],
+    ...(rules.length > 1 && { allOf: rules.slice(1) }),
   };
 }
 
@@ -88,7 +107,11 @@ const SHARED: Record<string, ParameterSchema> = {
 /** Whether the field is a parameter of the model itself: what a provider gets and the task shows as `input`. */
 export const isModelParameter = (name: string): boolean => name !== 'model' && !Object.hasOwn(SHARED, name);
 
-type Default = [name: string, byDefault: string | number | undefined];
+/** The values of a parameter that is one of several; none of any other. */
+export const valuesOf = ({ properties }: ParametersSchema, name: string): string[] =>
+  (properties[name]?.enum ?? []).map(String);
+
+type Default = [name: string, byDefault: Scalar | undefined];
 
 /** Kept, because every creation asks for them. */
 const modelParameters = new WeakMap<ParametersSchema, readonly Default[]>();
@@ -103,107 +126,38 @@ export function modelParametersOf(schema: ParametersSchema): readonly Default[] 
   return parameters;
 }
 
-/** When `name` has `value`, `needs` is required and `excludes` is not allowed. */
-export function when(
-  name: string,
-  value: string,
-  { needs, excludes }: { needs: string; excludes: string },
-): ParameterRule {
-  const notAllowed = { not: {}, description: `cannot be combined with ${name} "${value}"` };
-  return {
-    if: { properties: { [name]: { const: value } }, required: [name] },
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: { properties: { [needs]: {}, [excludes]: notAllowed }, required: [needs] },
-  };
-}
-
-/** `name` makes sense only when `other` has one of these values, and is refused otherwise. */
-export function onlyWith(name: string, other: string, values: readonly string[]): ParameterRule {
-  const excluded = { not: {}, description: `needs ${other} ${values.map((value) => `"${value}"`).join(' or ')}` };
-  return {
-    if: { properties: { [other]: { enum: values } }, required: [other] },
-    else: { properties: { [name]: excluded } },
-  };
-}
-
-/** Whether the model's rule allows the parameter beside these values. Its default applies only then. */
+/** Whether the model's rules allow the parameter beside these values. Its default applies only then. */
 export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
-  if (!schema.if || !Object.hasOwn(schema.else?.properties ?? {}, name)) return true;
-  return Object.entries(schema.if.properties).every(([other, { enum: allowed }]) =>
-    allowed?.includes(String(values[other])),
-  );
+  const needs = schema.dependentRequired?.[name] ?? [];
+  if (needs.some((other) => values[other] === undefined)) return false;
+  return rulesOf(schema).every((rule) => {
+    const branch = holds(rule.if, values) ? rule.then : rule.else;
+    return branch?.properties?.[name]?.not === undefined;
+  });
 }
 
-/** @param maxLength code points */
-export const prompt = (maxLength: number): ParameterSchema => ({
-  type: 'string',
-  description: 'What to make, in words. It must not be blank.',
-  minLength: 1,
-  maxLength,
-  // U+0085 is Unicode white space that \s does not include. Written so that other regular expression engines agree.
-  pattern: '[^\\s\\u0085]',
-});
+/** Kept, because every creation asks for them. */
+const rules = new WeakMap<ParametersSchema, readonly ParameterRule[]>();
 
-/** One of several texts; case-sensitive. */
-export const oneOf = (
-  values: readonly string[],
-  { byDefault, description }: { byDefault?: string; description: string },
-): ParameterSchema => ({
-  type: 'string',
-  description,
-  enum: values,
-  ...(byDefault !== undefined && { default: byDefault }),
-});
+function rulesOf(schema: ParametersSchema): readonly ParameterRule[] {
+  const known = rules.get(schema);
+  if (known) return known;
+  const first = schema.if ? [schema as ParameterRule] : [];
+  const all = [...first, ...(schema.allOf ?? [])];
+  rules.set(schema, all);
+  return all;
+}
 
-/** The number of results of one task. */
-export const count = ({ max }: { max: number }): ParameterSchema => ({
-  type: 'integer',
-  description: 'How many images to make.',
-  minimum: 1,
-  maximum: max,
-  default: 1,
-});
-
-/** The file format of the images, which the service converts them to. */
-export const imageFormat: Record<string, ParameterSchema> = {
-  output_format: oneOf(['png', 'jpeg', 'webp'], {
-    description: 'File format of the images. When left out, the file is as the provider made it.',
-  }),
-  output_compression: {
-    type: 'integer',
-    description: 'Quality of the encoder in percent; only with output_format "jpeg" or "webp".',
-    minimum: 0,
-    maximum: 100,
-    default: 100,
-  },
-};
-
-export const imageFormatRule: ParameterRule = onlyWith('output_compression', 'output_format', ['jpeg', 'webp']);
-
-/** The length of a video in whole seconds. */
-export const seconds = ({ min, max, byDefault }: { min: number; max: number; byDefault: number }): ParameterSchema => ({
-  type: 'integer',
-  description: 'Length of the video in seconds.',
-  minimum: min,
-  maximum: max,
-  default: byDefault,
-});
-
-/** An image: a URL that the service downloads, the id of a file, or the bytes themselves as a data: URL. */
-export const imageUrl = (description: string): ParameterSchema => ({
-  type: 'string',
-  description,
-  format: 'image',
-  // No end after data:, whose bytes are checked when they are decoded: an expression may not cross 30 MB.
-  pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|[Dd][Aa][Tt][Aa]:)`,
-});
-
-/** @param max how many images the model accepts */
-export const imageUrls = (max: number): ParameterSchema => ({
-  type: 'array',
-  description: `Images to follow or to edit: up to ${max} still JPEG, PNG or WebP files.`,
-  maxItems: max,
-  items: imageUrl(
-    `http(s) URL of at most ${MAX_URL_LENGTH} characters, id of a file (\`file_…\`), or data:image/…;base64 URL of a still JPEG, PNG or WebP image.`,
-  ),
-});
+/** As a validator of JSON Schema reads the condition of a rule. */
+function holds(
+  { properties = {}, required = [], not }: ParameterCondition,
+  values: Readonly<Record<string, unknown>>,
+): boolean {
+  const isMet =
+    required.every((name) => values[name] !== undefined) &&
+    Object.entries(properties).every(([name, { const: only, enum: some = only === undefined ? null : [only] }]) => {
+      const value = values[name];
+      return value === undefined || some === null || some.includes(value as Scalar);
+    });
+  return isMet && !(not && holds(not, values));
+}

@@ -1,7 +1,8 @@
-import { MODELS } from '../catalog.ts';
-import { gptImage2 } from '../catalog/gpt-image-2.ts';
-import { nanoBanana2 } from '../catalog/nano-banana-2.ts';
+import { findModel, MODELS } from '../catalog.ts';
 import { chooseSize, type Size, sizeTable } from './sizes.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
+const nanoBanana2 = findModel('nano-banana-2')!;
 
 const NANO_BANANA = {
   '1:1': { '2K': '2048x2048', '4K': '4096x4096' },

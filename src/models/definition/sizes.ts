@@ -7,17 +7,15 @@ export interface Size {
 /** Pixels by ratio, then by resolution, both as the model's parameters spell them: `sizes['16:9']['1080P']`. */
 export type SizeTable = Readonly<Record<string, Readonly<Record<string, Size>>>>;
 
-type Pixels = `${number}x${number}`;
-
 /**
  * @param resolutions names of the columns, as the model spells them
  * @param rows ratio to pixels; cells beyond the last name are left out
  */
 export function sizeTable(
   resolutions: readonly string[],
-  rows: Readonly<Record<string, readonly Pixels[]>>,
+  rows: Readonly<Record<string, readonly string[]>>,
 ): SizeTable {
-  const byResolution = (cells: readonly Pixels[]) =>
+  const byResolution = (cells: readonly string[]) =>
     Object.fromEntries(resolutions.map((resolution, i) => [resolution, parseSize(cells[i] ?? '')]));
   return Object.fromEntries(Object.entries(rows).map(([ratio, cells]) => [ratio, byResolution(cells)]));
 }

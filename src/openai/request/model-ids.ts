@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { findModel, MODELS } from '../../models/catalog.ts';
+import { DEFAULT_MODEL } from '../../models/definition/default-model.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { Config, ConfigError } from '../../platform/config/config.ts';
@@ -8,7 +9,6 @@ import { readPairs } from '../../platform/config/setting-types.ts';
 import { echo, type Fields } from './fields.ts';
 import type { Translation } from './translation.ts';
 
-const DEFAULT_MODEL = { image: 'gpt-image-2', video: 'sora-2' } as const;
 const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' } as const;
 
 /** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */

@@ -1,4 +1,5 @@
 import type { Model } from '../../models/definition/model.ts';
+import { valuesOf } from '../../models/definition/parameters.ts';
 import { passOurs, readMetadata, readSize } from '../request/common-fields.ts';
 import { echo, Fields, invalid } from '../request/fields.ts';
 import { readImageReference } from '../request/image-reference.ts';
@@ -73,6 +74,6 @@ function readFirstFrame(
 
 /** The mode in which a single image is the first frame: `first_frame`, or the nearest one that the model has. */
 function firstFrameMode({ parameters }: Model): string | undefined {
-  const modes = parameters.properties.reference_mode?.enum ?? [];
+  const modes = valuesOf(parameters, 'reference_mode');
   return modes.includes('first_frame') ? 'first_frame' : modes.find((mode) => mode.startsWith('first'));
 }

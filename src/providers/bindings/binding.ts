@@ -1,3 +1,5 @@
+import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
+import type { Model } from '../../models/definition/model.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { ProviderVariable } from '../../platform/config/provider-settings.ts';
 
@@ -49,43 +51,6 @@ const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
   sandbox: { credential: null, baseUrlVariable: null, baseUrl: '' },
 };
 
-/**
- * Default bindings of each model: those of the first provider whose credential is present. A row is a provider and its
- * upstream models, in order of preference.
- */
-const BY_CREDENTIAL: Readonly<Record<string, readonly [ProviderName, ...string[]][]>> = {
-  'gpt-image-2': [
-    ['openai', 'gpt-image-2'],
-    ['fal', 'openai/gpt-image-2'],
-    ['replicate', 'openai/gpt-image-2'],
-    ['comfyui', 'default'],
-  ],
-  // Google deprecated the first upstream model in 2026-10; the second is its successor and accepts the same request.
-  'nano-banana-2': [
-    ['gemini', 'gemini-3.1-flash-image', 'gemini-nano-banana-2.1'],
-    ['fal', 'fal-ai/nano-banana-2'],
-    ['replicate', 'google/nano-banana-2'],
-    ['comfyui', 'default'],
-  ],
-  'nano-banana-pro': [
-    ['gemini', 'gemini-3-pro-image'],
-    ['fal', 'fal-ai/nano-banana-pro'],
-    ['replicate', 'google/nano-banana-pro'],
-    ['comfyui', 'default'],
-  ],
-  // OpenAI shut its own model down in 2026-09; Seedance 2 supports everything that the public model offers.
-  'sora-2': [
-    ['ark', 'doubao-seedance-2-0-260128'],
-    ['fal', 'bytedance/seedance-2.0'],
-    ['replicate', 'bytedance/seedance-2.0'],
-  ],
-  'seedance-2': [
-    ['ark', 'doubao-seedance-2-0-260128'],
-    ['fal', 'bytedance/seedance-2.0'],
-    ['replicate', 'bytedance/seedance-2.0'],
-  ],
-};
-
 type BindingFields = Pick<Binding, 'provider' | 'model'> & Partial<Binding>;
 
 /** A binding with the provider's defaults for every field that is absent. */
@@ -103,19 +68,33 @@ export function completeBinding(fields: BindingFields, credentials: Config['cred
   };
 }
 
+type Configured = Pick<Config, 'credentials' | 'secretOf'>;
+
 /**
- * The bindings of a model that the PROVIDERS file does not name: the sandbox if no credential is present.
- * @throws Error for a model without default bindings, which would otherwise silently be served by the sandbox
+ * The bindings of a model that the PROVIDERS file does not name: all that its declaration has, or those of the first
+ * provider whose credential is set. Of ComfyUI, which has none, the address says that it is there.
  */
-export function defaultBindings(modelId: string, credentials: Config['credentials']): Binding[] {
-  const rows = BY_CREDENTIAL[modelId];
-  if (!rows) throw new Error(`The model ${modelId} has no default bindings in bindings/binding.ts.`);
-  for (const [provider, ...models] of rows) {
-    const { credential, baseUrlVariable } = DEFAULTS[provider];
-    const variable = credential ?? baseUrlVariable; // ComfyUI has no key: its address selects it
-    if (variable && credentials[variable]) {
-      return models.map((model) => completeBinding({ provider, model }, credentials));
-    }
-  }
-  return [completeBinding({ provider: 'sandbox', model: modelId }, credentials)];
+export function defaultBindings(model: Pick<Model, 'id' | 'bindings' | 'choose'>, config: Configured): Binding[] {
+  const complete = (binding: DeclaredBinding): Binding => completeBinding(fieldsOf(binding), config.credentials);
+  if (model.choose === 'in_order') return model.bindings.map(complete);
+  const first = model.bindings.find((binding) => isConfigured(binding, config));
+  if (!first) return [completeBinding({ provider: 'sandbox', model: model.id }, config.credentials)];
+  return model.bindings.filter(({ provider }) => provider === first.provider).map(complete);
 }
+
+function isConfigured({ provider, credential }: DeclaredBinding, { credentials, secretOf }: Configured): boolean {
+  const defaults = DEFAULTS[provider as ProviderName];
+  const variable = credential ?? defaults.credential;
+  if (variable === null) return defaults.baseUrlVariable === null || credentials[defaults.baseUrlVariable] !== null;
+  return (variable in credentials ? credentials[variable as ProviderVariable] : secretOf(variable)) !== null;
+}
+
+const fieldsOf = (binding: DeclaredBinding): BindingFields => ({
+  provider: binding.provider as ProviderName,
+  model: binding.model ?? '',
+  ...(binding.base_url !== undefined && { baseUrl: binding.base_url }),
+  ...(binding.credential !== undefined && { credential: binding.credential }),
+  concurrency: binding.concurrency ?? null,
+  ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
+  onUnknownOutcome: binding.on_unknown_outcome ?? null,
+});

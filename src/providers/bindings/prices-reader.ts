@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { MODELS } from '../../models/catalog.ts';
+import { valuesOf } from '../../models/definition/parameters.ts';
 import { PROVIDER_NAMES } from './binding.ts';
 import { AMOUNTS, MATCHED, MICROS, type Price } from './price.ts';
 import type { Fields, YamlFields } from './yaml-fields.ts';
@@ -49,8 +50,8 @@ export class PricesReader {
       provider: known('provider', PROVIDER_NAMES),
       model,
       upstream_model: yaml.scalar(fields, 'upstream_model', 'string') as string | undefined,
-      resolution: known('resolution', valuesOf('resolution', model)),
-      quality: known('quality', valuesOf('quality', model)),
+      resolution: known('resolution', valuesIn('resolution', model)),
+      quality: known('quality', valuesIn('quality', model)),
     };
     const amounts = AMOUNTS.flatMap((name) => (fields.has(name) ? [[name, this.amount(name, fields.get(name))]] : []));
     return {
@@ -79,7 +80,7 @@ export class PricesReader {
 const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? '')).trim();
 
 /** The values of a parameter, of one model or of all. */
-function valuesOf(parameter: string, modelId: string | undefined): string[] {
+function valuesIn(parameter: string, modelId: string | undefined): string[] {
   const models = MODELS.filter(({ id }) => modelId === undefined || id === modelId);
-  return [...new Set(models.flatMap(({ parameters }) => parameters.properties[parameter]?.enum ?? []))];
+  return [...new Set(models.flatMap(({ parameters }) => valuesOf(parameters, parameter)))];
 }

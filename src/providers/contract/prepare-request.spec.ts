@@ -1,7 +1,9 @@
 import { prepareRequest, requestedSize } from './prepare-request.ts';
 import type { PreparedRequest, Provider, ProviderRequest, ResolvedInput } from './provider.ts';
 import { inputImage, requestFor } from '../../../test/support/stubs/recorded-run.ts';
-import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
+import { findModel } from '../../models/catalog.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
 
 const prepared: PreparedRequest = {
   approximations: [{ param: 'duration', requested: 5, used: 4 }],

@@ -3,6 +3,7 @@ import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { findModel } from '../../models/catalog.ts';
+import { valuesOf } from '../../models/definition/parameters.ts';
 import { probe } from '../../generation/images/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { falProvider } from './fal.provider.ts';
@@ -72,9 +73,9 @@ describe('images', () => {
 
   it('of every ratio and resolution of gpt-image-2 are requested in pixels', async () => {
     stub.steps = { queued: 0, running: 0 };
-    const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
-    for (const ratio of aspect_ratio?.enum ?? []) {
-      for (const size of resolution?.enum ?? []) {
+    const { parameters } = findModel('gpt-image-2')!;
+    for (const ratio of valuesOf(parameters, 'aspect_ratio')) {
+      for (const size of valuesOf(parameters, 'resolution')) {
         const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
         const isChosen = ratio === 'auto' && size !== '1K';
         const noted = isChosen ? [{ param: 'aspect_ratio', requested: 'auto', used: '1:1' }] : [];
@@ -105,9 +106,9 @@ describe('images', () => {
     'of every ratio and resolution of %s are requested by name',
     async (model) => {
       stub.steps = { queued: 0, running: 0 };
-      const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
-      for (const ratio of aspect_ratio?.enum ?? []) {
-        for (const size of resolution?.enum ?? []) {
+      const { parameters } = findModel(model)!;
+      for (const ratio of valuesOf(parameters, 'aspect_ratio')) {
+        for (const size of valuesOf(parameters, 'resolution')) {
           const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
           expect(fal.prepare(request).approximations).toEqual([]);
           await ground.made(request, ground.freshRun());

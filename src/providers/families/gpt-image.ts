@@ -1,8 +1,11 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
-import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
-import type { Size } from '../../models/definition/sizes.ts';
+import { findModel } from '../../models/catalog.ts';
+import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
+
+/** The pixels that gpt-image-2 and its successors make of a ratio and a resolution. */
+export const gptImageSizes = (): SizeTable => findModel('gpt-image-2')?.sizes ?? {};
 
 export interface GptImageChoice {
   /** null: the model chooses a size of about 1K. */
@@ -19,6 +22,6 @@ export interface GptImageChoice {
 export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
   const { aspect_ratio: requested, resolution } = request.input;
   if (requested === 'auto' && resolution === '1K') return { size: null, approximations: [] };
-  const { ratio: used, size } = requestedSize(request, { sizes: gptImage2.sizes, accepts: takes });
+  const { ratio: used, size } = requestedSize(request, { sizes: gptImageSizes(), accepts: takes });
   return { size, approximations: requested === used ? [] : [{ param: 'aspect_ratio', requested, used }] };
 }

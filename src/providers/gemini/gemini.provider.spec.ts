@@ -12,14 +12,16 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { failureOf, imageFile, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { skipPauses } from '../../../test/support/clock.ts';
 import { eventually } from '../../../test/support/wait.ts';
-import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
-import { nanoBanana2 } from '../../models/catalog/nano-banana-2.ts';
-import { nanoBananaPro } from '../../models/catalog/nano-banana-pro.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { boundBufferGarbage } from '../../platform/run/buffer-garbage.ts';
 import type { InputImage, ProviderOutput, ProviderRequest } from '../contract/provider.ts';
 import { GeminiProvider } from './gemini.provider.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
+import { findModel } from '../../models/catalog.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
+const nanoBanana2 = findModel('nano-banana-2')!;
+const nanoBananaPro = findModel('nano-banana-pro')!;
 
 const CALL = /POST .*:generateContent$/;
 const provider = new GeminiProvider();

@@ -1,7 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type Upstream,
 } from '../contract/provider.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
+import { gptImageSizes } from '../families/gpt-image.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';
@@ -68,7 +68,7 @@ function sizeOf(request: ProviderRequest): Plan {
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
 
   // OpenAI's "auto" chooses the size too, so at a fixed resolution the ratio is chosen here.
-  const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? { sizes: gptImage2.sizes } : {});
+  const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? { sizes: gptImageSizes() } : {});
   return {
     size: `${size.width}x${size.height}`,
     approximations: auto ? [{ param: 'aspect_ratio', requested: 'auto', used: ratio }] : [],

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import { gptImage2 } from '../../models/catalog/gpt-image-2.ts';
 import { stopClock } from '../../../test/support/clock.ts';
 import { OPENAI_FAULTS } from '../../../test/support/stubs/openai-faults.ts';
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
@@ -10,6 +9,9 @@ import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/su
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../contract/provider.ts';
 import { OpenaiProvider } from './openai.provider.ts';
+import { findModel } from '../../models/catalog.ts';
+
+const gptImage2 = findModel('gpt-image-2')!;
 
 const IMAGES = /POST \/v1\/images/;
 const provider = new OpenaiProvider();

@@ -9,6 +9,7 @@ import {
 import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { ReplicateStub, type ReplicateEnding } from '../../../test/support/stubs/replicate.stub.ts';
 import { findModel } from '../../models/catalog.ts';
+import { valuesOf } from '../../models/definition/parameters.ts';
 import { newTaskId } from '../../tasks/record/task-id.ts';
 import { probe } from '../../generation/images/probe.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
@@ -72,10 +73,10 @@ describe('gpt-image-2', () => {
   });
 
   it('supports these ratios and resolutions, and leaves the rest to another provider', async () => {
-    const { aspect_ratio, resolution } = findModel('gpt-image-2')!.parameters.properties;
+    const { parameters } = findModel('gpt-image-2')!;
     const fit: string[] = [];
-    for (const ratio of aspect_ratio?.enum ?? [])
-      for (const size of resolution?.enum ?? []) {
+    for (const ratio of valuesOf(parameters, 'aspect_ratio'))
+      for (const size of valuesOf(parameters, 'resolution')) {
         const request = requestFor(picture, { input: { aspect_ratio: ratio, resolution: size } });
         try {
           replicate.prepare(request);
@@ -145,9 +146,9 @@ describe('gpt-image-2', () => {
 describe.each(['nano-banana-2', 'nano-banana-pro'] as const)('%s', (model) => {
   it('requests every ratio and resolution by name', async () => {
     stub.steps = { starting: 0, processing: 0 };
-    const { aspect_ratio, resolution } = findModel(model)!.parameters.properties;
-    for (const ratio of aspect_ratio?.enum ?? [])
-      for (const size of resolution?.enum ?? []) {
+    const { parameters } = findModel(model)!;
+    for (const ratio of valuesOf(parameters, 'aspect_ratio'))
+      for (const size of valuesOf(parameters, 'resolution')) {
         const request = requestFor(nano(model), { input: { aspect_ratio: ratio, resolution: size } });
         await ground.made(request, ground.freshRun());
         const isPro = model === 'nano-banana-pro';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { ApiError } from '../../errors/api-error.ts';
+import { canonicalJson } from '../../platform/schema/canonical-json.ts';
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
 
@@ -26,12 +27,4 @@ export function readIdempotencyKey(header: string | undefined): string | null {
 /** SHA-256 in hex of the body's canonical JSON, so that key order and white space make no difference. */
 export function requestHash(body: unknown): string {
   return hash('sha256', canonicalJson(body), 'hex');
-}
-
-/** Keys are sorted by code unit (RFC 8785). The recursion is bounded: a body is at most 32 levels deep. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const pairs = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${pairs.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
 }

@@ -1,0 +1,63 @@
+import type { Lifecycle, Model } from '../definition/model.ts';
+import { modesOf, secondsOf } from './check-declaration.ts';
+import type { Declaration } from './declaration.ts';
+import { requestSchemaOf } from './parameters-of.ts';
+import { pixelRuleOf, sizeTableOf } from './sizes-of.ts';
+import { versionOf } from './version.ts';
+
+/** What a declaration does not say itself. */
+interface About {
+  /** Whether an operator declared it; the others come with the service. */
+  declared: boolean;
+  /** Unix seconds at which the id was first loaded, for a declaration without a date. */
+  createdAt: number;
+  /** The files that its bindings name, by name. */
+  workflows: ReadonlyMap<string, unknown>;
+}
+
+/** @param model that is checked */
+export function modelOf(model: Declaration, { declared, createdAt, workflows }: About): Model {
+  const { lifecycle } = model;
+  return {
+    id: model.id,
+    kind: model.kind,
+    owned_by: model.owned_by ?? 'operator',
+    created: model.created === undefined ? createdAt : secondsOf(model.created)!,
+    description: model.description,
+    sizes: sizeTableOf(model),
+    pixels: pixelRuleOf(model),
+    parameters: requestSchemaOf(model),
+    ...(model.kind === 'video' && { guidance: { loneFirstFrame: guidanceOf(model) } }),
+    // The status follows from the dates, and a service may run past them.
+    get lifecycle() {
+      return lifecycleOf(lifecycle, Date.now());
+    },
+    declared,
+    aliases: model.aliases ?? [],
+    isListed: model.access === 'listed',
+    version: versionOf(model, workflows),
+    choose: model.choose ?? 'in_order',
+    bindings: model.bindings,
+    prices: model.prices ?? [],
+    workflows,
+  };
+}
+
+/** A video model without a word on it starts from a lone first frame. */
+function guidanceOf(model: Declaration) {
+  const isStart = { as: 'first_frame' } as const;
+  return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));
+}
+
+export function lifecycleOf(dates: Declaration['lifecycle'] = {}, nowMs: number): Lifecycle {
+  const [deprecated, sunset] = [dates.deprecated_at, dates.sunset_at].map((date) =>
+    date === undefined ? null : secondsOf(date),
+  );
+  const isPast = (date: number | null | undefined) => typeof date === 'number' && date * 1000 <= nowMs;
+  return {
+    status: isPast(sunset) ? 'retired' : isPast(deprecated) ? 'deprecated' : 'active',
+    deprecated_at: isPast(deprecated) ? deprecated! : null,
+    sunset_at: sunset ?? null,
+    replacement: dates.replacement ?? null,
+  };
+}

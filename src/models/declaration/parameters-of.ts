@@ -1,0 +1,98 @@
+import { imageFormat, imageFormatRule } from '../definition/fields.ts';
+import {
+  type ParameterCondition,
+  type ParameterRule,
+  type ParameterSchema,
+  parametersOf,
+  type ParametersSchema,
+  type Scalar,
+} from '../definition/parameters.ts';
+import type { Declaration, DeclaredRule } from './declaration.ts';
+import { sizeParametersOf } from './sizes-of.ts';
+import { isOwn, ownSchema, VOCABULARY } from './vocabulary.ts';
+
+/** The names of a model's parameters in the order in which they are published: the vocabulary's, then its own. */
+export function parameterNamesOf(model: Declaration): string[] {
+  const named = new Set([...Object.keys(model.parameters), ...sizeParametersOf(model)]);
+  const own = Object.keys(model.parameters).filter(isOwn);
+  return [...Object.keys(VOCABULARY).filter((name) => named.has(name)), ...own];
+}
+
+/** The schema of the requests that a model takes. */
+export function requestSchemaOf(model: Declaration): ParametersSchema {
+  const names = parameterNamesOf(model);
+  const own = names.map((name): [string, ParameterSchema] => [name, parameterSchemaOf(model, name)]);
+  const format = model.kind === 'image' ? imageFormat : {};
+  const rules = [
+    ...(model.kind === 'image' ? [imageFormatRule] : []),
+    ...(names.includes('size') && names.includes('aspect_ratio') ? [SIZE_RULE] : []),
+    ...(model.rules ?? []).map(ruleOf),
+  ];
+  const needs = names.flatMap((name): [string, readonly string[]][] => {
+    const others = VOCABULARY[name]?.needs;
+    return others ? [[name, others]] : [];
+  });
+  return parametersOf(model.id, { ...Object.fromEntries(own), ...format }, rules, Object.fromEntries(needs));
+}
+
+export function parameterSchemaOf(model: Declaration, name: string): ParameterSchema {
+  const given = model.parameters[name] ?? {};
+  return isOwn(name) ? ownSchema(given) : VOCABULARY[name]!.schema(given, model);
+}
+
+const WITH_SIZE = { not: {}, description: 'cannot be combined with size' };
+const SIZE_RULE: ParameterRule = {
+  if: { properties: { size: {} }, required: ['size'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: { properties: { aspect_ratio: WITH_SIZE, resolution: WITH_SIZE } },
+};
+
+function ruleOf({ when, requires = [], excludes = [] }: DeclaredRule): ParameterRule {
+  const notAllowed = { not: {}, description: `cannot be combined with ${inWords(when)}` };
+  return {
+    if: conditionOf(when),
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: {
+      properties: Object.fromEntries([
+        ...requires.map((name) => [name, {}]),
+        ...excludes.map((name) => [name, notAllowed]),
+      ]),
+      ...(requires.length > 0 && { required: requires }),
+    },
+  };
+}
+
+/** Names each parameter among its properties too, because validators in a strict mode ask for that. */
+function conditionOf(when: DeclaredRule['when']): ParameterCondition {
+  const entries = Object.entries(when);
+  const there = entries.filter(([, value]) => value !== 'absent');
+  const absent = entries.filter(([, value]) => value === 'absent').map(([name]) => name);
+  return {
+    ...(there.length > 0 && {
+      properties: Object.fromEntries(there.map(([name, value]) => [name, valueCondition(value)])),
+      required: there.map(([name]) => name),
+    }),
+    ...(absent.length > 0 && {
+      not: { properties: Object.fromEntries(absent.map((name) => [name, {}])), required: absent },
+    }),
+  };
+}
+
+function valueCondition(value: unknown): { const?: Scalar; enum?: readonly Scalar[] } {
+  if (value === 'present') return {};
+  return Array.isArray(value) ? { enum: value as Scalar[] } : { const: value as Scalar };
+}
+
+/** `reference_mode "first_frame"` */
+function inWords(when: DeclaredRule['when']): string {
+  return Object.entries(when)
+    .map(([name, value]) => {
+      if (value === 'present') return name;
+      if (value === 'absent') return `no ${name}`;
+      return `${name} ${[value]
+        .flat()
+        .map((each) => JSON.stringify(each))
+        .join(' or ')}`;
+    })
+    .join(' and ');
+}

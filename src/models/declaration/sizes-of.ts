@@ -1,0 +1,25 @@
+import type { PixelRule } from '../definition/pixel-rule.ts';
+import { sizeTable, type SizeTable } from '../definition/sizes.ts';
+import type { Declaration } from './declaration.ts';
+
+type Sized = Pick<Declaration, 'kind' | 'sizes'>;
+
+export function sizeTableOf({ sizes: { table } }: Sized): SizeTable {
+  return table ? sizeTable(table.columns, table.rows) : {};
+}
+
+/** The fewest pixels of a side, unless the declaration says otherwise. */
+const MIN_SIDE = 16;
+
+/** The exact sizes that a model takes; null if it takes those of its table only. H.264 needs even sides. */
+export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | null {
+  if (!pixels) return null;
+  const { step = kind === 'video' ? 2 : 1, min_side = Math.max(step, MIN_SIDE), max_side = 0, ...more } = pixels;
+  return { step, min_side, max_side, ...more };
+}
+
+/** The parameters that the sizes of a model bring, whether its declaration narrows them or not. */
+export const sizeParametersOf = ({ sizes: { table, pixels } }: Sized): string[] => [
+  ...(pixels ? ['size'] : []),
+  ...(table ? ['aspect_ratio', 'resolution'] : []),
+];

@@ -1,0 +1,39 @@
+import type { Size } from './sizes.ts';
+
+/** The sizes that a model makes beside those of its table, if it makes exact ones. */
+export interface PixelRule {
+  /** Each side is a multiple of it. */
+  step: number;
+  min_side: number;
+  max_side: number;
+  min_pixels?: number;
+  max_pixels?: number;
+  /** The longer side by the shorter one. */
+  max_ratio?: number;
+}
+
+export function takesSize(rule: PixelRule, { width, height }: Size): boolean {
+  const [short, long] = [Math.min(width, height), Math.max(width, height)];
+  const { step, min_side, max_side, min_pixels = 0, max_pixels = Infinity, max_ratio = Infinity } = rule;
+  return (
+    width % step === 0 &&
+    height % step === 0 &&
+    short >= min_side &&
+    long <= max_side &&
+    width * height >= min_pixels &&
+    width * height <= max_pixels &&
+    long / short <= max_ratio
+  );
+}
+
+/** `WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels` */
+export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, max_ratio }: PixelRule): string {
+  const side = step === 1 ? 'a whole number' : `a multiple of ${step}`;
+  return [
+    'WIDTHxHEIGHT',
+    `each ${side} from ${min_side} to ${max_side}`,
+    ...(min_pixels === undefined ? [] : [`at least ${min_pixels} pixels`]),
+    ...(max_pixels === undefined ? [] : [`at most ${max_pixels} pixels`]),
+    ...(max_ratio === undefined ? [] : [`at most ${max_ratio} to 1`]),
+  ].join(', ');
+}

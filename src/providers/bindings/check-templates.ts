@@ -1,0 +1,114 @@
+import { hint, nearestName, shown } from '../../models/declaration/fault.ts';
+import { parameterSchemaOf } from '../../models/declaration/parameters-of.ts';
+import { VOCABULARY } from '../../models/declaration/vocabulary.ts';
+import { eachText, slotsOf, type TemplatePath, type TemplateSlot } from '../templates/template.ts';
+import type { BindingAt } from './binding-at.ts';
+
+/** Values beside the parameters. All but the size are always there. */
+const FACTS = ['width', 'height', 'size', 'seed', 'n', 'model', 'task_id', 'index'] as const;
+const SIZE_SLOTS: readonly string[] = ['width', 'height', 'size'];
+const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
+const IMAGE_FORMS = ['data', 'base64', 'url', 'file'];
+const MAX_FIELDS = 200;
+const MAX_DEPTH = 32;
+
+/** What the OpenAI dialects send themselves. */
+const OF_DIALECT = ['model', 'prompt', 'n', 'size', 'image', 'mask', 'response_format', 'seconds', 'input_reference'];
+/** Fields that reach the disk of some servers. */
+const OF_DISK = ['output_path', 'perf_dump_path', 'video_path', 'upscaling_model_path'];
+
+interface Template {
+  path: TemplatePath;
+  value: unknown;
+  /** Names that this place knows besides. */
+  more?: readonly string[];
+  isForm?: boolean;
+}
+
+/** Checks the templates of a binding. @returns the parameters that they use */
+export function checkTemplates(where: BindingAt): Set<string> {
+  const { file, binding, at } = where;
+  const used = new Set<string>();
+  for (const template of templatesOf(where)) {
+    let fields = 0;
+    eachText(
+      template.value,
+      (text, steps) => {
+        fields += 1;
+        if (steps.length > MAX_DEPTH) file.fault(steps, `is nested more than ${MAX_DEPTH} deep`);
+        for (const slot of slotsOf(text)) checkSlot(where, { ...template, path: steps }, slot, used);
+      },
+      template.path,
+    );
+    if (fields > MAX_FIELDS) file.fault(template.path, `has ${fields} fields, at most ${MAX_FIELDS}`);
+  }
+  for (const field of Object.keys(binding.send ?? {})) {
+    const path = ['bindings', at, 'send', field];
+    if (OF_DISK.includes(field)) file.fault(path, `send may not name ${field}`, 'key');
+    else if (binding.provider === 'openai' && OF_DIALECT.includes(field)) {
+      file.fault(path, `send.${field} is sent by the dialect itself`, 'key');
+    }
+  }
+  return used;
+}
+
+function templatesOf({ binding, at }: BindingAt): Template[] {
+  const path = (...steps: string[]): TemplatePath => ['bindings', at, ...steps];
+  const templates: Template[] = [{ path: path('send'), value: binding.send ?? {} }];
+  for (const name of ['submit', 'poll', 'cancel', 'lookup'] as const) {
+    const call = binding[name];
+    if (!call) continue;
+    const more = name === 'poll' || name === 'cancel' ? ['job_id'] : [];
+    templates.push(
+      { path: path(name, 'path'), value: call.path, more },
+      { path: path(name, 'headers'), value: call.headers ?? {} },
+      { path: path(name, 'json'), value: call.json ?? {}, more },
+      { path: path(name, 'form'), value: call.form ?? {}, isForm: true },
+    );
+  }
+  return templates;
+}
+
+function checkSlot(
+  where: BindingAt,
+  { path, more = [], isForm }: Template,
+  slot: TemplateSlot,
+  used: Set<string>,
+): void {
+  const { file, names } = where;
+  const { name, form, isWhole } = slot;
+  const isFact = (FACTS as readonly string[]).includes(name) || more.includes(name);
+  if (!isFact && !names.has(name)) {
+    const known = [...names, ...FACTS, ...more];
+    const nearest = nearestName(name, known);
+    const advice = nearest === undefined ? hint(name, known) : `; did you mean ${nearest}?`;
+    return file.fault(path, `{{${name}}} is no parameter${advice}`);
+  }
+  used.add(name);
+  if (SIZE_SLOTS.includes(name)) SIZE_PARAMETERS.forEach((parameter) => used.add(parameter));
+  const isImage = !isFact && isImageParameter(where, name);
+  const forms = isImage ? IMAGE_FORMS : ['text'];
+  if (form !== null && !forms.includes(form)) {
+    return file.fault(path, `{{${name}:${form}}} has no such form; ${name} has ${forms.join(', ')}`);
+  }
+  if (form === 'file' && !isForm) return file.fault(path, `{{${name}:file}} is only for form`);
+  if (!isWhole && !isFact && !isAlwaysThere(where, name)) {
+    file.fault(path, `{{${name}}} may be absent inside a longer text; give ${shownName(name)} a default`);
+  }
+}
+
+const shownName = (name: string): string => shown(name).replaceAll('"', '');
+
+function isImageParameter({ model }: BindingAt, name: string): boolean {
+  const { format, items } = parameterSchemaOf(model, name);
+  return format === 'image' || items?.format === 'image';
+}
+
+/** A parameter without a default is there only where the binding asks for it; one that needs another, only with it. */
+function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
+  if (name === 'prompt' || when[name] === 'present') return true;
+  const needs = VOCABULARY[name]?.needs ?? [];
+  const isSize = SIZE_PARAMETERS.includes(name) && model.sizes.table !== undefined && model.sizes.pixels !== undefined;
+  if (isSize && when.size !== 'absent') return false;
+  return parameterSchemaOf(model, name).default !== undefined && needs.every((other) => when[other] === 'present');
+}

@@ -1,0 +1,66 @@
+/** A place in a template: `{{name}}` or `{{name:form}}`. */
+export interface TemplateSlot {
+  name: string;
+  /** How the value is written: `text`, or of an image `data`, `base64`, `url` or `file`. */
+  form: string | null;
+  /** The text is this slot alone, so the value keeps its type, and an absent one takes its field away. */
+  isWhole: boolean;
+}
+
+/** The steps to a value in a template. */
+export type TemplatePath = readonly (string | number)[];
+
+const SLOT = /\{\{\s*([^{}]*?)\s*\}\}/g;
+
+/** The slots of a text. */
+export function slotsOf(text: string): TemplateSlot[] {
+  return [...text.matchAll(SLOT)].map(([whole, content = '']) => {
+    const [name = '', form = null] = content.split(':', 2) as [string, string?];
+    return { name, form: form ?? null, isWhole: whole === text };
+  });
+}
+
+/** Calls `visit` with each text of a template, and each name of a field. */
+export function eachText(
+  template: unknown,
+  visit: (text: string, path: TemplatePath) => void,
+  path: TemplatePath = [],
+): void {
+  if (typeof template === 'string') visit(template, path);
+  else if (Array.isArray(template)) template.forEach((item, at) => eachText(item, visit, [...path, at]));
+  else if (typeof template === 'object' && template !== null) {
+    for (const [name, value] of Object.entries(template)) eachText(value, visit, [...path, name]);
+  }
+}
+
+/** The value of a slot; undefined: absent. */
+export type SlotValue = (slot: TemplateSlot) => unknown;
+
+/**
+ * Puts values into a template. A text that is one slot becomes the value with its type; if it is absent, its field or
+ * element goes, and a map or list that is empty then. In longer text the value is written as text. Values are never read as
+ * templates again.
+ */
+export function fillTemplate(template: unknown, valueOf: SlotValue): unknown {
+  if (typeof template === 'string') return fillText(template, valueOf);
+  if (Array.isArray(template)) {
+    const items = template.map((item) => fillTemplate(item, valueOf)).filter((item) => item !== undefined);
+    return items.length === 0 && template.length > 0 ? undefined : items;
+  }
+  if (typeof template !== 'object' || template === null) return template;
+  const fields = Object.entries(template)
+    .map(([name, value]) => [name, fillTemplate(value, valueOf)] as const)
+    .filter(([, value]) => value !== undefined);
+  return fields.length === 0 && Object.keys(template).length > 0 ? undefined : Object.fromEntries(fields);
+}
+
+function fillText(text: string, valueOf: SlotValue): unknown {
+  const [only] = slotsOf(text);
+  if (only?.isWhole) return only.form === 'text' ? textOrAbsent(valueOf(only)) : valueOf(only);
+  return text.replaceAll(SLOT, (whole) => {
+    const [slot] = slotsOf(whole);
+    return String(valueOf({ ...slot!, isWhole: false }) ?? '');
+  });
+}
+
+const textOrAbsent = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
