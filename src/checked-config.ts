@@ -1,9 +1,10 @@
 import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { checkCredential } from './provenance/c2pa/check-credential.ts';
 import { readBindings } from './providers/bindings/bindings-file.ts';
+import { loadModels } from './providers/bindings/load-models.ts';
 
 /** What settings name files for, besides the values that `NAME_FILE` holds. */
-const CHECKS: readonly ((config: Config) => unknown)[] = [readBindings, checkCredential];
+const CHECKS: readonly ((config: Config) => unknown)[] = [loadModels, readBindings, checkCredential];
 
 /**
  * The configuration, after a look into every file that it names.

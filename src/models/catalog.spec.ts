@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { findModel, MODELS } from './catalog.ts';
+import { catalog, findModel } from './catalog.ts';
 import type { ParameterSchema } from './definition/parameters.ts';
 
 const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
@@ -68,7 +68,7 @@ const TABLE = {
 
 describe('the catalogue', () => {
   it('lists the five models in the published order', () => {
-    expect(MODELS.map(({ id }) => id)).toEqual(Object.keys(TABLE));
+    expect(catalog.models.map(({ id }) => id)).toEqual(Object.keys(TABLE));
     expect(findModel('Sora-2')).toBeUndefined();
   });
 
@@ -120,11 +120,14 @@ describe('the catalogue', () => {
 describe('docs/api/models.md', () => {
   const page = readFileSync(new URL('../../docs/api/models.md', import.meta.url), 'utf8').replaceAll(/ +/g, ' ');
 
-  it.each(MODELS.map((model) => [model.id, model] as const))('lists the parameters of %s', (id, { parameters }) => {
-    const { model: _m, metadata: _d, priority: _p, parent_task_id: _t, prompt, ...own } = parameters.properties;
-    const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${cellOf(schema)}`);
-    expect(page).toContain(`| ${id} | ${prompt!.maxLength} | ${cells.join('; ')} |`);
-  });
+  it.each(catalog.models.map((model) => [model.id, model] as const))(
+    'lists the parameters of %s',
+    (id, { parameters }) => {
+      const { model: _m, metadata: _d, priority: _p, parent_task_id: _t, prompt, ...own } = parameters.properties;
+      const cells = Object.entries(own).map(([name, schema]) => `\`${name}\`${cellOf(schema)}`);
+      expect(page).toContain(`| ${id} | ${prompt!.maxLength} | ${cells.join('; ')} |`);
+    },
+  );
 });
 
 /** A parameter's cell in the table of the page. */

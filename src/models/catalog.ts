@@ -1,8 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ConfigError } from '../platform/config/config.ts';
 import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
 import { textOf } from './declaration/fault.ts';
-import { openFile, readOpened } from './declaration/read-models.ts';
+import { readOpened } from './declaration/read-models.ts';
+import { YamlFile } from './declaration/yaml-file.ts';
 import { DEFAULT_MODEL } from './definition/default-model.ts';
 import { MEDIA_KINDS } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
@@ -10,26 +12,61 @@ import type { Model } from './definition/model.ts';
 /** The folder of the models that come with the service. A new one is a new file. */
 const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
-/** Every model in public order. */
-export const MODELS: readonly Model[] = readBuiltIn();
+/** What can be made now. Every interface asks it, so a new set of models is there for all of them in one step. */
+class Catalog {
+  private builtIn: readonly Model[] | null = null;
+  private declared: readonly Model[] = [];
+  private byId: ReadonlyMap<string, Model> | null = null;
+  private listed: readonly Model[] = [];
+
+  /** The models that come with the service. @throws ConfigError when the installation is broken */
+  get shipped(): readonly Model[] {
+    return (this.builtIn ??= readBuiltIn());
+  }
+
+  /** Every model in public order: those that come with the service, then those of the operator by id. */
+  get models(): readonly Model[] {
+    this.fill();
+    return this.listed;
+  }
+
+  /** Also finds retired models; check the lifecycle. */
+  find(id: string): Model | undefined {
+    return this.fill().get(id);
+  }
+
+  /** Replaces the models of the operator. @param models by id, in order */
+  declare(models: readonly Model[]): void {
+    this.declared = models;
+    this.byId = null;
+  }
+
+  private fill(): ReadonlyMap<string, Model> {
+    if (this.byId) return this.byId;
+    this.listed = [...this.shipped, ...this.declared];
+    return (this.byId = new Map(this.listed.map((model) => [model.id, model])));
+  }
+}
+
+/** The models of this process. */
+export const catalog = new Catalog();
 
 /** Also finds retired models; check the lifecycle. */
-export function findModel(id: string, models: readonly Model[] = MODELS): Model | undefined {
-  return models.find((model) => model.id === id);
-}
+export const findModel = (id: string): Model | undefined => catalog.find(id);
 
 /** @throws ConfigError when the installation is broken; without the folder there is no model */
 function readBuiltIn(): Model[] {
-  const files = namesIn(BUILT_IN).map((name) => openFile(BUILT_IN, name));
-  const models = files.flatMap((file) => readOpened(BUILT_IN, file, { declared: false, createdAt: 0 }) ?? []);
+  const files = pathsIn(BUILT_IN).map((path) => new YamlFile(path, readFileSync(path)));
+  const models = files.flatMap((file) => readOpened(file, { declared: false, createdAt: 0 }) ?? []);
   const faults = files.flatMap((file) => file.faults);
   if (faults.length > 0) throw new ConfigError(faults.map(textOf));
   return models.toSorted(byRecommendation);
 }
 
-function namesIn(folder: string): string[] {
+function pathsIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+    const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
+    return names.map((name) => join(folder, name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

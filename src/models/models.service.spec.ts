@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/api-error.ts';
-import { MODELS } from './catalog.ts';
+import { catalog } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelHealth, type ModelLoad } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
@@ -14,7 +14,7 @@ describe('the public catalogue', () => {
     const list = JSON.parse(await service.listJson());
     expect(list.object).toBe('list');
     expect(list.data).toEqual(await service.list());
-    expect(list.data.map((model: { id: string }) => model.id)).toEqual(MODELS.map(({ id }) => id));
+    expect(list.data.map((model: { id: string }) => model.id)).toEqual(catalog.models.map(({ id }) => id));
     expect(list.data[0]).toMatchObject({
       id: 'gpt-image-2',
       object: 'model',

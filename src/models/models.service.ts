@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
-import { findModel, MODELS } from './catalog.ts';
+import { catalog, findModel } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelHealth } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
@@ -18,12 +18,12 @@ export class ModelsService {
 
   /** Every model that is not retired. `find` also returns retired ones. */
   list(): Promise<ModelView[]> {
-    return Promise.all(LISTED.map((model) => this.viewOf(model)));
+    return Promise.all(listed().map((model) => this.viewOf(model)));
   }
 
   /** The REST list as JSON text. */
   async listJson(): Promise<string> {
-    const parts = await Promise.all(LISTED.map(async (model) => textOf(model, await this.changing(model))));
+    const parts = await Promise.all(listed().map(async (model) => textOf(model, await this.changing(model))));
     return `{"object":"list","data":[${parts.join()}]}`;
   }
 
@@ -46,10 +46,10 @@ export class ModelsService {
   }
 }
 
-const LISTED = MODELS.filter(({ lifecycle }) => lifecycle.status !== 'retired');
+const listed = (): Model[] => catalog.models.filter(({ lifecycle }) => lifecycle.status !== 'retired');
 
 /** The JSON of a model, whose schema is some 2 kB, and what it was made of. */
-const texts = new Map<Model, { key: string; json: string }>();
+const texts = new WeakMap<Model, { key: string; json: string }>();
 
 function textOf(model: Model, changing: Changing): string {
   const key = JSON.stringify(changing);

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { ApiError } from '../errors/api-error.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { paramPath } from '../platform/schema/param-path.ts';
-import { MODELS } from './catalog.ts';
+import { catalog } from './catalog.ts';
 import type { Model } from './definition/model.ts';
 import type { ParameterRule, ParameterSchema, Scalar } from './definition/parameters.ts';
 
@@ -100,7 +100,7 @@ function condition({ if: { properties = {}, required = [] } = {} }: Partial<Para
 function unknownOrUnsupported(name: string, model: Model): ApiError {
   const param = paramPath([truncated(name)]);
   const supported = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
-  const takers = MODELS.filter((other) => Object.hasOwn(other.parameters.properties, name));
+  const takers = catalog.models.filter((other) => Object.hasOwn(other.parameters.properties, name));
   if (takers.length > 0) {
     const message = `${model.id} does not take ${param}; ${takers.map(({ id }) => id).join(', ')} does. ${supported}`;
     return new ApiError('unsupported_parameter', { param, message });

@@ -1,6 +1,8 @@
-import { MODELS } from '../models/catalog.ts';
+import { readFileSync } from 'node:fs';
+import { catalog } from '../models/catalog.ts';
 import type { Model } from '../models/definition/model.ts';
-import { openFile, readOpened } from '../models/declaration/read-models.ts';
+import { readOpened } from '../models/declaration/read-models.ts';
+import { YamlFile } from '../models/declaration/yaml-file.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
 import { checkBindings } from './bindings/check-bindings.ts';
@@ -78,15 +80,15 @@ function aRequest({ id, kind, parameters }: Model, upstreamModel: string): Provi
   };
 }
 
-describe.each(MODELS.map((model) => [model.id, model] as const))('the model %s', (_id, model) => {
+describe.each(catalog.models.map((model) => [model.id, model] as const))('the model %s', (_id, model) => {
   it('has default bindings of at least one provider besides the sandbox', () => {
     expect(serving(model).filter(({ provider }) => provider !== 'sandbox')).not.toEqual([]);
   });
 
   it('has bindings without a fault', () => {
-    const folder = `${ROOT_FOLDER}models/builtin`;
-    const file = openFile(folder, `${model.id}.yaml`);
-    expect(readOpened(folder, file, { declared: false, createdAt: 0, checkBindings })).toMatchObject({ id: model.id });
+    const path = `${ROOT_FOLDER}models/builtin/${model.id}.yaml`;
+    const file = new YamlFile(path, readFileSync(path));
+    expect(readOpened(file, { declared: false, createdAt: 0, checkBindings })).toMatchObject({ id: model.id });
     expect(file.faults).toEqual([]);
   });
 
@@ -118,7 +120,7 @@ describe.each(MODELS.map((model) => [model.id, model] as const))('the model %s',
 
 it.each(Object.entries(PROVIDERS))('%s refuses a parameter that it does not take', (_name, provider) => {
   const input = { prompt: 'a fox', aspect_ratio: '1:1', resolution: '2K', camera: 'handheld' };
-  const prepare = () => prepareRequest(provider, { ...aRequest(MODELS[0]!, 'any'), input });
+  const prepare = () => prepareRequest(provider, { ...aRequest(catalog.models[0]!, 'any'), input });
   expect(prepare).toThrow(UnsupportedRequest);
   expect(prepare).toThrow(expect.objectContaining({ param: 'camera' }));
 });

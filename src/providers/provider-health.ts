@@ -33,7 +33,7 @@ export class ProviderHealth implements OnModuleInit {
       this.bus.publish(TOPIC, body);
     });
     this.health.registerTrouble((modelId) =>
-      this.registry.bindingsOf(modelId).some(({ endpoint }) => this.isOpen(endpoint)),
+      this.registry.currentOf(modelId).some(({ endpoint }) => this.isOpen(endpoint)),
     );
     this.pricing.register((modelId) => this.registry.pricingOf(modelId));
   }

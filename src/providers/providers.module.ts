@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
+import { DeclaredModels } from './declared-models.ts';
 import { ProviderGauges } from './provider-gauges.ts';
 import { ProviderHealth } from './provider-health.ts';
 import { ProviderRegistry } from './registry.ts';
@@ -10,7 +11,7 @@ import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 /** Who makes the content: an adapter for each provider, and the bindings of models to them. */
 @Module({
   imports: [ModelsModule, TasksModule],
-  providers: [ProviderGauges, ProviderHealth, ProviderRegistry, ReloadCredentials, SandboxProvider],
+  providers: [DeclaredModels, ProviderGauges, ProviderHealth, ProviderRegistry, ReloadCredentials, SandboxProvider],
   exports: [ProviderRegistry],
 })
 export class ProvidersModule {}

@@ -1,14 +1,16 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { findModel, MODELS } from '../models/catalog.ts';
+import { catalog, findModel } from '../models/catalog.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
+import type { Model } from '../models/definition/model.ts';
 import type { ModelPricingView } from '../models/model-pricing.view.ts';
 import { Config } from '../platform/config/config.ts';
 import type { FixedPrice } from '../tasks/record/task-usage.ts';
 import { UsageTerms } from '../tasks/record/usage-terms.ts';
-import { type Binding, defaultBindings, type ProviderName } from './bindings/binding.ts';
+import { type Binding, defaultBindings, type ProviderName, sandboxBinding } from './bindings/binding.ts';
 import { type BindingsFile, readBindings } from './bindings/bindings-file.ts';
 import { priceList } from './bindings/price-list.ts';
-import { type PricedRequest, priceOf } from './bindings/price.ts';
+import { declaredPrices } from './bindings/declared-prices.ts';
+import { type Price, type PricedRequest, priceOf } from './bindings/price.ts';
 import { Circuit } from './circuit.ts';
 import type { Provider, Upstream } from './contract/provider.ts';
 import { arkProvider } from './ark/ark.provider.ts';
@@ -52,7 +54,7 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
   private readonly adapters: Record<ProviderName, Provider>;
   private readonly file: BindingsFile;
-  private readonly ready = new Map<string, ReadyBinding[]>();
+  private readonly ready = new WeakMap<Model, ReadyBinding[]>();
   private readonly circuits = new Map<string, Circuit>();
   private circuitWatcher: CircuitWatcher = () => undefined;
 
@@ -78,7 +80,7 @@ export class ProviderRegistry implements OnModuleInit {
   onModuleInit(): void {
     this.terms.currency = this.file.currency;
     const firstUsable = (modelId: string) =>
-      this.bindingsOf(modelId).find(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
+      this.currentOf(modelId).find(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
     this.availability.register(
       (modelId) => firstUsable(modelId) !== undefined,
       (modelId) => firstUsable(modelId)?.name === 'sandbox',
@@ -87,41 +89,53 @@ export class ProviderRegistry implements OnModuleInit {
 
   /** Every place that a binding leads to, in the order of the models and of their bindings. */
   get places(): ProviderPlace[] {
-    const bindings = MODELS.flatMap(({ id }) => this.bindingsOf(id));
+    const bindings = catalog.models.flatMap((model) => this.bindingsOf(model));
     const byEndpoint = new Map(bindings.toReversed().map((binding) => [binding.endpoint, binding]));
     const endpoints = new Set(bindings.map(({ endpoint }) => endpoint));
     return [...endpoints].map((endpoint, at) => ({ ...byEndpoint.get(endpoint)!, number: at + 1 }));
   }
 
-  bindingsOf(modelId: string): ReadyBinding[] {
-    let ready = this.ready.get(modelId);
+  bindingsOf(model: Model): ReadyBinding[] {
+    let ready = this.ready.get(model);
     if (!ready) {
-      const bindings = this.file.bindings.get(modelId) ?? this.ownBindings(modelId);
+      const bindings = this.file.bindings.get(model.id) ?? this.ownBindings(model);
       ready = bindings.map((binding) => this.makeReady(binding));
-      this.ready.set(modelId, ready);
+      this.ready.set(model, ready);
     }
     return ready;
   }
 
-  /** @returns none for a model that is gone */
-  private ownBindings(modelId: string): Binding[] {
+  private ownBindings(model: Model): Binding[] {
+    return model.declared && this.config.modelsSandbox
+      ? [sandboxBinding(model.id, this.config)]
+      : defaultBindings(model, this.config);
+  }
+
+  /** Those of the model as it is loaded now; none of a model that is gone. */
+  currentOf(modelId: string): ReadyBinding[] {
     const model = findModel(modelId);
-    return model ? defaultBindings(model, this.config) : [];
+    return model ? this.bindingsOf(model) : [];
   }
 
   /** The operator's price of a request; null: none fits. */
   priceOf(request: PricedRequest): FixedPrice | null {
-    return priceOf(this.file.prices, request);
+    return priceOf(this.pricesOf(request.model), request);
   }
 
   /** The operator's prices of a model; null without any. */
   pricingOf(modelId: string): ModelPricingView | null {
-    const candidates = this.bindingsOf(modelId).map(({ name, upstream }) => ({
+    const candidates = this.currentOf(modelId).map(({ name, upstream }) => ({
       provider: name,
       upstreamModel: upstream.model,
     }));
-    const rows = priceList(this.file.prices, modelId, candidates);
+    const rows = priceList(this.pricesOf(modelId), modelId, candidates);
     return rows.length > 0 ? { currency: this.file.currency, rows } : null;
+  }
+
+  /** Those of its own declaration first. */
+  private pricesOf(modelId: string): readonly Price[] {
+    const model = findModel(modelId);
+    return model && model.prices.length > 0 ? [...declaredPrices(model), ...this.file.prices] : this.file.prices;
   }
 
   watchCircuits(watcher: CircuitWatcher): void {

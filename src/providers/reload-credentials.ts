@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { MODELS } from '../models/catalog.ts';
+import { catalog } from '../models/catalog.ts';
 import { Reloads } from '../platform/config/reloads.ts';
 import { ProviderRegistry } from './registry.ts';
 import { redactAlso } from './wire/operator-cause.ts';
@@ -19,7 +19,7 @@ export class ReloadCredentials implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const bindings = MODELS.flatMap(({ id }) => this.registry.bindingsOf(id));
+    const bindings = catalog.models.flatMap((model) => this.registry.bindingsOf(model));
     for (const { credential, upstream } of bindings) {
       if (credential === null || upstream.apiKey === null) continue;
       this.reloads.register(credential, upstream.apiKey, (apiKey) => {

@@ -7,7 +7,7 @@ import { RenderPool } from '@darkroom/sandbox/render-pool';
 import { imageFile, RecordedRun, requestFor } from '../../test/support/stubs/recorded-run.ts';
 import { StubHttp, type StubRequest } from '../../test/support/stubs/stub-http.ts';
 import { type ConfigError, loadConfig } from '../platform/config/config.ts';
-import { findModel, MODELS } from '../models/catalog.ts';
+import { catalog, findModel } from '../models/catalog.ts';
 import type { Model } from '../models/definition/model.ts';
 import { modelParametersOf, valuesOf } from '../models/definition/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
@@ -234,7 +234,7 @@ describe('the bindings without a PROVIDERS file', () => {
     ['FAL_KEY', 'REPLICATE_API_TOKEN', 'COMFYUI_URL'],
   ];
 
-  it.each(MODELS.map(({ id }) => id))('of %s', (id) => {
+  it.each(catalog.models.map(({ id }) => id))('of %s', (id) => {
     const lines = sets.map((names) => {
       const config = loadConfig(Object.fromEntries(names.map((name) => [name, 'http://gpu:8188/'])));
       return `${names.join(' ')}: ${JSON.stringify(defaultBindings(findModel(id)!, config))}`;

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { MODELS } from '../../src/models/catalog.ts';
+import { catalog } from '../../src/models/catalog.ts';
 import type { OutputBody } from '../support/clients/api.ts';
 import { joinService, startOwnService, type TestService } from '../support/service.ts';
 import { PROMISED_SIZES } from '../support/promised-sizes.ts';
@@ -17,7 +17,7 @@ interface Shape {
   resolution: string;
 }
 
-const every: Shape[] = MODELS.flatMap(({ id, kind, parameters }) => {
+const every: Shape[] = catalog.models.flatMap(({ id, kind, parameters }) => {
   const allowed = (name: string) => (parameters.properties[name]?.enum ?? []) as string[];
   const duration = parameters.properties.duration?.minimum ?? 0;
   return allowed('resolution').flatMap((resolution) =>

@@ -1,12 +1,12 @@
 import sharp from 'sharp';
-import { MODELS } from '../../src/models/catalog.ts';
+import { catalog } from '../../src/models/catalog.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { aCat, type ErrorBody, type TaskBody, Api } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const IMAGE_MODELS = MODELS.filter(({ kind }) => kind === 'image').map(({ id }) => id);
+const IMAGE_MODELS = catalog.models.filter(({ kind }) => kind === 'image').map(({ id }) => id);
 
 describe('quality, output_format and output_compression', () => {
   let service: SharedService;

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { MODELS } from '../../src/models/catalog.ts';
+import { catalog } from '../../src/models/catalog.ts';
 import { joinService, type SharedService } from '../support/service.ts';
 
 describe('GET /v1/models', () => {
@@ -25,7 +25,7 @@ describe('GET /v1/models', () => {
     }
   });
 
-  it.each(MODELS.map(({ id }) => id))('returns %s as in the list', async (id) => {
+  it.each(catalog.models.map(({ id }) => id))('returns %s as in the list', async (id) => {
     const [{ body: list }, { body: one }] = [await get('/v1/models'), await get(`/v1/models/${id}`).expect(200)];
     expect(list.data).toContainEqual(one);
   });

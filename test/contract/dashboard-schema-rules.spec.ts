@@ -1,5 +1,5 @@
 import { toCamelCase } from '../../packages/dashboard/src/format/names.ts';
-import { MODELS } from '../../src/models/catalog.ts';
+import { catalog } from '../../src/models/catalog.ts';
 import {
   chipWords,
   controlsOf,
@@ -11,12 +11,12 @@ import {
   type Values,
 } from '../../packages/dashboard/src/features/create/schema-rules.ts';
 
-const schemaOf = (id: string) => MODELS.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
+const schemaOf = (id: string) => catalog.models.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
 const control = (id: string, name: string, values: Values = {}) =>
   controlsOf(schemaOf(id), values).find((each) => each.name === name);
 
 describe('the form of a model', () => {
-  it.each(MODELS.map(({ id }) => id))('has every parameter of %s but the constant ones', (id) => {
+  it.each(catalog.models.map(({ id }) => id))('has every parameter of %s but the constant ones', (id) => {
     const { properties } = schemaOf(id);
     const wanted = Object.keys(properties).filter((name) => properties[name]?.const === undefined);
     expect(

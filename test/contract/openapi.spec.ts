@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERRORS } from '../../src/errors/catalog.ts';
-import { MODELS } from '../../src/models/catalog.ts';
+import { catalog } from '../../src/models/catalog.ts';
 import { TAGS } from '../../src/platform/openapi/build-openapi.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../src/webhooks/record/event-type.ts';
 
@@ -72,8 +72,8 @@ describe('openapi.json', () => {
 
   it('names the schema of every model, and tells them apart by the field model', () => {
     const { discriminator, oneOf } = schema('GenerationRequest');
-    expect(Object.keys(discriminator.mapping)).toEqual(MODELS.map(({ id }) => id));
-    expect(oneOf).toHaveLength(MODELS.length);
+    expect(Object.keys(discriminator.mapping)).toEqual(catalog.models.map(({ id }) => id));
+    expect(oneOf).toHaveLength(catalog.models.length);
     for (const [id, ref] of Object.entries<string>(discriminator.mapping)) {
       expect(resolve(ref)).toMatchObject({ properties: { model: { const: id } }, additionalProperties: false });
     }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import type { GenerationRequest } from '@darkroom/client';
-import { findModel, MODELS } from '../../models/catalog.ts';
+import type { GenerationRequest, Model } from '@darkroom/client';
 import { connect, connected } from '../client/connect.ts';
 import { followRun } from '../client/follow-run.ts';
 import { number, wholeNumber } from '../terminal/options.ts';
@@ -30,7 +29,7 @@ export function generateCommand(): Command {
   const command = new Command('generate')
     .description('Generate an image or a video and save it.')
     .argument('<prompt>')
-    .requiredOption('--model <id>', MODELS.map(({ id }) => id).join(', '))
+    .requiredOption('--model <id>', 'id of a model; darkroom models lists them')
     .option('--out <path>', 'output folder, or a file name if the task makes one file', '.')
     .option('--aspect-ratio <ratio>', 'for example 16:9')
     .option('--resolution <resolution>', 'for example 2K or 1080P')
@@ -45,8 +44,10 @@ export function generateCommand(): Command {
     .option('--reference-mode <mode>', 'how the images guide the video')
     .option('--open', 'show the files in the browser of this machine')
     .action(async (prompt: string, options: Options) => {
-      const given = options.file ? withFiles(options, await upload(options.file, options)) : options;
-      await run(parametersOf(prompt, given), options);
+      const images = options.file || options.referenceImage;
+      const model = images ? await connect(options).models.get(options.model) : null;
+      const given = options.file ? withFiles(options, model, await upload(options.file, options)) : options;
+      await run(parametersOf(prompt, given, model), options);
     });
   return connected(command, 'generate "A red bicycle" --model gpt-image-2 --out bicycle.png');
 }
@@ -60,16 +61,17 @@ async function upload(paths: string[], options: Options): Promise<string[]> {
 }
 
 /** A video starts with the one image that is given; further images, and those of an image, are references. */
-function withFiles(options: Options, ids: string[]): Options {
-  const isVideo = findModel(options.model)?.kind === 'video';
+function withFiles(options: Options, model: Model | null, ids: string[]): Options {
+  const isVideo = model?.kind === 'video';
   if (isVideo && options.firstFrame === undefined && ids.length === 1) return { ...options, firstFrame: ids[0]! };
   return { ...options, referenceImage: [...(options.referenceImage ?? []), ...ids] };
 }
 
 /** Sends only the options that were given: the service has the defaults and the rules. */
-function parametersOf(prompt: string, options: Options): Record<string, unknown> {
+function parametersOf(prompt: string, options: Options, model: Model | null): Record<string, unknown> {
   const images = options.referenceImage;
-  const takesOneImage = 'reference_image_url' in (findModel(options.model)?.parameters.properties ?? {});
+  const { properties = {} } = (model?.parameters ?? {}) as { properties?: object };
+  const takesOneImage = 'reference_image_url' in properties;
   const parameters = {
     model: options.model,
     prompt,

@@ -4,7 +4,10 @@ import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../../models/model-availability.ts';
 import { ProviderRegistry } from '../../providers/registry.ts';
 import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
+import { nameOfSet } from '../../models/declaration/model-folder.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { loadModels, modelsPath } from '../../providers/bindings/load-models.ts';
 import { TASK_TABLES } from '../../tasks/record/partitioned-tables.ts';
 import { wordReport } from '../../tasks/insight/word-report.ts';
 import { UsageTerms } from '../../tasks/record/usage-terms.ts';
@@ -185,25 +188,40 @@ async function models(config: Config): Promise<Finding[]> {
       { provide: Config, useValue: config },
     ],
   };
+  const declared = await declaredModels(config);
   try {
     // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
     return await withNestContext(parts, async (context) => {
       const registry = context.get(ProviderRegistry);
-      return [...MODELS.map(({ id }) => model(id, registry)), prices(registry)];
+      return [...declared, ...catalog.models.map((each) => model(each, registry)), prices(registry)];
     });
   } catch (error) {
-    return faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }));
+    return [...declared, ...faultsOf(error).map((note) => ({ check: 'PROVIDERS', ok: false, note }))];
   }
 }
 
-function model(id: string, registry: ProviderRegistry): Finding {
-  const bindings = registry.bindingsOf(id);
+/** Loads the folder of models, and says what is in it, or every fault of its files. */
+async function declaredModels(config: Config): Promise<Finding[]> {
+  const path = modelsPath(config);
+  if (path === null) return [];
+  try {
+    await loadModels(config);
+    const models = catalog.models.filter(({ declared }) => declared);
+    const note = `${models.length} declared in ${path}, set ${nameOfSet(models)}`;
+    return [{ check: 'models', ok: true, note }];
+  } catch (error) {
+    return faultsOf(error).map((note) => ({ check: 'models', ok: false, note }));
+  }
+}
+
+function model(each: Model, registry: ProviderRegistry): Finding {
+  const bindings = registry.bindingsOf(each);
   const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
   const notes = bindings.map(({ name, credential, upstream }) => {
     if (credential === null) return name;
     return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
   });
-  return { check: 'model', ok, note: `${id}: ${notes.join(', then ')}` };
+  return { check: 'model', ok, note: `${each.id}: ${notes.join(', then ')}` };
 }
 
 /** A missing price is no fault: the tasks succeed, and count as unpriced. */

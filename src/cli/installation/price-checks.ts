@@ -1,11 +1,11 @@
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ProviderRegistry } from '../../providers/registry.ts';
 
 /** The bindings whose tasks would count as unpriced, for people; one that has a price for some requests says so. */
 export function unpricedBindings(registry: ProviderRegistry): string[] {
-  return MODELS.flatMap((model) =>
-    registry.bindingsOf(model.id).flatMap((binding) => {
+  return catalog.models.flatMap((model) =>
+    registry.bindingsOf(model).flatMap((binding) => {
       const requests = requestsOf(model);
       const priced = requests.filter(
         (input) =>

@@ -28,7 +28,7 @@ export class Costs {
    * before the call.
    */
   of(model: Model, input: ResolvedInput): Cost {
-    const amounts = this.providers.bindingsOf(model.id).flatMap((binding) => this.at(binding, model, input) ?? []);
+    const amounts = this.providers.bindingsOf(model).flatMap((binding) => this.at(binding, model, input) ?? []);
     return {
       amount_micros: Math.max(0, ...amounts),
       currency: this.terms.currency,
@@ -63,7 +63,15 @@ function approximationsAt(
   model: Model,
   input: ResolvedInput,
 ): Approximation[] | null {
-  const request = { taskId: '', model: model.id, kind: model.kind, input, images: NO_IMAGES, upstream };
+  const request = {
+    taskId: '',
+    model: model.id,
+    kind: model.kind,
+    input,
+    images: NO_IMAGES,
+    upstream,
+    definition: model,
+  };
   try {
     return prepareRequest(provider, request).approximations;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { COMPONENT, refTo } from '../../platform/schema/component.ts';
 
@@ -9,12 +9,12 @@ const nameOf = ({ id }: Model): string =>
 /** A creation in OpenAPI: one schema a model, which the field `model` tells apart. */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',
-  oneOf: MODELS.map((model) => {
+  oneOf: catalog.shipped.map((model) => {
     const { $schema: _, title: _title, ...schema } = model.parameters; // some generators name types after titles
     return { [COMPONENT]: nameOf(model), ...schema };
   }),
   discriminator: {
     propertyName: 'model',
-    mapping: Object.fromEntries(MODELS.map((model) => [model.id, refTo(nameOf(model)).$ref])),
+    mapping: Object.fromEntries(catalog.shipped.map((model) => [model.id, refTo(nameOf(model)).$ref])),
   },
 } as object;

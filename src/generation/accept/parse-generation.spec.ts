@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
-import { findModel, MODELS } from '../../models/catalog.ts';
+import { catalog, findModel } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { parseGeneration } from './parse-generation.ts';
 
@@ -8,9 +8,9 @@ const image = (fields: object = {}) => ({ model: 'gpt-image-2', prompt: 'a cat',
 const seedance = (fields: object = {}) => ({ model: 'seedance-2', prompt: 'a cat', ...fields });
 const url = 'https://example.com/cat.png';
 
-function refusal(body: unknown, checkUrl: (url: string) => void = anyUrl, models = MODELS): ApiError {
+function refusal(body: unknown, checkUrl: (url: string) => void = anyUrl): ApiError {
   try {
-    parseGeneration(body, checkUrl, models);
+    parseGeneration(body, checkUrl);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -140,11 +140,11 @@ describe('a creation request', () => {
     expect(refusal(body)).toMatchObject({ code, param, status: 400, type: 'invalid_request_error' });
   });
 
-  it.each(MODELS.map(({ id }) => id))('for %s is refused in these words', (id) => {
+  it.each(catalog.models.map(({ id }) => id))('for %s is refused in these words', (id) => {
     const own = Object.keys(findModel(id)!.parameters.properties);
-    const others = MODELS.flatMap(({ parameters }) => Object.keys(parameters.properties)).filter(
-      (name, at, all) => !own.includes(name) && all.indexOf(name) === at,
-    );
+    const others = catalog.models
+      .flatMap(({ parameters }) => Object.keys(parameters.properties))
+      .filter((name, at, all) => !own.includes(name) && all.indexOf(name) === at);
     const values = [null, [''], {}, '', '7', -1, 1.5, 1000];
     const bodies = [
       ...own.flatMap((name) => values.map((value) => ({ model: id, prompt: 'a fox', [name]: value }))),
@@ -159,7 +159,7 @@ describe('a creation request', () => {
     ].map((fields) => ({ model: id, prompt: 'a fox', ...fields }));
     const lines = [...bodies, ...rules].map((body) => {
       try {
-        return `${JSON.stringify(body)} -> ${JSON.stringify(parseGeneration(body, anyUrl, MODELS).input)}`;
+        return `${JSON.stringify(body)} -> ${JSON.stringify(parseGeneration(body, anyUrl).input)}`;
       } catch (error) {
         const { code, param, message } = error as ApiError;
         return `${JSON.stringify(body)} -> ${code} ${param}: ${message}`;
@@ -213,11 +213,13 @@ describe('a creation request', () => {
 
   it('names the replacement of a retired model', () => {
     const retired: Model = {
-      ...MODELS[0],
+      ...catalog.models[0]!,
       id: 'gpt-image-1',
       lifecycle: { status: 'retired', deprecated_at: 1, sunset_at: 2, replacement: 'gpt-image-2' },
     };
-    const error = refusal({ model: 'gpt-image-1', prompt: 'x' }, anyUrl, [retired, ...MODELS]);
+    catalog.declare([retired]);
+    const error = refusal({ model: 'gpt-image-1', prompt: 'x' });
+    catalog.declare([]);
     expect(error).toMatchObject({ code: 'model_not_found', status: 400, param: 'model' });
     expect(error.message).toBe('gpt-image-1 is retired. Use gpt-image-2 instead.');
   });

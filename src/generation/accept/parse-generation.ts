@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ApiError } from '../../errors/api-error.ts';
-import { findModel, MODELS } from '../../models/catalog.ts';
+import { catalog, findModel } from '../../models/catalog.ts';
 import { type ImageUrl, imageUrlsOf } from '../../models/definition/image-urls.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/definition/parameters.ts';
@@ -28,14 +28,10 @@ export type CheckUrl = (url: string) => void;
  * @param body parsed JSON, in the field names of REST
  * @throws ApiError for the first fault, with the field's name
  */
-export function parseGeneration(
-  body: unknown,
-  checkUrl: CheckUrl,
-  models: readonly Model[] = MODELS,
-): ParsedGeneration {
+export function parseGeneration(body: unknown, checkUrl: CheckUrl): ParsedGeneration {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid_body');
   const request = body as Record<string, unknown>;
-  const model = readModel(request.model, models);
+  const model = readModel(request.model);
   const fault = firstFault(model, request);
   if (fault) throw toApiError(fault, model, request);
   const invalidText = findInvalidText(request);
@@ -50,24 +46,24 @@ export function parseGeneration(
   };
 }
 
-function readModel(id: unknown, models: readonly Model[]): Model {
+function readModel(id: unknown): Model {
   const fail = (
     code: 'missing_required_parameter' | 'invalid_type' | 'model_not_found',
     message: string,
-    hint = listOf(models),
+    hint = listOfModels(),
   ) => new ApiError(code, { status: 400, param: 'model', message: `${message} ${hint}` });
 
   if (id === undefined) throw fail('missing_required_parameter', 'model is required.');
   if (typeof id !== 'string') throw fail('invalid_type', 'model must be a string.');
-  const model = findModel(id, models);
+  const model = findModel(id);
   if (!model) throw fail('model_not_found', 'There is no such model.');
   const { status, replacement } = model.lifecycle;
   if (status !== 'retired') return model;
   throw fail('model_not_found', `${id} is retired.`, replacement ? `Use ${replacement} instead.` : undefined);
 }
 
-function listOf(models: readonly Model[]): string {
-  const ids = models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
+function listOfModels(): string {
+  const ids = catalog.models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
   return `The models are ${ids.join(', ')}.`;
 }
 
@@ -128,10 +124,13 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 
-const validators = new Map<Model, ValidateFunction>();
+const validators = new WeakMap<Model, ValidateFunction>();
 
-/** Compiling takes milliseconds, so it happens at startup and not in a request. */
-for (const model of MODELS) validatorOf(model);
+/**
+ * Compiling takes milliseconds, so it happens at startup and not in a request. Of the operator's models, of which there may
+ * be hundreds, the first request of each compiles.
+ */
+for (const model of catalog.shipped) validatorOf(model);
 
 /** @returns the first error in a creation request for this model, or null */
 function firstFault(model: Model, body: object): ErrorObject | null {
@@ -140,7 +139,10 @@ function firstFault(model: Model, body: object): ErrorObject | null {
 }
 
 function validatorOf(model: Model): ValidateFunction {
-  let validate = validators.get(model);
-  if (!validate) validators.set(model, (validate = ajv.compile(model.parameters)));
+  const known = validators.get(model);
+  if (known) return known;
+  const validate = ajv.compile(model.parameters);
+  ajv.removeSchema(model.parameters); // it would be kept after the model is gone
+  validators.set(model, validate);
   return validate;
 }

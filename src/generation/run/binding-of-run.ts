@@ -1,3 +1,4 @@
+import type { Model } from '../../models/definition/model.ts';
 import type { PreparedRequest, ProviderRequest, ResolvedInput, Upstream } from '../../providers/contract/provider.ts';
 import type { ProviderRegistry, ReadyBinding } from '../../providers/registry.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
@@ -43,13 +44,16 @@ export function submissionTo(
   return { ...placeAt(binding), approximations, price: providers.priceOf(priced), calls };
 }
 
+/** @param definition the model in the version that the task runs under */
 export const requestOf = (
   { id, model, kind, input }: ClaimedTask,
+  definition: Model,
   { upstream }: ReadyBinding,
   images: ProviderRequest['images'],
 ): ProviderRequest => ({
   taskId: id,
   model,
+  definition,
   kind,
   input: input as unknown as ResolvedInput, // validated when the task was created
   images,

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { findModel } from '../../models/catalog.ts';
 import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
-import { ProviderError, type StopReason } from '../../providers/contract/provider.ts';
+import { ProviderError, type ProviderOutput, type StopReason } from '../../providers/contract/provider.ts';
 import type { Ending } from '../../tasks/record/ending.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
@@ -86,7 +86,7 @@ export class GenerateWorker {
     const { referenceImages, budget } = this;
     const images = new RunImages(task, model, lease.signal, { referenceImages, budget });
     try {
-      return await this.serving.serve(task, lease, images, (outputs) =>
+      const keep = (outputs: ProviderOutput[]) =>
         traces.span('store', {}, async (span) => {
           const stored = await this.outputs.store(lease, outputs, {
             model: task.model,
@@ -94,8 +94,8 @@ export class GenerateWorker {
           });
           span?.set({ 'darkroom.bytes': stored.reduce((sum, { size_bytes }) => sum + size_bytes, 0) });
           return stored;
-        }),
-      );
+        });
+      return await this.serving.serve({ task, model, lease, images, keep });
     } finally {
       await images.release();
     }

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Model } from '../../models/definition/model.ts';
 import {
   isResultUnwanted,
   ProviderError,
@@ -35,8 +36,12 @@ export interface Served<Kept> {
 
 interface Work<Kept> {
   task: ClaimedTask;
+  /** In the version that the task runs under. */
+  model: Model;
   lease: Lease;
+  /** Fetched only when a new job may be submitted. */
   images: ImageSource;
+  /** Stores the outputs; called before the files of the run are deleted. */
   keep: Keep<Kept>;
 }
 
@@ -58,14 +63,10 @@ export class ServeGeneration {
     private readonly pauses: Pauses,
   ) {}
 
-  /**
-   * @param images the request's reference images; fetched only when a new job may be submitted
-   * @param keep stores the outputs; called before the files of the run are deleted
-   * @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason
-   */
-  async serve<Kept>(task: ClaimedTask, lease: Lease, images: ImageSource, keep: Keep<Kept>): Promise<Served<Kept>> {
-    const bindings = this.providers.bindingsOf(task.model);
-    const work = { task, lease, images, keep };
+  /** @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason */
+  async serve<Kept>(work: Work<Kept>): Promise<Served<Kept>> {
+    const { task, model, lease } = work;
+    const bindings = this.providers.bindingsOf(model);
     if (task.submitted_at === null) {
       await this.assertNotWaiting(bindings, task, lease);
       return this.tryInTurn(bindings, work);
@@ -73,7 +74,7 @@ export class ServeGeneration {
 
     const called = bindingCalled(bindings, task);
     if (!called) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was called is gone.' });
-    const again = await this.maySubmitAgain(called, task, lease);
+    const again = await this.maySubmitAgain(called, work);
     if (again !== 'no') {
       const withdraw = () => this.queue.submitWithdrawn(lease, again === 'risking a second charge');
       if (!(await whileDatabaseDown(lease, withdraw))) throw await lease.whyRevoked();
@@ -91,12 +92,11 @@ export class ServeGeneration {
   /** After a crash between the intent and the upstream's id: looks up whether the paid call was accepted. */
   private async maySubmitAgain(
     called: ReadyBinding,
-    task: ClaimedTask,
-    lease: Lease,
+    { task, model, lease }: Work<unknown>,
   ): Promise<'no' | 'at no cost' | 'risking a second charge'> {
     if (task.upstream_id !== null) return 'no';
     const { provider, onUnknownOutcome } = called;
-    const request = requestOf(task, called, NO_IMAGES);
+    const request = requestOf(task, model, called, NO_IMAGES);
     const mayRepeat = (onUnknownOutcome ?? (isSynchronous(called, task) ? 'resubmit' : 'fail')) === 'resubmit';
     try {
       if (!provider.find) throw new ProviderError('provider_outcome_unknown', { billing: 'unknown' });
@@ -148,8 +148,11 @@ export class ServeGeneration {
     if (closed.length > 0) throw waitForPlace(task);
   }
 
-  private async runOn<Kept>(binding: ReadyBinding, { task, lease, images, keep }: Work<Kept>): Promise<Served<Kept>> {
-    const request = requestOf(task, binding, await inStage('images', task.kind, () => images.get()));
+  private async runOn<Kept>(
+    binding: ReadyBinding,
+    { task, model, lease, images, keep }: Work<Kept>,
+  ): Promise<Served<Kept>> {
+    const request = requestOf(task, model, binding, await inStage('images', task.kind, () => images.get()));
     if (hasImages(request)) lease.moments.referencesReady();
     const prepared = prepareRequest(binding.provider, request);
     const submission = submissionTo(binding, request, prepared, this.providers);

@@ -1,4 +1,4 @@
-import { modelArgument, unionArgument } from './model-arguments.ts';
+import { modelArgument, unionArguments } from './model-arguments.ts';
 
 const ARGUMENTS = {
   image: ['prompt', 'reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'],
@@ -14,6 +14,6 @@ const ARGUMENTS = {
 } as const;
 
 it.each(['image', 'video'] as const)('describes the arguments of the models that make an %s', (kind) => {
-  const named = ARGUMENTS[kind].map((name) => [name, unionArgument(kind, name)]);
-  expect(JSON.stringify({ model: modelArgument(kind), ...Object.fromEntries(named) }, null, 1)).toMatchSnapshot();
+  const named = unionArguments(kind, ARGUMENTS[kind]);
+  expect(JSON.stringify({ model: modelArgument(kind), ...named }, null, 1)).toMatchSnapshot();
 });

@@ -1,4 +1,4 @@
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ParameterSchema } from '../../models/definition/parameters.ts';
@@ -13,31 +13,47 @@ interface Taker {
 
 /** The models that an agent can choose from, the default first. */
 export const modelsOf = (kind: MediaKind): Model[] =>
-  MODELS.filter((model) => model.kind === kind && model.lifecycle.status !== 'retired');
+  catalog.models.filter((model) => model.kind === kind && model.lifecycle.status !== 'retired');
+
+/** Makes something of the models, and again once others have taken their place. */
+export function perSet<Made>(make: () => Made): () => Made {
+  let made: { of: readonly Model[]; value: Made } | undefined;
+  return () => {
+    if (made?.of !== catalog.models) made = { of: catalog.models, value: make() };
+    return made.value;
+  };
+}
 
 export function modelArgument(kind: MediaKind): ArgumentSchema {
   const models = modelsOf(kind);
   const about = models.map(({ id, description }) => `${id}: ${description}`);
   return {
     type: 'string',
-    enum: models.map(({ id }) => id),
-    default: models[0]!.id,
+    ...(models[0] && { enum: models.map(({ id }) => id), default: models[0].id }),
     description: ['The model that makes it.', ...about].join(' '),
   };
 }
 
 /**
- * The argument for a parameter of the models of a kind: the union of what they take, because several model APIs refuse tools
- * whose schema has alternatives. The description names who takes what; the creation checks it.
+ * The arguments for parameters of the models of a kind, if a model takes them: the union of what they take, because several
+ * model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation checks it.
  */
-export function unionArgument(kind: MediaKind, name: string): ArgumentSchema {
+export const unionArguments = (kind: MediaKind, names: readonly string[]): Record<string, ArgumentSchema> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const argument = unionArgument(kind, name);
+      return argument ? [[name, argument]] : [];
+    }),
+  );
+
+function unionArgument(kind: MediaKind, name: string): ArgumentSchema | null {
   const models = modelsOf(kind);
   const takers = models.flatMap((model): Taker[] => {
     const schema = model.parameters.properties[name];
     return schema ? [{ model, schema }] : [];
   });
   const [first] = takers;
-  if (!first) throw new Error(`No model of the kind ${kind} takes ${name}.`);
+  if (!first) return null;
   const schemas = takers.map(({ schema }) => schema);
   const { items } = first.schema;
   return {

@@ -4,8 +4,8 @@ import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
-import { modelArgument, unionArgument } from '../schemas/model-arguments.ts';
-import { toolInput, waitArgument } from '../schemas/tool-arguments.ts';
+import { modelArgument, perSet, unionArguments } from '../schemas/model-arguments.ts';
+import { type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
@@ -28,19 +28,24 @@ export class GenerateVideoTool implements Tool {
   readonly annotations = CREATES;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
-  readonly input;
+  private readonly inputs = perSet(() => this.inputNow());
 
   constructor(
     private readonly config: Config,
     private readonly generations: GenerationsService,
     private readonly creations: Creations,
-  ) {
-    const parameters = PARAMETERS.map((name) => [name, unionArgument('video', name)] as const);
-    this.input = toolInput(
+  ) {}
+
+  get input(): ToolInput {
+    return this.inputs();
+  }
+
+  private inputNow(): ToolInput {
+    return toolInput(
       {
-        prompt: unionArgument('video', 'prompt'),
+        ...unionArguments('video', ['prompt']),
         model: modelArgument('video'),
-        ...Object.fromEntries(parameters),
+        ...unionArguments('video', PARAMETERS),
         wait_s: waitArgument(this.config.mcpWaitS),
       },
       ['prompt'],

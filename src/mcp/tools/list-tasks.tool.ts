@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { TaskListView } from '../../tasks/edge/list.view.ts';
@@ -12,7 +12,8 @@ import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';
 import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
-import { toolInput } from '../schemas/tool-arguments.ts';
+import { perSet } from '../schemas/model-arguments.ts';
+import { type ToolInput, toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const DEFAULT_LIMIT = 10;
@@ -31,13 +32,21 @@ export class ListTasksTool implements Tool {
   readonly name = 'list_tasks';
   readonly title = 'List tasks';
   readonly description = 'Lists your tasks, the newest first, by whichever interface they were created.';
-  readonly input = toolInput({
-    status: { type: 'string', enum: TASK_STATUSES, description: 'Only tasks with this status.' },
-    kind: { type: 'string', enum: ['image', 'video'], description: 'Only tasks that make this.' },
-    model: { type: 'string', enum: MODELS.map(({ id }) => id), description: 'Only tasks of this model.' },
-    limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Tasks per page.' },
-    after: { type: 'string', description: 'The last_id of the page before.' },
-  });
+  private readonly inputs = perSet(() =>
+    toolInput({
+      status: { type: 'string', enum: TASK_STATUSES, description: 'Only tasks with this status.' },
+      kind: { type: 'string', enum: ['image', 'video'], description: 'Only tasks that make this.' },
+      model: { type: 'string', enum: catalog.models.map(({ id }) => id), description: 'Only tasks of this model.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        default: DEFAULT_LIMIT,
+        description: 'Tasks per page.',
+      },
+      after: { type: 'string', description: 'The last_id of the page before.' },
+    }),
+  );
   readonly output = jsonSchemaOf(TaskListView) as Tool['output'];
   readonly annotations = READS;
   readonly scope = 'tasks:read';
@@ -48,6 +57,10 @@ export class ListTasksTool implements Tool {
     private readonly views: TaskViews,
     private readonly lookups: Lookups,
   ) {}
+
+  get input(): ToolInput {
+    return this.inputs();
+  }
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input, given);

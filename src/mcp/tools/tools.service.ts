@@ -11,6 +11,7 @@ import { GetUsageTool } from './get-usage.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
+import { perSet } from '../schemas/model-arguments.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { present } from '../contract/without-nulls.ts';
 
@@ -20,7 +21,7 @@ export class ToolsService {
   private readonly logger = new Logger('mcp');
   private readonly byName: ReadonlyMap<string, Tool>;
   /** The same for every key, so that clients may share it. */
-  readonly descriptions: ToolDescription[];
+  private readonly described = perSet(() => [...this.byName.values()].map(describe));
 
   constructor(
     private readonly rateLimits: RateLimits,
@@ -44,7 +45,10 @@ export class ToolsService {
       getUsage,
     ];
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
-    this.descriptions = tools.map(describe);
+  }
+
+  get descriptions(): ToolDescription[] {
+    return this.described();
   }
 
   has(name: unknown): boolean {

@@ -9,6 +9,8 @@ import { versionOf } from './version.ts';
 interface About {
   /** Whether an operator declared it; the others come with the service. */
   declared: boolean;
+  /** The name of the file. */
+  file: string;
   /** Unix seconds at which the id was first loaded, for a declaration without a date. */
   createdAt: number;
   /** The files that its bindings name, by name. */
@@ -16,7 +18,7 @@ interface About {
 }
 
 /** @param model that is checked */
-export function modelOf(model: Declaration, { declared, createdAt, workflows }: About): Model {
+export function modelOf(model: Declaration, { declared, file, createdAt, workflows }: About): Model {
   const { lifecycle } = model;
   return {
     id: model.id,
@@ -33,6 +35,7 @@ export function modelOf(model: Declaration, { declared, createdAt, workflows }: 
       return lifecycleOf(lifecycle, Date.now());
     },
     declared,
+    file,
     aliases: model.aliases ?? [],
     isListed: model.access === 'listed',
     version: versionOf(model, workflows),

@@ -1,30 +1,25 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import type { Declaration } from './declaration.ts';
-import type { YamlFile } from './yaml-file.ts';
 
 /** Of one workflow, in bytes. */
 const MAX_WORKFLOW_BYTES = 2_097_152;
 
-/** Reads the workflow files that the bindings of a declaration name. They lie in its folder. @returns them by name */
-export function readWorkflows(file: YamlFile, folder: string, { bindings }: Declaration): Map<string, unknown> {
-  const workflows = new Map<string, unknown>();
-  bindings.forEach(({ workflow }, at) => {
-    if (workflow === undefined || workflows.has(workflow)) return;
-    const refuse = (message: string) => file.fault(['bindings', at, 'workflow'], `workflow "${workflow}" ${message}`);
-    try {
-      const path = realpathSync(join(folder, workflow));
-      if (!path.startsWith(realpathSync(folder) + sep)) return refuse('is outside the folder');
-      const { size } = statSync(path);
-      if (size > MAX_WORKFLOW_BYTES) return refuse(`is ${size} bytes, at most ${MAX_WORKFLOW_BYTES}`);
-      workflows.set(workflow, JSON.parse(readFileSync(path, 'utf8')));
-    } catch (error) {
-      if (error instanceof SyntaxError) return refuse('is no JSON');
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === undefined) throw error;
-      // A path out of the folder says nothing of what is there.
-      refuse(workflow.split('/').includes('..') ? 'is outside the folder' : `cannot be read (${code})`);
-    }
-  });
-  return workflows;
+/** The JSON of a workflow file, or what is wrong with it. */
+export type ReadWorkflow = { value: unknown } | { fault: string };
+
+/** @param name of a file in the folder of its declaration */
+export async function readWorkflow(folder: string, name: string): Promise<ReadWorkflow> {
+  try {
+    const path = await realpath(join(folder, name));
+    if (!path.startsWith((await realpath(folder)) + sep)) return { fault: 'is outside the folder' };
+    const { size } = await stat(path);
+    if (size > MAX_WORKFLOW_BYTES) return { fault: `is ${size} bytes, at most ${MAX_WORKFLOW_BYTES}` };
+    return { value: JSON.parse(await readFile(path, 'utf8')) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { fault: 'is no JSON' };
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    // A path out of the folder says nothing of what is there.
+    return { fault: name.split('/').includes('..') ? 'is outside the folder' : `cannot be read (${code})` };
+  }
 }

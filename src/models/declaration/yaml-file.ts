@@ -42,9 +42,21 @@ export class YamlFile {
     this.value = bytes === null ? undefined : this.read(bytes);
   }
 
+  /** A file that cannot be read. */
+  static broken(name: string, message: string): YamlFile {
+    const file = new YamlFile(name, null);
+    file.fault([], message);
+    return file;
+  }
+
   /** @param at whether the name of the field is wrong, or its value */
   fault(path: Path, message: string, at: 'key' | 'value' = 'value'): void {
     this.faultAt(this.placeOf(path)[at], path, message);
+  }
+
+  /** A fault that is not of the file alone. */
+  faultFor(path: Path, message: string): Fault {
+    return this.faultOf(this.placeOf(path).value, path, message);
   }
 
   /** A number as the file writes it: `1.10`. */
@@ -53,10 +65,13 @@ export class YamlFile {
   }
 
   private faultAt(offset: number, path: Path, message: string): void {
-    if (this.faults.length >= MAX_FAULTS) return;
+    if (this.faults.length < MAX_FAULTS) this.faults.push(this.faultOf(offset, path, message));
+  }
+
+  private faultOf(offset: number, path: Path, message: string): Fault {
     const before = this.text.slice(0, offset).split('\n');
     const [line, column] = [before.length, before.at(-1)!.length + 1];
-    this.faults.push({ file: this.name, line, column, path: pathText(path), message });
+    return { file: this.name, line, column, path: pathText(path), message };
   }
 
   /** Of the value, or of what should hold it. */

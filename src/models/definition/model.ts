@@ -46,6 +46,8 @@ export interface Model {
   pixels: PixelRule | null;
   /** Whether an operator declared it; the others come with the service. */
   declared: boolean;
+  /** The name of the file that declares it. */
+  file: string;
   /** Ids that façades take for this one. */
   aliases: readonly string[];
   /** Only keys that name it may use it. */

@@ -1,4 +1,4 @@
-import { findModel, MODELS } from '../catalog.ts';
+import { catalog, findModel } from '../catalog.ts';
 import type { Model } from './model.ts';
 import { nearestSize, parsePixels, toPixels } from './nearest-size.ts';
 
@@ -32,11 +32,14 @@ describe('a size in pixels', () => {
     expect(nearest(model, pixels)).toBe(found);
   });
 
-  it.each(MODELS.map((model) => [model.id, model] as const))('of the table of %s is found exactly', (_id, model) => {
-    for (const row of Object.values(model.sizes)) {
-      for (const size of Object.values(row)) expect(nearestSize(model.sizes, size)?.size).toEqual(size);
-    }
-  });
+  it.each(catalog.models.map((model) => [model.id, model] as const))(
+    'of the table of %s is found exactly',
+    (_id, model) => {
+      for (const row of Object.values(model.sizes)) {
+        for (const size of Object.values(row)) expect(nearestSize(model.sizes, size)?.size).toEqual(size);
+      }
+    },
+  );
 
   it('more than 15 % off every ratio is refused', () => {
     expect(nearest(gptImage2, '100x1000')).toBeNull();

@@ -1,4 +1,4 @@
-import { findModel, MODELS } from '../catalog.ts';
+import { catalog, findModel } from '../catalog.ts';
 import { chooseSize, type Size, sizeTable } from './sizes.ts';
 
 const gptImage2 = findModel('gpt-image-2')!;
@@ -51,30 +51,33 @@ function withPortraits(rows: Record<string, Record<string, string>>): Record<str
   return { ...rows, ...Object.fromEntries(portraits) };
 }
 
-describe.each(MODELS.map((model) => [model.id, model] as const))('the sizes of %s', (id, { sizes, parameters }) => {
-  const { aspect_ratio, resolution } = parameters.properties;
-  const all = Object.values(sizes).flatMap((row) => Object.values(row));
+describe.each(catalog.models.map((model) => [model.id, model] as const))(
+  'the sizes of %s',
+  (id, { sizes, parameters }) => {
+    const { aspect_ratio, resolution } = parameters.properties;
+    const all = Object.values(sizes).flatMap((row) => Object.values(row));
 
-  it('are the published ones', () => {
-    const asText = Object.fromEntries(
-      Object.entries(sizes).map(([ratio, row]) => [
-        ratio,
-        Object.fromEntries(Object.entries(row).map(([name, { width, height }]) => [name, `${width}x${height}`])),
-      ]),
-    );
-    expect(asText).toEqual(withPortraits(PUBLISHED[id]!));
-  });
+    it('are the published ones', () => {
+      const asText = Object.fromEntries(
+        Object.entries(sizes).map(([ratio, row]) => [
+          ratio,
+          Object.fromEntries(Object.entries(row).map(([name, { width, height }]) => [name, `${width}x${height}`])),
+        ]),
+      );
+      expect(asText).toEqual(withPortraits(PUBLISHED[id]!));
+    });
 
-  it('cover every ratio in every resolution of its parameters, and no other', () => {
-    const ratios = aspect_ratio!.enum!.filter((ratio) => ratio !== 'auto');
-    expect(Object.keys(sizes).sort()).toEqual(ratios.sort());
-    for (const row of Object.values(sizes)) expect(Object.keys(row)).toEqual(resolution!.enum);
-  });
+    it('cover every ratio in every resolution of its parameters, and no other', () => {
+      const ratios = aspect_ratio!.enum!.filter((ratio) => ratio !== 'auto');
+      expect(Object.keys(sizes).sort()).toEqual(ratios.sort());
+      for (const row of Object.values(sizes)) expect(Object.keys(row)).toEqual(resolution!.enum);
+    });
 
-  it('have even sides', () => {
-    expect(all.filter(({ width, height }) => width % 2 || height % 2)).toEqual([]);
-  });
-});
+    it('have even sides', () => {
+      expect(all.filter(({ width, height }) => width % 2 || height % 2)).toEqual([]);
+    });
+  },
+);
 
 it('gpt-image-2 keeps exactly to its ratios, in multiples of 16', () => {
   for (const [ratio, row] of Object.entries(gptImage2.sizes)) {

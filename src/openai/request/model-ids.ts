@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { findModel, MODELS } from '../../models/catalog.ts';
+import { catalog, findModel } from '../../models/catalog.ts';
 import { DEFAULT_MODEL } from '../../models/definition/default-model.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
@@ -46,7 +46,7 @@ export class ModelIds {
   }
 
   private idsOf(kind: MediaKind): string[] {
-    const ours = MODELS.filter((model) => model.kind === kind).map(({ id }) => id);
+    const ours = catalog.models.filter((model) => model.kind === kind).map(({ id }) => id);
     return [...ours, ...[...this.aliases].filter(([, id]) => ours.includes(id)).map(([alias]) => alias)];
   }
 }

@@ -4,7 +4,7 @@ import { typeidUnboxed } from 'typeid-js';
 import { type Actor, SERVICE } from '../../auth/audit/actor.ts';
 import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { findModel, MODELS } from '../../models/catalog.ts';
+import { catalog, findModel } from '../../models/catalog.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { ProviderRegistry } from '../../providers/registry.ts';
 import type { Pause } from '../../tasks/record/pause.entity.ts';
@@ -107,7 +107,7 @@ export class PausesService {
   /** Divides the models that cannot start among the open pauses. */
   private async divide(tx: EntityManager): Promise<void> {
     const open = await openPauses(tx);
-    const served = MODELS.map(({ id }) => ({ id, bindings: this.providers.bindingsOf(id) }));
+    const served = catalog.models.map((model) => ({ id: model.id, bindings: this.providers.bindingsOf(model) }));
     const models = modelsOf(open, served);
     for (const { id, models: before } of open) {
       const now = models.get(id)!;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.ts';
 import { Pauses } from '../../tasks/queue/pauses.ts';
 import type { ProviderRuns } from '../activity/activity.ts';
@@ -87,8 +87,9 @@ export class OperatorProviders {
   }
 
   private modelsOf({ endpoint }: ProviderPlace, runs: readonly ProviderRuns[]): PlaceModelView[] {
-    return MODELS.flatMap(({ id }) => {
-      const bindings = this.registry.bindingsOf(id).map((binding, at) => ({ ...binding, position: at + 1 }));
+    return catalog.models.flatMap((each) => {
+      const { id } = each;
+      const bindings = this.registry.bindingsOf(each).map((binding, at) => ({ ...binding, position: at + 1 }));
       return bindings
         .filter((binding) => binding.endpoint === endpoint)
         .map(({ name, upstream, position }) => {

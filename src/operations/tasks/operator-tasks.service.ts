@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/audit/actor.ts';
 import type { AuditAction } from '../../auth/audit/audit-event.entity.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { UsualTimes } from '../../tasks/insight/usual-times.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { Suspicion, TaskSelection, WatchedTask } from './watched-task.ts';
@@ -139,7 +139,9 @@ export class OperatorTasks {
   }
 
   private async suspicion(): Promise<Suspicion> {
-    const usual = await Promise.all(MODELS.map(async ({ id }) => ({ id, seconds: await this.times.ofModel(id) })));
+    const usual = await Promise.all(
+      catalog.models.map(async ({ id }) => ({ id, seconds: await this.times.ofModel(id) })),
+    );
     const known = usual.filter((each): each is { id: string; seconds: number } => each.seconds !== null);
     return {
       models: known.map(({ id }) => id),

@@ -111,6 +111,7 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   const config = Object.freeze({
     ...settings,
     dataDir: resolve(dataDir),
+    models: settings.models === null ? null : resolve(settings.models),
     publicUrl: (publicUrl ?? addressOf(host, port)).replace(/\/+$/, ''),
     graphqlIntrospection: graphqlIntrospection ?? !isProduction,
     isProduction,

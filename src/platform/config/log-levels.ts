@@ -22,6 +22,7 @@ export const LOG_CONTEXTS = [
   'graphql',
   'health',
   'mcp',
+  'models',
   'operations',
   'outputs',
   'pace',

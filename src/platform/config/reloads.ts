@@ -13,6 +13,7 @@ interface Reload {
 export class Reloads {
   private readonly logger = new Logger('process');
   private readonly reloads = new Map<string, Reload>();
+  private readonly acts: (() => void)[] = [];
 
   constructor(private readonly config: Config) {}
 
@@ -23,8 +24,14 @@ export class Reloads {
     else this.reloads.set(variable, { value, apply: [apply] });
   }
 
+  /** @param act called at each SIGHUP; it must not throw */
+  onHangup(act: () => void): void {
+    this.acts.push(act);
+  }
+
   /** Puts new values in force. One that is missing or wrong is logged, and the old one stays. */
   run(): void {
+    for (const act of this.acts) act();
     for (const [variable, reload] of this.reloads) {
       try {
         const value = this.config.secretOf(variable);

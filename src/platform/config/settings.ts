@@ -106,6 +106,24 @@ export const SETTINGS = {
   ),
 
   providersFile: setting('PROVIDERS', 'providers', optionalText(), 'YAML file: which provider serves which model.'),
+  models: setting(
+    'MODELS',
+    'providers',
+    optionalText(),
+    'Folder of YAML files that declare models; unset: the folder models in DATA_DIR, if it is there.',
+  ),
+  modelsWatchS: setting(
+    'MODELS_WATCH_S',
+    'providers',
+    decimal(5, 0, 3600),
+    'Seconds between looks for changes in that folder; 0: only at a SIGHUP.',
+  ),
+  modelsSandbox: setting(
+    'MODELS_SANDBOX',
+    'providers',
+    flag(false),
+    'Whether the sandbox serves every declared model, and nothing is called.',
+  ),
   providerPollIntervalMs: setting(
     'PROVIDER_POLL_INTERVAL_MS',
     'providers',

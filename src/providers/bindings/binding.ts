@@ -78,9 +78,12 @@ export function defaultBindings(model: Pick<Model, 'id' | 'bindings' | 'choose'>
   const complete = (binding: DeclaredBinding): Binding => completeBinding(fieldsOf(binding), config.credentials);
   if (model.choose === 'in_order') return model.bindings.map(complete);
   const first = model.bindings.find((binding) => isConfigured(binding, config));
-  if (!first) return [completeBinding({ provider: 'sandbox', model: model.id }, config.credentials)];
+  if (!first) return [sandboxBinding(model.id, config)];
   return model.bindings.filter(({ provider }) => provider === first.provider).map(complete);
 }
+
+export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'credentials'>): Binding =>
+  completeBinding({ provider: 'sandbox', model }, credentials);
 
 function isConfigured({ provider, credential }: DeclaredBinding, { credentials, secretOf }: Configured): boolean {
   const defaults = DEFAULTS[provider as ProviderName];

@@ -1,5 +1,5 @@
-import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
-import { MODELS } from '../../models/catalog.ts';
+import { isMap, isSeq, LineCounter, type Node, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { catalog } from '../../models/catalog.ts';
 import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { readTextFile } from '../../platform/config/text-file.ts';
 import { loadTemplate } from '../comfyui/load-template.ts';
@@ -85,11 +85,20 @@ class BindingsReader {
   }
 
   private readModels(models: Node | null): Map<string, Binding[]> {
-    const ids = MODELS.map(({ id }) => id);
-    if (isMap(models))
-      return new Map(this.yaml.fieldsOf(models, ids, 'model').map(([id, list]) => [id, this.readList(id, list)]));
+    const ids = catalog.shipped.map(({ id }) => id);
+    if (isMap(models)) {
+      for (const { key } of models.items) this.refuseDeclared(key as Scalar);
+      const fields = this.yaml.fieldsOf(models, ids, 'model', (id) => catalog.find(id) !== undefined);
+      return new Map(fields.map(([id, list]) => [id, this.readList(id, list)]));
+    }
     this.yaml.fault(this.yaml.at(models), 'models must map models to lists of bindings');
     return new Map();
+  }
+
+  /** The file of a declared model has its bindings. */
+  private refuseDeclared(key: Scalar): void {
+    const model = catalog.find(String(key.value));
+    if (model?.declared) this.yaml.fault(this.yaml.at(key), `declared in ${model.file}; put its bindings there`);
   }
 
   private readList(modelId: string, list: Node | null): Binding[] {

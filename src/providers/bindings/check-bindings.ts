@@ -4,6 +4,7 @@ import { shown } from '../../models/declaration/fault.ts';
 import { parameterNamesOf, parameterSchemaOf } from '../../models/declaration/parameters-of.ts';
 import type { YamlFile } from '../../models/declaration/yaml-file.ts';
 import type { BindingAt } from './binding-at.ts';
+import { checkPrices } from './declared-prices.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkFields } from './check-fields.ts';
 import { TAKEN } from './takes.ts';
@@ -11,6 +12,7 @@ import { TAKEN } from './takes.ts';
 /** Checks the bindings of a declaration. The file's faults get what is wrong. */
 export function checkBindings(file: YamlFile, model: Declaration): void {
   const names = new Set(parameterNamesOf(model));
+  checkPrices(file, model);
   model.bindings.forEach((binding, at) => {
     const where = { file, model, binding, at, names };
     const before = file.faults.length;

@@ -1,15 +1,13 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { valuesOf } from '../../models/definition/parameters.ts';
 import { PROVIDER_NAMES } from './binding.ts';
-import { AMOUNTS, MATCHED, MICROS, type Price } from './price.ts';
+import { AMOUNTS, MATCHED, type Price } from './price.ts';
+import { amountFault, microsOf } from './price-amount.ts';
 import type { Fields, YamlFields } from './yaml-fields.ts';
 
 const RULES = ['none', 'full'] as const;
 const FIELDS = [...MATCHED, ...AMOUNTS, 'on_failure', 'on_cancel'];
-const MAX_PRICE = 1_000_000n;
-const MAX_PLACES = 6;
-const DECIMAL = /^([0-9]{1,12})(?:\.([0-9]{1,12}))?$/;
 
 /** Reads `currency` and `prices` of the PROVIDERS file. Faults go to `yaml`. */
 export class PricesReader {
@@ -44,7 +42,7 @@ export class PricesReader {
     const known = (name: string, values: readonly string[]) => yaml.oneOf(fields, name, values);
     const model = known(
       'model',
-      MODELS.map(({ id }) => id),
+      catalog.models.map(({ id }) => id),
     );
     const fits = {
       provider: known('provider', PROVIDER_NAMES),
@@ -65,14 +63,9 @@ export class PricesReader {
   /** Reads the text of the file, because a number of JavaScript is not exact. */
   private amount(name: string, node: Node | null | undefined): bigint {
     const text = isScalar(node) ? textOf(node) : null;
-    const [, whole, places = ''] = DECIMAL.exec(text ?? '') ?? [];
-    const micros = whole === undefined ? null : BigInt(whole + places.padEnd(MAX_PLACES, '0').slice(0, MAX_PLACES));
-    if (micros !== null && places.length <= MAX_PLACES && micros <= MAX_PRICE * MICROS) return micros;
-    const bounds = `a decimal from 0 to ${MAX_PRICE} with at most ${MAX_PLACES} places`;
-    this.yaml.fault(
-      this.yaml.at(node ?? null),
-      `${name} must be ${bounds}, not ${text === null ? 'this' : `"${text}"`}`,
-    );
+    const micros = microsOf(text ?? '');
+    if (micros !== null) return micros;
+    this.yaml.fault(this.yaml.at(node ?? null), amountFault(name, text === null ? 'this' : `"${text}"`));
     return 0n;
   }
 }
@@ -81,6 +74,6 @@ const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.
 
 /** The values of a parameter, of one model or of all. */
 function valuesIn(parameter: string, modelId: string | undefined): string[] {
-  const models = MODELS.filter(({ id }) => modelId === undefined || id === modelId);
+  const models = catalog.models.filter(({ id }) => modelId === undefined || id === modelId);
   return [...new Set(models.flatMap(({ parameters }) => valuesOf(parameters, parameter)))];
 }

@@ -11,11 +11,18 @@ export class YamlFields {
     private readonly lines: LineCounter,
   ) {}
 
-  fieldsOf(map: YAMLMap, known: readonly string[], what = 'field'): [string, Node | null][] {
+  /** @param isTold whether a name that is not known has a fault of its own */
+  fieldsOf(
+    map: YAMLMap,
+    known: readonly string[],
+    what = 'field',
+    isTold: (name: string) => boolean = () => false,
+  ): [string, Node | null][] {
     return map.items.map((pair) => {
       const key = pair.key as Scalar;
       const name = String(key.value);
-      if (!known.includes(name)) this.fault(this.at(key), `unknown ${what} "${name}"; known are ${known.join(', ')}`);
+      if (!known.includes(name) && !isTold(name))
+        this.fault(this.at(key), `unknown ${what} "${name}"; known are ${known.join(', ')}`);
       return [name, pair.value as Node | null];
     });
   }

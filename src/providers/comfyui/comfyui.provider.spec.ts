@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { skipPauses, stopClock } from '../../../test/support/clock.ts';
 import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
-import { MODELS } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { ComfyuiStub, type Fault } from '../../../test/support/stubs/comfyui.stub.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import {
@@ -146,15 +146,17 @@ function unfitOf(act: () => unknown): string {
 }
 
 describe('images', () => {
-  const values = MODELS.filter(({ kind }) => kind === 'image').flatMap((model) => {
-    const { aspect_ratio: ratio, resolution } = model.parameters.properties as unknown as Record<
-      string,
-      { enum: string[] }
-    >;
-    return (ratio?.enum ?? []).flatMap((aspect_ratio) =>
-      (resolution?.enum ?? []).map((resolution) => [model.id, aspect_ratio, resolution] as const),
-    );
-  });
+  const values = catalog.models
+    .filter(({ kind }) => kind === 'image')
+    .flatMap((model) => {
+      const { aspect_ratio: ratio, resolution } = model.parameters.properties as unknown as Record<
+        string,
+        { enum: string[] }
+      >;
+      return (ratio?.enum ?? []).flatMap((aspect_ratio) =>
+        (resolution?.enum ?? []).map((resolution) => [model.id, aspect_ratio, resolution] as const),
+      );
+    });
 
   it.each(values)('makes %s in %s and %s', async (model, aspect_ratio, resolution) => {
     const request = aRequest({ aspect_ratio, resolution, prompt: 'braces {{width}} and $& stay' }, { model });

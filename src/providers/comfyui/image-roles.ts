@@ -1,6 +1,5 @@
-import { findModel } from '../../models/catalog.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import type { InputImage, ProviderRequest } from '../contract/provider.ts';
+import { definitionOf, type InputImage, type ProviderRequest } from '../contract/provider.ts';
 import type { Slot } from './slots.ts';
 
 /** One way to pass a request's images to a workflow. */
@@ -25,7 +24,8 @@ const NOT_FIRST: Approximation = {
 };
 
 /** Uses the input only: the images may not be fetched yet. @returns the exact way first, then the approximations */
-export function imageRoles({ kind, model, input }: ProviderRequest): ImageRoles[] {
+export function imageRoles(request: ProviderRequest): ImageRoles[] {
+  const { kind, input } = request;
   if (kind === 'image') {
     const count = input.reference_images?.length ?? 0;
     return [{ images: Array.from({ length: count }, (_, i) => reference(i + 1)), approximations: [] }];
@@ -42,7 +42,7 @@ export function imageRoles({ kind, model, input }: ProviderRequest): ImageRoles[
     images: [firstFrameAsReference],
     approximations,
   });
-  const guided = findModel(model)?.guidance?.loneFirstFrame[mode] ?? { as: 'first_frame' };
+  const guided = definitionOf(request)?.guidance?.loneFirstFrame[mode] ?? { as: 'first_frame' };
   const notes = guided.nearest === undefined ? [] : near(guided.nearest);
   if (guided.as === 'reference') return [asReference(notes), asFirstFrame(near('first_frame'))];
   // Only omni leaves the role of the image open.

@@ -1,5 +1,6 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import {
+  definitionOf,
   OF_WORKER,
   type PreparedRequest,
   type Provider,
@@ -7,7 +8,6 @@ import {
   type ResolvedInput,
   UnsupportedRequest,
 } from './provider.ts';
-import { findModel } from '../../models/catalog.ts';
 import { chooseSize, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
 /** A hint that a provider may leave aside: its value where the provider does not have it. The task records that. */
@@ -54,9 +54,10 @@ interface Options {
  * square.
  * @throws UnsupportedRequest for a ratio or resolution without a size
  */
-export function requestedSize({ model, input, images }: ProviderRequest, options: Options = {}): SizeChoice {
+export function requestedSize(request: ProviderRequest, options: Options = {}): SizeChoice {
+  const { input, images } = request;
   const { aspect_ratio: ratio, resolution } = input;
-  const { sizes = findModel(model)?.sizes ?? {}, accepts } = options;
+  const { sizes = definitionOf(request)?.sizes ?? {}, accepts } = options;
   const choice = chooseSize(sizes, { ratio, resolution, reference: images.references[0], accepts });
   if (choice) return choice;
   const param = ratio === 'auto' || Object.hasOwn(sizes, ratio) ? 'resolution' : 'aspect_ratio';

@@ -1,5 +1,7 @@
 import { ERRORS } from '../../errors/catalog.ts';
+import { findModel } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
+import type { Model } from '../../models/definition/model.ts';
 import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { Tokens } from '../../tasks/record/task-usage.ts';
@@ -61,12 +63,18 @@ export interface ProviderRequest {
   taskId: string;
   /** Our logical model id. */
   model: string;
+  /** The model in the version that the task runs under; absent: as it is loaded now. */
+  definition?: Pick<Model, 'sizes' | 'guidance'>;
   kind: MediaKind;
   input: ResolvedInput;
   /** The fetched images of the URLs in `input`, in the same order. */
   images: { references: InputImage[]; firstFrame: InputImage | null };
   upstream: Upstream;
 }
+
+/** The sizes of the model that a request is for, and what its images mean. */
+export const definitionOf = ({ definition, model }: ProviderRequest): Pick<Model, 'sizes' | 'guidance'> | undefined =>
+  definition ?? findModel(model);
 
 /** Why a run was stopped. Only after `deadline` does the run still write to the task. */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';

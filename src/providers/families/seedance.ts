@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { findModel } from '../../models/catalog.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { definitionOf, type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 
 /** The images that Seedance 2.0 accepts: none, one first frame, or one or two references. The model cannot combine them. */
 export type Guidance = 'text' | 'first_frame' | 'references';
@@ -50,11 +49,8 @@ export function seedOf(taskId: string): number {
 
 type Guided = Pick<SeedanceShot, 'prompt' | 'guidance' | 'images'>;
 
-function guidanceOf(
-  { model, input, images }: ProviderRequest,
-  tag: (n: number) => string,
-  approximations: Approximation[],
-): Guided {
+function guidanceOf(request: ProviderRequest, tag: (n: number) => string, approximations: Approximation[]): Guided {
+  const { input, images } = request;
   const { prompt, reference_mode: mode = 'omni' } = input;
   const first = images.firstFrame ? [images.firstFrame] : [];
   const reference = images.references.slice(0, 1);
@@ -72,7 +68,7 @@ function guidanceOf(
     const roles = `${tag(1)} is the opening frame of the video; ${tag(2)} is a reference to follow.`;
     return { prompt: `${prompt}\n\n${roles}`, guidance: 'references', images: [...first, ...reference] };
   }
-  const guided = findModel(model)?.guidance?.loneFirstFrame[mode];
+  const guided = definitionOf(request)?.guidance?.loneFirstFrame[mode];
   if (!guided) throw new UnsupportedRequest('reference_mode', 'Seedance has no such mode.');
   if (guided.nearest) approximations.push({ param: 'reference_mode', requested: mode, used: guided.nearest });
   return { prompt, guidance: guided.as === 'first_frame' ? 'first_frame' : 'references', images: first };

@@ -1,13 +1,14 @@
-import { MODELS } from '../../models/catalog.ts';
+import { findModel } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { WORK_BUCKETS } from '../../platform/observe/measuring/buckets.ts';
-import { closedLabel } from '../../platform/observe/measuring/closed-label.ts';
+import { OTHER } from '../../platform/observe/measuring/closed-label.ts';
 import { counter, histogram, OperatorCounts, Tally } from '../../platform/observe/measuring/declare.ts';
 import type { ClaimedTask } from '../record/lease.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import type { Moment } from '../record/moment.ts';
 
-const modelOf = closedLabel(MODELS.map(({ id }) => id));
+/** The models are a closed list too, of the operator's. */
+const modelOf = (id: string): string => (findModel(id) ? id : OTHER);
 
 const created = new Tally('darkroom_tasks_created_total', 'Tasks that this process stored.', ['model'], (model) => ({
   model,

@@ -1,6 +1,6 @@
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import sharp from 'sharp';
-import { MODELS } from '../../../src/models/catalog.ts';
+import { catalog } from '../../../src/models/catalog.ts';
 import { type SharedService, joinService } from '../../support/service.ts';
 import type { TaskBody } from '../../support/clients/api.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
@@ -202,7 +202,7 @@ describe('the schemas of the tools', () => {
     const client = await connect('modern');
     const { tools } = await client.listTools();
     await client.close();
-    for (const { kind, parameters } of MODELS) {
+    for (const { kind, parameters } of catalog.models) {
       const { properties } = byName(tools, `generate_${kind}`).inputSchema as { properties: Record<string, any> };
       for (const [name, schema] of Object.entries(parameters.properties)) {
         if (KEPT_FROM_AGENTS.includes(name)) continue;

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { type Dirent } from 'node:fs';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, extname, join, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { Model } from '../definition/model.ts';
+import type { Fault } from './fault.ts';
+import { namesFaults } from './names-faults.ts';
+import { type CheckBindings, MAX_FILE_BYTES, readOpened } from './read-models.ts';
+import { type ReadWorkflow, readWorkflow } from './workflows.ts';
+import { YamlFile } from './yaml-file.ts';
+
+const MAX_FILES = 500;
+/** Of all declarations and workflows together, in bytes. */
+const MAX_FOLDER_BYTES = 33_554_432;
+const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
+
+export interface FolderOptions {
+  /** Unix seconds at which an id was first loaded, for declarations without a date. */
+  createdAtOf: (id: string) => number;
+  /** Ids and aliases that are given already, and to what. */
+  taken: ReadonlyMap<string, string>;
+  checkBindings: CheckBindings;
+}
+
+/** All models of a folder, or what is wrong in its files. */
+export interface ReadFolder {
+  files: { file: YamlFile; model: Model | null; faults: Fault[] }[];
+  /** By id, in order. Empty if there is a fault. */
+  models: Model[];
+  faults: Fault[];
+}
+
+interface Known {
+  stamp: string;
+  file: YamlFile;
+  model: Model | null;
+}
+
+/** A folder of declarations. What has not changed since the last reading is not read again. */
+export class ModelFolder {
+  private known = new Map<string, Known>();
+  /** Of the last reading, relative to the folder. */
+  private workflows: readonly string[] = [];
+
+  constructor(
+    readonly path: string,
+    private readonly options: FolderOptions,
+  ) {}
+
+  /** Changes whenever a file may have changed. @throws Error when the folder cannot be read */
+  async stamp(): Promise<string> {
+    const names = [...new Set([...(await this.names()), ...this.workflows])];
+    const stamps = await Promise.all(names.map(async (name) => `${name} ${await this.stampOf(name)}`));
+    return stamps.join('\n');
+  }
+
+  /** Every model, or all faults of all files. @throws Error when the folder cannot be read */
+  async read(): Promise<ReadFolder> {
+    const names = await this.names();
+    if (names.length > MAX_FILES) return this.refused(`has ${names.length} files, at most ${MAX_FILES}`);
+    const opened = await this.declarations(names);
+    const workflows = await this.readWorkflows(opened.map(({ file }) => file));
+    const bytes = await this.bytesOf([...opened.map(({ file }) => basename(file.name)), ...workflows.keys()]);
+    if (bytes > MAX_FOLDER_BYTES) return this.refused(`has ${bytes} bytes, at most ${MAX_FOLDER_BYTES}`);
+    const known = new Map<string, Known>();
+    for (const each of opened) known.set(each.file.name, await this.model(each, workflows));
+    this.known = known;
+    this.workflows = [...workflows.keys()];
+    const all = [...known.values()];
+    const more = namesFaults(
+      all.map(({ file }) => file),
+      this.options.taken,
+    );
+    const files = all.map(({ file, model }) => ({ file, model, faults: [...file.faults, ...(more.get(file) ?? [])] }));
+    const faults = files.flatMap((each) => each.faults);
+    const models = faults.length > 0 ? [] : files.flatMap(({ model }) => model ?? []);
+    return { files, models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)), faults };
+  }
+
+  /** The files that may be declarations: not hidden, and of links those that lead to a file of the folder itself. */
+  private async names(): Promise<string[]> {
+    const inside = (await realpath(this.path)) + sep;
+    const isFile = async (entry: Dirent): Promise<boolean> => {
+      if (!entry.isSymbolicLink()) return entry.isFile();
+      const target = await realpath(join(this.path, entry.name)).catch(() => null);
+      return target !== null && target.startsWith(inside) && (await stat(target)).isFile();
+    };
+    const entries = (await readdir(this.path, { withFileTypes: true })).filter(
+      ({ name }) => EXTENSIONS.has(extname(name)) && !name.startsWith('.'),
+    );
+    const are = await Promise.all(entries.map(isFile));
+    return entries
+      .filter((_, at) => are[at])
+      .map(({ name }) => name)
+      .toSorted();
+  }
+
+  private async stampOf(name: string): Promise<string> {
+    const { size, mtimeMs, ino } = await stat(join(this.path, name)).catch(() => ({ size: 0, mtimeMs: 0, ino: 0 }));
+    return `${size} ${mtimeMs} ${ino}`;
+  }
+
+  private async bytesOf(names: readonly string[]): Promise<number> {
+    const sizes = await Promise.all(
+      names.map((name) =>
+        stat(join(this.path, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** A JSON file that a binding names is its workflow, and no declaration. */
+  private async declarations(names: readonly string[]): Promise<Omit<Known, 'model'>[]> {
+    const isJson = (name: string): boolean => extname(name) === '.json';
+    const yaml = await this.open(names.filter((name) => !isJson(name)));
+    const workflows = new Set(yaml.flatMap(({ file }) => workflowsOf(file)));
+    const json = await this.open(names.filter((name) => isJson(name) && !workflows.has(name)));
+    const more = new Set(json.flatMap(({ file }) => workflowsOf(file)));
+    const all = [...yaml, ...json.filter(({ file }) => !more.has(basename(file.name)))];
+    return all.toSorted((a, b) => (a.file.name < b.file.name ? -1 : 1));
+  }
+
+  private async open(names: readonly string[]): Promise<Omit<Known, 'model'>[]> {
+    const opened: Omit<Known, 'model'>[] = [];
+    for (const name of names) {
+      const path = join(this.path, name);
+      const stamp = await this.stampOf(name);
+      const known = this.known.get(path);
+      opened.push(known?.stamp.startsWith(`${stamp}\n`) ? known : { stamp: `${stamp}\n`, file: await openFile(path) });
+    }
+    return opened;
+  }
+
+  private async readWorkflows(files: readonly YamlFile[]): Promise<Map<string, ReadWorkflow>> {
+    const names = [...new Set(files.flatMap(workflowsOf))].filter((name) => WORKFLOW.test(name));
+    const read = await Promise.all(names.map(async (name) => [name, await readWorkflow(this.path, name)] as const));
+    return new Map(read);
+  }
+
+  /** The model of a file; the one of the last reading if neither it nor a workflow of it has changed. */
+  private async model(
+    { file, stamp: own }: Omit<Known, 'model'>,
+    workflows: ReadonlyMap<string, ReadWorkflow>,
+  ): Promise<Known> {
+    const [first = ''] = own.split('\n');
+    const of = await Promise.all(workflowsOf(file).map((name) => this.stampOf(name)));
+    const stamp = `${first}\n${of.join('\n')}`;
+    const known = this.known.get(file.name);
+    if (known?.file === file && known.stamp === stamp) return known;
+    await setImmediate(); // others wait meanwhile: hundreds of files may have changed
+    const fresh = known?.file === file ? await openFile(file.name) : file; // its faults were of other workflows
+    const { createdAtOf, checkBindings } = this.options;
+    const id = idOf(fresh);
+    const createdAt = id === null ? 0 : createdAtOf(id);
+    return { stamp, file: fresh, model: readOpened(fresh, { declared: true, createdAt, checkBindings, workflows }) };
+  }
+
+  private refused(message: string): ReadFolder {
+    return { files: [], models: [], faults: [{ file: this.path, line: 1, column: 1, path: 'file', message }] };
+  }
+}
+
+/** Of the schema: other texts are no names of files. */
+const WORKFLOW = /^[A-Za-z0-9._/-]{1,200}\.json$/;
+
+async function openFile(path: string): Promise<YamlFile> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES) return YamlFile.broken(path, `is ${size} bytes, at most ${MAX_FILE_BYTES}`);
+    return new YamlFile(path, await readFile(path));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return YamlFile.broken(path, `cannot be read (${code})`);
+  }
+}
+
+/** What a set of models is, in one word that all processes with the same set say. */
+export function nameOfSet(models: readonly Model[]): string {
+  const lines = models.map(({ id, version }) => `${id} ${version}`).toSorted();
+  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12);
+}
+
+function workflowsOf({ value }: YamlFile): string[] {
+  const { bindings } = (value ?? {}) as { bindings?: unknown };
+  if (!Array.isArray(bindings)) return [];
+  const names = bindings.map((each) => (each as { workflow?: unknown } | null)?.workflow);
+  return names.filter((name) => typeof name === 'string');
+}
+
+export function idOf({ value }: YamlFile): string | null {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+import type { Fault } from './fault.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+/** Words behind `darkroom models`. */
+const COMMANDS = new Set(['add', 'check', 'test', 'import', 'list']);
+
+interface Named {
+  file: YamlFile;
+  id: string | null;
+  aliases: string[];
+  replacement: string | null;
+}
+
+/**
+ * What is wrong between the files of a folder: each id and alias stands for one model, and a replacement is one.
+ * @param taken ids and aliases that are given already, and to what
+ */
+export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<string, string>): Map<YamlFile, Fault[]> {
+  const named = files.map(namedIn);
+  const having = Map.groupBy(
+    named.filter(({ id }) => id !== null),
+    ({ id }) => id!,
+  );
+  const ownerOf = (alias: string, file: YamlFile): string | undefined => {
+    if (having.has(alias)) return 'is also an id';
+    if (taken.has(alias)) return `belongs to ${taken.get(alias)}`;
+    const other = named.find((each) => each.file !== file && each.aliases.includes(alias));
+    return other && `is also in ${basename(other.file.name)}`;
+  };
+  const found = named.map(({ file, id, aliases, replacement }): [YamlFile, Fault[]] => {
+    const faults: Fault[] = [];
+    const other = id !== null && having.get(id)!.find((each) => each.file !== file);
+    if (id !== null && taken.has(id)) faults.push(file.faultFor(['id'], `id "${id}" belongs to ${taken.get(id)}`));
+    else if (id !== null && COMMANDS.has(id)) {
+      faults.push(file.faultFor(['id'], `id "${id}" is a command of darkroom models`));
+    } else if (other) faults.push(file.faultFor(['id'], `id "${id}" is also in ${basename(other.file.name)}`));
+    aliases.forEach((alias, at) => {
+      const owner = ownerOf(alias, file);
+      if (owner) faults.push(file.faultFor(['aliases', at], `alias "${alias}" ${owner}`));
+    });
+    if (replacement !== null && !having.has(replacement) && !taken.has(replacement)) {
+      faults.push(file.faultFor(['lifecycle', 'replacement'], `replacement "${replacement}" is no model`));
+    }
+    return [file, faults];
+  });
+  return new Map(found);
+}
+
+/** Of a file that may be wrong in any way. */
+function namedIn(file: YamlFile): Named {
+  const { id, aliases, lifecycle } = (file.value ?? {}) as Record<string, unknown>;
+  const replacement = (lifecycle as { replacement?: unknown } | null | undefined)?.replacement;
+  return {
+    file,
+    id: typeof id === 'string' ? id : null,
+    aliases: Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : [],
+    replacement: typeof replacement === 'string' ? replacement : null,
+  };
+}

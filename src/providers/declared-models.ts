@@ -1,0 +1,134 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { catalog } from '../models/catalog.ts';
+import { type Fault, textOf } from '../models/declaration/fault.ts';
+import { type ModelFolder, nameOfSet } from '../models/declaration/model-folder.ts';
+import type { Model } from '../models/definition/model.ts';
+import { Config } from '../platform/config/config.ts';
+import { Reloads } from '../platform/config/reloads.ts';
+import { Metrics } from '../platform/observe/measuring/metrics.ts';
+import { Interval } from '../platform/run/interval.ts';
+import { loadedFolder, MAX_FAULTS, modelsPath, openModelFolder, today } from './bindings/load-models.ts';
+
+/**
+ * Follows the folder of the operator's models: a new set takes the place of the old one in one step, and one with a fault
+ * changes nothing.
+ */
+@Injectable()
+export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('models');
+  private readonly looks = new Interval(async () => {
+    await this.look(false);
+    return this.config.modelsWatchS;
+  });
+  private folder: ModelFolder | null = null;
+  /** Of the folder when the models in force were read. */
+  private inForce: string | null = null;
+  /** At the last look: a change is read at the first later look that finds it unchanged, so half-written files wait. */
+  private seen: string | null = null;
+  /** Of the folder when a set of it was refused, and what was wrong; null: the folder holds the set in force. */
+  private refused: { stamp: string | null; faults: string } | null = null;
+  private loadedAtS = Date.now() / 1000;
+
+  constructor(
+    private readonly config: Config,
+    private readonly reloads: Reloads,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.metrics.gauge(
+      'darkroom_models_declared',
+      'Models that the operator has declared.',
+      () => declaredNow().length,
+    );
+    this.metrics.gauge(
+      'darkroom_models_rejected',
+      'Is 1 while the folder of models holds a set that was refused.',
+      () => (this.refused === null ? 0 : 1),
+    );
+    this.metrics.gauge(
+      'darkroom_models_loaded_timestamp_seconds',
+      'When the models in force were loaded, in unix seconds.',
+      () => this.loadedAtS,
+    );
+    const loaded = loadedFolder();
+    if (loaded) {
+      this.folder = loaded.folder;
+      this.inForce = this.seen = loaded.stamp;
+      this.logLoaded([], declaredNow());
+    }
+    this.reloads.onHangup(() => void this.look(true));
+    if (this.config.modelsWatchS > 0) this.looks.start(this.config.modelsWatchS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.looks.stop();
+  }
+
+  /** @param atOnce whether a change is read that no earlier look has seen */
+  async look(atOnce: boolean): Promise<void> {
+    try {
+      const folder = this.openedFolder();
+      if (folder) await this.compare(folder, atOnce);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const path = modelsPath(this.config) ?? this.folder?.path ?? '';
+      const fault = { file: path, line: 1, column: 1, path: 'file', message: `cannot be read (${code ?? message})` };
+      this.reject([fault], null);
+    }
+  }
+
+  private openedFolder(): ModelFolder | null {
+    const path = modelsPath(this.config);
+    if (path === null) return this.folder; // it was there before, and is missed
+    return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
+  }
+
+  private async compare(folder: ModelFolder, atOnce: boolean): Promise<void> {
+    const stamp = await folder.stamp();
+    if (stamp === this.inForce) {
+      this.refused = null;
+      return;
+    }
+    if (stamp !== this.seen && !atOnce) {
+      this.seen = stamp;
+      return;
+    }
+    this.seen = stamp;
+    if (stamp === this.refused?.stamp && !atOnce) return;
+    const { faults, models } = await folder.read();
+    if (faults.length > 0) return this.reject(faults, stamp);
+    const before = declaredNow();
+    catalog.declare(models);
+    this.inForce = stamp;
+    this.refused = null;
+    this.loadedAtS = Date.now() / 1000;
+    this.logLoaded(before, models);
+  }
+
+  /** Logs each content once. @param stamp null: the folder cannot be read */
+  private reject(found: readonly Fault[], stamp: string | null): void {
+    const faults = found.slice(0, MAX_FAULTS).map(textOf);
+    const content = faults.join('\n');
+    if (content !== this.refused?.faults) this.logger.warn({ event: 'models.rejected', faults });
+    this.refused = { stamp, faults: content };
+  }
+
+  private logLoaded(before: readonly Model[], now: readonly Model[]): void {
+    const versionIn = (models: readonly Model[], id: string) => models.find((model) => model.id === id)?.version;
+    const idsOf = (models: readonly Model[]) => models.map(({ id }) => id);
+    this.logger.log({
+      event: 'models.loaded',
+      count: now.length,
+      added: idsOf(now.filter(({ id }) => versionIn(before, id) === undefined)),
+      changed: idsOf(now.filter(({ id, version }) => ![undefined, version].includes(versionIn(before, id)))),
+      removed: idsOf(before.filter(({ id }) => versionIn(now, id) === undefined)),
+      set: nameOfSet(now),
+    });
+  }
+}
+
+const declaredNow = (): readonly Model[] => catalog.models.filter(({ declared }) => declared);
+
+/** A model that is loaded keeps its date. */
+const createdAtOf = (id: string): number => catalog.find(id)?.created ?? today();
