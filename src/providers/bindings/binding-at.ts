@@ -9,6 +9,8 @@ export interface BindingAt {
   binding: DeclaredBinding;
   /** Its number. */
   at: number;
+  /** The workflow files that bindings name, by name. */
+  workflows: ReadonlyMap<string, unknown>;
   /** The names of the model's parameters. */
   names: ReadonlySet<string>;
 }

@@ -1,4 +1,3 @@
-import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import type { Declaration } from '../../models/declaration/declaration.ts';
 import { shown } from '../../models/declaration/fault.ts';
 import { parameterNamesOf, parameterSchemaOf } from '../../models/declaration/parameters-of.ts';
@@ -7,14 +6,14 @@ import type { BindingAt } from './binding-at.ts';
 import { checkPrices } from './declared-prices.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkFields } from './check-fields.ts';
-import { TAKEN } from './takes.ts';
+import { takenBy } from './takes.ts';
 
 /** Checks the bindings of a declaration. The file's faults get what is wrong. */
-export function checkBindings(file: YamlFile, model: Declaration): void {
+export function checkBindings(file: YamlFile, model: Declaration, workflows: ReadonlyMap<string, unknown>): void {
   const names = new Set(parameterNamesOf(model));
   checkPrices(file, model);
   model.bindings.forEach((binding, at) => {
-    const where = { file, model, binding, at, names };
+    const where = { file, model, binding, at, names, workflows };
     const before = file.faults.length;
     checkFields(where);
     checkConditions(where);
@@ -61,7 +60,7 @@ function checkConditions({ file, model, binding, at, names }: BindingAt): void {
 function checkUse({ file, model, binding, at, names }: BindingAt, used: ReadonlySet<string>): void {
   const { provider, when = {}, approximate = [] } = binding;
   if (provider === 'sandbox') return;
-  const sent: readonly string[] = sendsItself(binding) ? (TAKEN[provider as keyof typeof TAKEN] ?? []) : [];
+  const sent = binding.workflow === undefined ? (takenBy(binding, model.kind) ?? []) : [];
   for (const name of names) {
     if (sent.includes(name) || used.has(name) || approximate.includes(name) || when[name] === 'absent') continue;
     if (hasOneValue(model, name)) continue;
@@ -71,11 +70,6 @@ function checkUse({ file, model, binding, at, names }: BindingAt, used: Readonly
       `${name} is not used by bindings[${at}] (${by}); put {{${name}}} into ${provider === 'http' ? 'submit' : 'send'}, or name it in approximate, or set when.${name} to absent`,
     );
   }
-}
-
-/** Whether the adapter translates a request itself. For fal and Replicate `send` is the whole input. */
-function sendsItself({ provider, send }: DeclaredBinding): boolean {
-  return provider !== 'http' && !(send && (provider === 'fal' || provider === 'replicate'));
 }
 
 function hasOneValue(model: Declaration, name: string): boolean {

@@ -1,6 +1,7 @@
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import { looksLikeKey, shown } from '../../models/declaration/fault.ts';
 import type { BindingAt } from './binding-at.ts';
+import { isKnownFamily, takenBy } from './takes.ts';
 
 type Field = keyof DeclaredBinding;
 
@@ -15,10 +16,6 @@ const ONLY_FOR: readonly [Field, readonly string[]][] = [
     ['timeout_s', 'result_hosts', 'auth', 'submit', 'poll', 'cancel', 'lookup', 'outputs', 'error', 'errors'] as const
   ).map((field): [Field, readonly string[]] => [field, ['http']]),
 ];
-
-/** Upstream models that the adapters translate for. */
-const KNOWN_FAMILIES = /(^|\/)(seedance|gpt-image|nano-banana)/;
-const KINDS: Readonly<Record<string, 'image' | 'video'>> = { gemini: 'image', ark: 'video' };
 
 /** Secrets of the service itself. */
 const FORBIDDEN = /^(SECRET_KEY|DATABASE_URL|BOOTSTRAP_API_KEY|AWS_.*)$/;
@@ -36,8 +33,11 @@ export function checkFields(where: BindingAt): void {
   if (binding.base_url !== undefined && binding.base_urls !== undefined) {
     file.fault(path('base_urls'), 'base_url and base_urls exclude each other', 'key');
   }
-  const kind = KINDS[provider];
-  if (kind !== undefined && kind !== model.kind) file.fault(path('provider'), `${provider} makes ${kind}s only`);
+  const field = binding.dialect === undefined ? 'provider' : 'dialect';
+  const isTold = (provider === 'fal' || provider === 'replicate') && !isKnownFamily(binding.model ?? '');
+  if (!isTold && takenBy(binding, model.kind) === null) {
+    file.fault(path(field), `${binding.dialect ?? provider} makes no ${model.kind}s`);
+  }
   checkModel(where);
   checkCredential(where);
   if (provider === 'http') checkHttp(where);
@@ -51,7 +51,7 @@ function checkModel({ file, binding, at }: BindingAt): void {
   } else if (model === undefined && workflow === undefined && !['sandbox', 'http'].includes(provider)) {
     file.fault(path('model'), 'model is missing');
   }
-  if ((provider === 'fal' || provider === 'replicate') && !send && model !== undefined && !KNOWN_FAMILIES.test(model)) {
+  if ((provider === 'fal' || provider === 'replicate') && !send && model !== undefined && !isKnownFamily(model)) {
     file.fault(path('model'), `provider ${provider} has no translation of its own for ${shown(model)}; give send`);
   }
 }

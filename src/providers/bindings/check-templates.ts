@@ -42,6 +42,7 @@ export function checkTemplates(where: BindingAt): Set<string> {
     );
     if (fields > MAX_FIELDS) file.fault(template.path, `has ${fields} fields, at most ${MAX_FIELDS}`);
   }
+  checkWorkflow(where, used);
   for (const field of Object.keys(binding.send ?? {})) {
     const path = ['bindings', at, 'send', field];
     if (OF_DISK.includes(field)) file.fault(path, `send may not name ${field}`, 'key');
@@ -68,6 +69,46 @@ function templatesOf({ binding, at }: BindingAt): Template[] {
   }
   return templates;
 }
+
+/** What the slots of a workflow stand for. Images choose the workflow, so they may be absent. */
+const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
+  prompt: ['prompt'],
+  width: SIZE_PARAMETERS,
+  height: SIZE_PARAMETERS,
+  seed: ['seed', 'n'],
+  batch_size: ['n'],
+  duration: ['duration'],
+  frames: ['duration'],
+  kept_frames: ['duration'],
+  fps: [],
+  first_frame: ['first_frame_image_url', 'reference_mode'],
+  last_frame: ['last_frame_image_url'],
+  mask: ['mask'],
+};
+const IMAGE_SLOT = /^image(_([1-9]|[1-4][0-9]|50))?$/;
+const OF_IMAGE = ['reference_images', 'reference_image_url', 'reference_mode', 'first_frame_image_url'];
+
+function checkWorkflow(where: BindingAt, used: Set<string>): void {
+  const { file, binding, at, names, workflows } = where;
+  const { workflow } = binding;
+  if (workflow === undefined) return;
+  const path = ['bindings', at, 'workflow'];
+  eachText(workflows.get(workflow), (text) => {
+    for (const { name, form } of slotsOf(text)) {
+      const parameters = IMAGE_SLOT.test(name) ? OF_IMAGE : own(WORKFLOW_SLOTS, name);
+      if (parameters && form === null) parameters.forEach((parameter) => used.add(parameter));
+      else if (form !== null || !names.has(name)) {
+        const slot = form === null ? name : `${name}:${form}`;
+        file.fault(path, `workflow ${shown(workflow)} has the unknown slot {{${slot}}}`);
+      } else if (!isAlwaysThere(where, name)) {
+        file.fault(path, `{{${name}}} of workflow ${shown(workflow)} may be absent; give ${shownName(name)} a default`);
+      } else used.add(name);
+    }
+  });
+}
+
+const own = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined;
 
 function checkSlot(
   where: BindingAt,

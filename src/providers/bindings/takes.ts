@@ -1,17 +1,91 @@
-import { arkProvider } from '../ark/ark.provider.ts';
-import { ComfyuiProvider } from '../comfyui/comfyui.provider.ts';
-import { falProvider } from '../fal/fal.provider.ts';
-import { GeminiProvider } from '../gemini/gemini.provider.ts';
-import { OpenaiProvider } from '../openai/openai.provider.ts';
-import { replicateProvider } from '../replicate/replicate.provider.ts';
-import type { ProviderName } from './binding.ts';
+import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 
-/** The parameters that an adapter sends by its own translation. The sandbox draws whatever it gets. */
-export const TAKEN: Readonly<Record<Exclude<ProviderName, 'sandbox'>, readonly string[]>> = {
-  openai: new OpenaiProvider().takes,
-  gemini: new GeminiProvider().takes,
-  ark: arkProvider.takes,
-  fal: falProvider.takes,
-  replicate: replicateProvider.takes,
-  comfyui: new ComfyuiProvider().takes,
+const TABLE = ['aspect_ratio', 'resolution'];
+const SIZES = ['size', ...TABLE];
+const PICTURE = ['prompt', ...SIZES, 'n', 'reference_images'];
+const FILM = ['prompt', ...SIZES, 'duration', 'reference_mode', 'first_frame_image_url', 'reference_image_url'];
+const SEEDANCE = [
+  'prompt',
+  ...TABLE,
+  'duration',
+  'reference_mode',
+  'first_frame_image_url',
+  'reference_image_url',
+  'last_frame_image_url',
+  'seed',
+  'generate_audio',
+];
+
+type Takes = Partial<Record<MediaKind, readonly string[]>>;
+
+/** What each dialect of OpenAI's wire has a field for. One that makes no videos that clients can use has none for them. */
+const DIALECTS: Readonly<Record<string, Takes>> = {
+  openai: { image: [...PICTURE, 'mask', 'background'], video: FILM },
+  litellm: { image: [...PICTURE, 'mask', 'background'], video: FILM },
+  'vllm-omni': {
+    image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'],
+    video: [...FILM, 'seed', 'negative_prompt', 'generate_audio'],
+  },
+  sglang: { image: [...PICTURE, 'seed', 'negative_prompt'], video: [...FILM, 'seed', 'negative_prompt'] },
+  'sd-server': { image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'] },
+  localai: { image: [...PICTURE, 'seed', 'negative_prompt'] },
+  xinference: { image: [...PICTURE, 'mask', 'seed', 'negative_prompt'] },
 };
+
+/** Models with a parameter `quality`. */
+const GPT_IMAGE = /(^|\/)(gpt-image-|chatgpt-image)/;
+
+/** By the family of the upstream model, where the adapter translates a request itself. */
+const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][] = [
+  [/(^|\/)seedance/, { fal: { video: SEEDANCE }, replicate: { video: SEEDANCE } }],
+  [
+    /(^|\/)gpt-image/,
+    {
+      fal: { image: [...PICTURE, 'quality', 'mask', 'background'] },
+      replicate: { image: ['prompt', ...TABLE, 'n', 'reference_images', 'quality', 'background'] },
+    },
+  ],
+  [
+    /(^|\/)nano-banana/,
+    {
+      fal: { image: ['prompt', ...TABLE, 'n', 'reference_images'] },
+      replicate: { image: ['prompt', ...TABLE, 'n', 'reference_images'] },
+    },
+  ],
+];
+
+/**
+ * The parameters that an adapter sends by its own translation.
+ * @returns null when it cannot make this kind
+ */
+export function takenBy({ provider, dialect = 'openai', model = '', send }: DeclaredBinding, kind: MediaKind) {
+  switch (provider) {
+    case 'openai': {
+      const taken = DIALECTS[dialect]?.[kind] ?? null;
+      return taken && GPT_IMAGE.test(model) ? [...taken, 'quality'] : taken;
+    }
+    case 'gemini':
+      return kind === 'image' ? ['prompt', ...TABLE, 'n', 'reference_images'] : null;
+    case 'ark':
+      return kind === 'video' ? SEEDANCE : null;
+    case 'fal':
+    case 'replicate': {
+      if (send) return []; // it is the whole input
+      const [, takes] = FAMILIES.find(([family]) => family.test(model)) ?? [];
+      return takes?.[provider][kind] ?? null;
+    }
+    case 'comfyui':
+      return [
+        ...TABLE,
+        ...PICTURE.filter((name) => name !== 'size'),
+        ...FILM.filter((name) => name !== 'size'),
+        'seed',
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Whether the adapter has a translation for the upstream model. */
+export const isKnownFamily = (model: string): boolean => FAMILIES.some(([family]) => family.test(model));
