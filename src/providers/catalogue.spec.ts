@@ -118,6 +118,16 @@ describe.each(catalog.models.map((model) => [model.id, model] as const))('the mo
   });
 });
 
+it('does without a declared binding whose wire no adapter speaks', () => {
+  const bindings = [
+    { provider: 'http', base_url: 'https://a' },
+    { provider: 'openai', dialect: 'sd-server', model: 'x' },
+    { provider: 'sandbox' },
+  ];
+  const served = defaultBindings({ id: 'm', bindings, choose: 'in_order' }, loadConfig({}));
+  expect(served.map(({ provider }) => provider)).toEqual(['sandbox']);
+});
+
 it.each(Object.entries(PROVIDERS))('%s refuses a parameter that it does not take', (_name, provider) => {
   const input = { prompt: 'a fox', aspect_ratio: '1:1', resolution: '2K', camera: 'handheld' };
   const prepare = () => prepareRequest(provider, { ...aRequest(catalog.models[0]!, 'any'), input });

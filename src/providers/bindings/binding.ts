@@ -76,14 +76,21 @@ type Configured = Pick<Config, 'credentials' | 'secretOf'>;
  */
 export function defaultBindings(model: Pick<Model, 'id' | 'bindings' | 'choose'>, config: Configured): Binding[] {
   const complete = (binding: DeclaredBinding): Binding => completeBinding(fieldsOf(binding), config.credentials);
-  if (model.choose === 'in_order') return model.bindings.map(complete);
-  const first = model.bindings.find((binding) => isConfigured(binding, config));
+  const served = model.bindings.filter(isServed);
+  if (model.choose === 'in_order') return served.map(complete);
+  const first = served.find((binding) => isConfigured(binding, config));
   if (!first) return [sandboxBinding(model.id, config)];
-  return model.bindings.filter(({ provider }) => provider === first.provider).map(complete);
+  return served.filter(({ provider }) => provider === first.provider).map(complete);
 }
 
 export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'credentials'>): Binding =>
   completeBinding({ provider: 'sandbox', model }, credentials);
+
+/** Whether an adapter speaks the wire that a binding declares. Nothing is sent in the words of another. */
+const isServed = ({ provider, dialect = 'openai', send, workflow }: DeclaredBinding): boolean =>
+  provider !== 'http' && SPOKEN.has(dialect) && send === undefined && workflow === undefined;
+
+const SPOKEN: ReadonlySet<string> = new Set(['openai', 'litellm']);
 
 function isConfigured({ provider, credential }: DeclaredBinding, { credentials, secretOf }: Configured): boolean {
   const defaults = DEFAULTS[provider as ProviderName];
@@ -92,10 +99,16 @@ function isConfigured({ provider, credential }: DeclaredBinding, { credentials, 
   return (variable in credentials ? credentials[variable as ProviderVariable] : secretOf(variable)) !== null;
 }
 
+/** Of several equal servers the first. */
+function addressOf({ base_url, base_urls }: DeclaredBinding): Pick<Partial<Binding>, 'baseUrl'> {
+  const address = base_url ?? base_urls?.[0];
+  return address === undefined ? {} : { baseUrl: address };
+}
+
 const fieldsOf = (binding: DeclaredBinding): BindingFields => ({
   provider: binding.provider as ProviderName,
   model: binding.model ?? '',
-  ...(binding.base_url !== undefined && { baseUrl: binding.base_url }),
+  ...addressOf(binding),
   ...(binding.credential !== undefined && { credential: binding.credential }),
   concurrency: binding.concurrency ?? null,
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
