@@ -2,6 +2,7 @@ import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../platform/schema/api-field.ts';
 import { defineChoice } from '../platform/schema/choice.ts';
 import { type MediaKind, MediaKindChoice } from './definition/media-kind.ts';
+import { capabilitiesOf, ModelCapabilitiesView } from './model-capabilities.view.ts';
 import { ModelHealthView } from './model-health.view.ts';
 import { ModelTypicalView } from './model-typical.view.ts';
 import { ModelPricingView } from './model-pricing.view.ts';
@@ -30,10 +31,16 @@ export class ModelView {
   @ApiField.string('what the model is suited for') description: string;
   @ApiField.json('JSON Schema (2020-12) of a creation request: every allowed value, default and bound')
   parameters: object;
+  @ApiField.object(() => ModelCapabilitiesView, 'what the model can do, as its parameters say it')
+  capabilities: ModelCapabilitiesView;
+  @ApiField.boolean('whether the operator has declared the model; the others come with the service') declared: boolean;
+  @ApiField.string('changes with what a request to the model means') version: string;
   @ApiField.boolean('whether a provider can serve the model now') available: boolean;
   @ApiField.boolean('whether the built-in sandbox serves the model: free, and nothing leaves the service')
   sandbox: boolean;
   @ApiField.object(() => LifecycleView, 'deprecation and retirement of the model') lifecycle: LifecycleView;
+  @ApiField.string('the day of the planned retirement, YYYY-MM-DD; null when none is announced', { nullable: true })
+  shutdown_date: string | null;
   @ApiField.object(() => ModelHealthView, 'how well the model works now') health: ModelHealthView;
   @ApiField.object(() => ModelTypicalView, 'how long tasks took lately; null below five', { nullable: true })
   typical: ModelTypicalView | null;
@@ -58,10 +65,21 @@ export const toModelView = (model: Model, { available, sandbox, health, typical,
   created: model.created,
   description: model.description,
   parameters: model.parameters,
+  capabilities: capabilitiesOf(model),
+  declared: model.declared,
+  version: model.version,
   available,
   sandbox,
   lifecycle: model.lifecycle,
+  shutdown_date: dayOf(model.lifecycle.sunset_at),
   health,
   typical,
   pricing,
 });
+
+const dayOf = (seconds: number | null): string | null =>
+  seconds === null ? null : new Date(seconds * 1000).toISOString().slice(0, 10);
+
+export class ListModelsQuery {
+  @ApiField.oneOf(MediaKindChoice, 'only models that make this', { optional: true }) kind?: MediaKind;
+}

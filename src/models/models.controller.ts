@@ -1,8 +1,8 @@
-import { Controller, Get, Header, Param, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { lifecycleHeaders } from './definition/model.ts';
-import { ModelListView, ModelView } from './model.view.ts';
+import { ListModelsQuery, ModelListView, ModelView } from './model.view.ts';
 import { ModelsService } from './models.service.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 
@@ -15,8 +15,8 @@ export class ModelsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'List the models', operationId: 'listModels' })
   @ApiOkResponse({ type: ModelListView })
-  list(): Promise<string> {
-    return this.models.listJson();
+  list(@Query() { kind }: ListModelsQuery): Promise<string> {
+    return this.models.listJson(kind);
   }
 
   @Get(':id')

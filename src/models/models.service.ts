@@ -4,6 +4,7 @@ import { catalog, findModel } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelHealth } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
+import type { MediaKind } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
 import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
@@ -21,9 +22,10 @@ export class ModelsService {
     return Promise.all(listed().map((model) => this.viewOf(model)));
   }
 
-  /** The REST list as JSON text. */
-  async listJson(): Promise<string> {
-    const parts = await Promise.all(listed().map(async (model) => textOf(model, await this.changing(model))));
+  /** The REST list as JSON text. @param kind null: models of both kinds */
+  async listJson(kind: MediaKind | null = null): Promise<string> {
+    const models = listed().filter((model) => kind === null || model.kind === kind);
+    const parts = await Promise.all(models.map(async (model) => textOf(model, await this.changing(model))));
     return `{"object":"list","data":[${parts.join()}]}`;
   }
 
@@ -52,7 +54,7 @@ const listed = (): Model[] => catalog.models.filter(({ lifecycle }) => lifecycle
 const texts = new WeakMap<Model, { key: string; json: string }>();
 
 function textOf(model: Model, changing: Changing): string {
-  const key = JSON.stringify(changing);
+  const key = JSON.stringify([changing, model.lifecycle]);
   const last = texts.get(model);
   if (last?.key === key) return last.json;
   const json = JSON.stringify(toModelView(model, changing));

@@ -83,6 +83,27 @@ it('are listed behind those that come with the service', async () => {
   expect(await metric('darkroom_models_rejected')).toBe(0);
 });
 
+it('say what they can do', async () => {
+  const { body } = await service.api.get<Record<string, any>>('/v1/models/ink');
+  expect(body).toMatchObject({
+    owned_by: 'operator',
+    declared: true,
+    version: expect.stringMatching(/^[0-9a-f]{12}$/),
+    shutdown_date: null,
+    capabilities: {
+      edits: true,
+      mask: false,
+      first_frame: false,
+      max_reference_images: 1,
+      size: 'table',
+      own_parameters: [],
+    },
+  });
+  const films = await service.api.get<{ data: { id: string }[] }>('/v1/models?kind=video');
+  expect(films.body.data.map(({ id }) => id)).toEqual(['sora-2', 'seedance-2', 'acme-film']);
+  expect((await service.api.get<Record<string, any>>('/v1/models?kind=audio')).status).toBe(400);
+});
+
 describe('a declared model', () => {
   it('is served by its own server, at the size of its table and at its price', async () => {
     const { task_id } = await post('/v1/generations', { model: 'ink', prompt: 'a fox', aspect_ratio: '2:1', n: 2 });

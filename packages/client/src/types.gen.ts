@@ -1556,6 +1556,18 @@ export type Model = {
         [key: string]: unknown;
     };
     /**
+     * what the model can do, as its parameters say it
+     */
+    capabilities: ModelCapabilities;
+    /**
+     * whether the operator has declared the model; the others come with the service
+     */
+    declared: boolean;
+    /**
+     * changes with what a request to the model means
+     */
+    version: string;
+    /**
      * whether a provider can serve the model now
      */
     available: boolean;
@@ -1568,6 +1580,10 @@ export type Model = {
      */
     lifecycle: Lifecycle;
     /**
+     * the day of the planned retirement, YYYY-MM-DD; null when none is announced
+     */
+    shutdown_date: string | null;
+    /**
      * how well the model works now
      */
     health: ModelHealth;
@@ -1579,6 +1595,53 @@ export type Model = {
      * the operator's prices; null without any
      */
     pricing: ModelPricing | null;
+};
+
+export type ModelCapabilities = {
+    /**
+     * whether it changes images that are given
+     */
+    edits: boolean;
+    /**
+     * whether a mask says which part to change
+     */
+    mask: boolean;
+    /**
+     * whether a video can start from an image
+     */
+    first_frame: boolean;
+    /**
+     * whether a video can end with an image
+     */
+    last_frame: boolean;
+    /**
+     * whether a request says if a video has sound
+     */
+    audio: boolean;
+    /**
+     * whether a request may give the seed
+     */
+    seed: boolean;
+    /**
+     * whether a request may say what must not be seen
+     */
+    negative_prompt: boolean;
+    /**
+     * whether it changes videos that are given
+     */
+    source_video: boolean;
+    /**
+     * images to follow or to edit; 0: none
+     */
+    max_reference_images: number;
+    /**
+     * table: by ratio and resolution; pixels: by width and height
+     */
+    size: ModelSizes;
+    /**
+     * parameters that only this model has
+     */
+    own_parameters: Array<string>;
 };
 
 export type ModelHealth = {
@@ -1685,6 +1748,8 @@ export type ModelQueue = {
      */
     failed_last_hour: number;
 };
+
+export type ModelSizes = 'table' | 'pixels' | 'both';
 
 export type ModelStatus = 'active' | 'deprecated' | 'retired';
 
