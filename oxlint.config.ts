@@ -71,7 +71,7 @@ export const FLOORS: Record<string, readonly (string | readonly string[])[]> = {
   auth: ['access', 'limits', 'audit', 'credentials', 'api-keys', 'sessions', 'erasure'],
   tasks: ['record', 'sql', 'queue', 'read', 'live', 'insight', 'acts', 'edge'],
   files: ['record', 'sql', 'uploads', 'images', 'content', 'previews'],
-  providers: ['contract', 'wire', 'templates', 'families', 'jobs', ADAPTERS, 'bindings'],
+  providers: ['templates', 'contract', 'wire', 'families', 'jobs', ADAPTERS, 'bindings'],
   provenance: ['xmp', 'formats', 'c2pa'],
   generation: ['images', 'accept', 'estimate', 'retry', 'run'],
   calls: ['sql'],

@@ -54,6 +54,15 @@ export const catalog = new Catalog();
 /** Also finds retired models; check the lifecycle. */
 export const findModel = (id: string): Model | undefined => catalog.find(id);
 
+/** Makes something of the models, and again once others have taken their place. */
+export function perSet<Made>(make: () => Made): () => Made {
+  let made: { of: readonly Model[]; value: Made } | undefined;
+  return () => {
+    if (made?.of !== catalog.models) made = { of: catalog.models, value: make() };
+    return made.value;
+  };
+}
+
 /** @throws ConfigError when the installation is broken; without the folder there is no model */
 function readBuiltIn(): Model[] {
   const files = pathsIn(BUILT_IN).map((path) => new YamlFile(path, readFileSync(path)));

@@ -4,6 +4,8 @@ import type { ErrorCode } from '../errors/catalog.ts';
 import { paramPath } from '../platform/schema/param-path.ts';
 import { catalog } from './catalog.ts';
 import type { Model } from './definition/model.ts';
+import { sizeFault } from './definition/pixel-rule.ts';
+import { LATER, VOCABULARY } from './declaration/vocabulary.ts';
 import type { ParameterRule, ParameterSchema, Scalar } from './definition/parameters.ts';
 
 /** How much of the client's own text a message repeats, in characters. */
@@ -50,6 +52,9 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
     case 'minLength':
       return fail('invalid_value', `${param} must not be blank.`);
     case 'pattern':
+      if (param === 'size' && model.pixels) {
+        return fail('invalid_value', sizeFault(model.pixels, truncated(String(fault.data))));
+      }
       return schema.format === 'image'
         ? fail('invalid_url', `${param} must be ${IMAGE_FORMS}.`)
         : fail('invalid_value', `${param} must not be blank.`);
@@ -101,13 +106,22 @@ function unknownOrUnsupported(name: string, model: Model): ApiError {
   const param = paramPath([truncated(name)]);
   const supported = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
   const takers = catalog.models.filter((other) => Object.hasOwn(other.parameters.properties, name));
-  if (takers.length > 0) {
-    const message = `${model.id} does not take ${param}; ${takers.map(({ id }) => id).join(', ')} does. ${supported}`;
+  if (takers.length > 0 || Object.hasOwn(VOCABULARY, name) || LATER.has(name)) {
+    const message = `${model.id} does not take ${param}; ${takersInWords(takers)}. ${supported}`;
     return new ApiError('unsupported_parameter', { param, message });
   }
   const similar = Object.keys(model.parameters.properties).find((known) => normalised(known) === normalised(param));
   const hint = similar ? ` Did you mean ${similar}?` : '';
   return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${supported}` });
+}
+
+/** Operators may declare hundreds of models. */
+const MAX_NAMED = 8;
+
+function takersInWords(takers: readonly Model[]): string {
+  if (takers.length === 0) return 'no model here does';
+  if (takers.length > MAX_NAMED) return `${takers.length} other models do`;
+  return `${takers.map(({ id }) => id).join(', ')} does`;
 }
 
 function notAllowed(param: string, value: Scalar, allowed: readonly Scalar[], model: Model): string {

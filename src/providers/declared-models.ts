@@ -17,9 +17,14 @@ import { loadedFolder, MAX_FAULTS, modelsPath, openModelFolder, today } from './
 export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('models');
   private readonly looks = new Interval(async () => {
-    await this.look(false);
-    return this.config.modelsWatchS;
+    const { modelsWatchS } = this.config;
+    const atOnce = this.isAsked;
+    this.isAsked = false;
+    if (atOnce || modelsWatchS > 0) await this.look(atOnce);
+    return modelsWatchS > 0 ? modelsWatchS : DAY_S;
   });
+  /** Whether a SIGHUP asks for a look, which no other may overlap. */
+  private isAsked = false;
   private folder: ModelFolder | null = null;
   /** Of the folder when the models in force were read. */
   private inForce: string | null = null;
@@ -57,8 +62,11 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
       this.inForce = this.seen = loaded.stamp;
       this.logLoaded([], declaredNow());
     }
-    this.reloads.onHangup(() => void this.look(true));
-    if (this.config.modelsWatchS > 0) this.looks.start(this.config.modelsWatchS);
+    this.reloads.onHangup(() => {
+      this.isAsked = true;
+      void this.looks.runNow();
+    });
+    this.looks.start(this.config.modelsWatchS > 0 ? this.config.modelsWatchS : DAY_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -66,7 +74,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /** @param atOnce whether a change is read that no earlier look has seen */
-  async look(atOnce: boolean): Promise<void> {
+  private async look(atOnce: boolean): Promise<void> {
     try {
       const folder = this.openedFolder();
       if (folder) await this.compare(folder, atOnce);
@@ -127,6 +135,9 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     });
   }
 }
+
+/** Where only a SIGHUP asks for a look. */
+const DAY_S = 86_400;
 
 const declaredNow = (): readonly Model[] => catalog.models.filter(({ declared }) => declared);
 

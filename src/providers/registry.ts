@@ -155,6 +155,7 @@ export class ProviderRegistry implements OnModuleInit {
         apiKey: credential === null ? null : this.config.secretOf(credential),
         durationPolicy,
         pollIntervalMs: this.config.providerPollIntervalMs,
+        ...(binding.declared && { declared: binding.declared }),
       },
       credential,
       concurrency: binding.concurrency,

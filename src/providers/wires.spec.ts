@@ -237,7 +237,7 @@ describe('the bindings without a PROVIDERS file', () => {
   it.each(catalog.models.map(({ id }) => id))('of %s', (id) => {
     const lines = sets.map((names) => {
       const config = loadConfig(Object.fromEntries(names.map((name) => [name, 'http://gpu:8188/'])));
-      return `${names.join(' ')}: ${JSON.stringify(defaultBindings(findModel(id)!, config))}`;
+      return `${names.join(' ')}: ${JSON.stringify(defaultBindings(findModel(id)!, config).map(({ declared: _, ...binding }) => binding))}`;
     });
     expect(lines.join('\n')).toMatchSnapshot();
   });

@@ -1,7 +1,9 @@
 // Own settings: a folder of models that the tests change, looked at often.
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { byName, faultOf, mcpClient, taskOf } from '../support/clients/mcp.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
 import { eventually } from '../support/wait.ts';
@@ -16,6 +18,27 @@ parameters:
 sizes: { table: { columns: [small], rows: { '1:1': [1024x1024], '2:1': [1280x640] } } }
 bindings: [{ provider: openai, base_url: 'URL', model: ink-1, credential: INK_KEY }]
 prices: [{ provider: openai, per_image: '0.25' }]
+`;
+const EXACT = `id: exact
+kind: image
+description: Any size, with steps.
+aliases: [exact-latest]
+parameters:
+  prompt: {}
+  size: { default: 1024x1024 }
+  quality: { enum: [auto, high] }
+  x_steps: { type: integer, minimum: 1, maximum: 50, default: 20, description: Steps. }
+sizes: { pixels: { step: 16, min_side: 256, max_side: 2048, max_pixels: 2359296 } }
+bindings:
+  - provider: openai
+    base_url: 'URL'
+    model: exact-1
+    credential: INK_KEY
+    when: { x_steps: [20, 30] }
+    send: { steps: '{{x_steps}}', note: 'seed {{seed}}' }
+    map: { x_steps: { '20': twenty } }
+    approximate: [quality]
+  - { provider: sandbox }
 `;
 const FILM = `id: acme-film
 kind: video
@@ -38,6 +61,7 @@ beforeAll(async () => {
   await openai.start();
   write('ink.yaml', INK.replace('URL', openai.baseUrl));
   write('film.yaml', FILM);
+  write('exact.yaml', EXACT.replace('URL', openai.baseUrl));
   service = await startOwnService({
     MODELS: folder,
     MODELS_WATCH_S: '0.05',
@@ -71,15 +95,15 @@ const metric = async (name: string) => {
 };
 
 it('are listed behind those that come with the service', async () => {
-  expect((await ids()).slice(3)).toEqual(['sora-2', 'seedance-2', 'acme-film', 'ink']);
+  expect((await ids()).slice(3)).toEqual(['sora-2', 'seedance-2', 'acme-film', 'exact', 'ink']);
   expect(logged('models.loaded')[0]).toMatchObject({
-    count: 2,
-    added: ['acme-film', 'ink'],
+    count: 3,
+    added: ['acme-film', 'exact', 'ink'],
     changed: [],
     removed: [],
     set: expect.stringMatching(/^[0-9a-f]{12}$/),
   });
-  expect(await metric('darkroom_models_declared')).toBe(2);
+  expect(await metric('darkroom_models_declared')).toBe(3);
   expect(await metric('darkroom_models_rejected')).toBe(0);
 });
 
@@ -139,6 +163,54 @@ describe('a declared model', () => {
     expect((await post('/v1/generations', body)).error).toMatchObject({ code, param });
   });
 
+  it('takes exact pixels and parameters of its own, and says them in the words of its server', async () => {
+    const body = { model: 'exact', prompt: 'a fox', size: '1024x768', quality: 'high' };
+    const { task_id } = await post('/v1/generations', body);
+    expect(await service.api.untilFinal(task_id)).toMatchObject({
+      status: 'succeeded',
+      input: { prompt: 'a fox', size: '1024x768', quality: 'high', x_steps: 20 },
+      approximations: [{ param: 'quality', requested: 'high', used: 'auto' }],
+    });
+    expect(openai.requests.at(-1)!.fields).toMatchObject({
+      size: '1024x768',
+      steps: 'twenty',
+      note: expect.stringMatching(/^seed [0-9]+$/),
+    });
+  });
+
+  it.each([
+    [{ x_steps: 30 }, 'without a word for a value'],
+    [{ x_steps: 40 }, 'with a value that its condition leaves out'],
+  ])('goes on to its next binding for %j, %s', async (more) => {
+    const { task_id } = await post('/v1/generations', { model: 'exact', prompt: 'a fox', size: '256x256', ...more });
+    const { result, usage } = await service.api.untilFinal(task_id);
+    expect(usage).toMatchObject({ provider: 'sandbox' });
+    expect(result!.outputs).toMatchObject([{ width: 256, height: 256 }]);
+  });
+
+  it('is asked for by an alias, an exact size and parameters of its own over the route of OpenAI', async () => {
+    const body = { model: 'exact-latest', prompt: 'a fox', size: '512x768', x_steps: 20 };
+    const { data, size } = await post('/v1/images/generations', body);
+    expect(data).toHaveLength(1);
+    expect(size).toBe('512x768');
+    const refused = await post('/v1/images/generations', { ...body, size: '500x768' });
+    expect(refused.error).toMatchObject({ code: 'invalid_value', param: 'size' });
+    expect(refused.error.message).toBe(
+      'size must be WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels, not "500x768".',
+    );
+  });
+
+  it('takes parameters of its own over GraphQL in extra', async () => {
+    const create = (extra: string) => post('/graphql', {
+      query: `mutation { createGeneration(input: { model: "exact", prompt: "a fox", size: "256x256", extra: ${extra} }) { input } }`,
+    });
+    expect((await create('{ x_steps: 40 }')).data.createGeneration.input).toMatchObject({ x_steps: 40 });
+    expect((await create('{ steps: 40 }')).errors[0].extensions).toMatchObject({
+      code: 'unknown_parameter',
+      param: 'extra.steps',
+    });
+  });
+
   it('is estimated', async () => {
     expect(await post('/v1/estimates', { model: 'ink', prompt: 'a fox', n: 2 })).toMatchObject({
       model: 'ink',
@@ -175,19 +247,52 @@ describe('a declared model', () => {
   });
 });
 
+describe('agents', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await mcpClient('modern', new URL('/mcp', service.baseUrl), { key: service.api.key! });
+  });
+  afterAll(() => client.close());
+  const call = (name: string, given: Record<string, unknown>) =>
+    client.callTool({ name, arguments: given }) as Promise<CallToolResult>;
+
+  it('see the models of the operator, and what only some of them take', async () => {
+    const { tools } = await client.listTools();
+    const { properties } = byName(tools, 'generate_image').inputSchema as { properties: Record<string, any> };
+    expect(properties.model.enum).toEqual(['gpt-image-2', 'nano-banana-2', 'nano-banana-pro', 'exact', 'ink']);
+    expect(properties.size.description).toMatch(/Only exact/);
+    expect(properties.extra.type).toBe('object');
+    expect(properties.mask).toBeUndefined();
+    expect(byName(tools, 'generate_video').inputSchema.properties).not.toHaveProperty('extra');
+    const { structuredContent } = await call('list_models', { model: 'exact' });
+    expect(structuredContent).toMatchObject({ data: [{ id: 'exact', capabilities: { own_parameters: ['x_steps'] } }] });
+    expect(faultOf(await call('list_models', { model: 'gone' }))).toMatchObject({ code: 'model_not_found' });
+  });
+
+  it('make pictures with them', async () => {
+    const given = { model: 'exact', prompt: 'a fox', size: '256x256', extra: { x_steps: 40 } };
+    expect(taskOf(await call('generate_image', { ...given, wait_s: 60 }))).toMatchObject({
+      status: 'succeeded',
+      input: { size: '256x256', x_steps: 40 },
+    });
+    const refused = await call('generate_image', { ...given, extra: { steps: 40 } });
+    expect(faultOf(refused)).toMatchObject({ code: 'unknown_parameter', param: 'extra.steps' });
+  });
+});
+
 describe('the folder', () => {
   it('is followed while the service runs', async () => {
     write('new.yaml', FILM.replace('acme-film', 'new-film'));
     await eventually('the new model', async () => (await ids()).includes('new-film'));
     const lastLoaded = (has: (line: Record<string, any>) => boolean) =>
       eventually('the log line', async () => logged('models.loaded').find(has));
-    expect(await lastLoaded(({ count }) => count === 3)).toMatchObject({
+    expect(await lastLoaded(({ count }) => count === 4)).toMatchObject({
       added: ['new-film'],
       changed: [],
       removed: [],
     });
     write('new.yaml', FILM.replace('acme-film', 'new-film').replace('maximum: 2', 'maximum: 3'));
-    expect(await lastLoaded(({ changed }) => changed.length > 0)).toMatchObject({ count: 3, changed: ['new-film'] });
+    expect(await lastLoaded(({ changed }) => changed.length > 0)).toMatchObject({ count: 4, changed: ['new-film'] });
     const { task_id } = await post('/v1/generations', { model: 'new-film', prompt: '#hang', duration: 3 });
     await service.api.until(task_id, 'running');
     unlinkSync(join(folder, 'new.yaml'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promptId } from '../../src/providers/comfyui/prompt-id.ts';
-import { seedOf } from '../../src/providers/families/seedance.ts';
+import { seedOf } from '../../src/providers/contract/seed.ts';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { pauseModel } from '../support/clients/pauses.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,11 +1,14 @@
 import { Command } from 'commander';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { table } from '../terminal/table.ts';
+import { modelsCheckCommand } from './models-check.ts';
 
 /** `darkroom models`: what can be made now. */
 export function modelsCommand(): Command {
   const command = new Command('models')
+    .enablePositionalOptions() // --json behind a subcommand is the subcommand's
     .description('List the models, or show the parameters of one.')
+    .addCommand(modelsCheckCommand())
     .argument('[id]', 'of a model, such as sora-2')
     .action(async (id: string | undefined, options: Connection) => {
       const { models } = connect(options);

@@ -24,6 +24,27 @@ export class CreateGenerationInput {
   @ApiField.integer('quality of the encoder in percent, for jpeg and webp', { optional: true })
   output_compression?: number;
   @ApiField.integer('length of the video in seconds', { optional: true }) duration?: number;
+  @ApiField.string('what must not be seen, in words', { optional: true }) negative_prompt?: string;
+  @ApiField.string('which part of the first image to change: a URL, the id of a file, or a data: URL', {
+    optional: true,
+  })
+  mask?: string;
+  @ApiField.number('how far to go from the first image: 0 keeps it, 1 ignores it', { optional: true })
+  strength?: number;
+  @ApiField.string('exact pixels, in place of aspectRatio and resolution', { optional: true, example: '1024x768' })
+  size?: string;
+  @ApiField.string('auto, opaque or transparent', { optional: true }) background?: string;
+  @ApiField.long('the same seed with the same parameters makes much the same', { optional: true }) seed?: number;
+  @ApiField.string('the image that a video ends with: a URL, the id of a file, or a data: URL', { optional: true })
+  last_frame_image_url?: string;
+  @ApiField.list('string', 'videos to follow: URLs or ids of files', { optional: true }) reference_videos?: string[];
+  @ApiField.list('string', 'sounds to follow: URLs or ids of files', { optional: true }) reference_audios?: string[];
+  @ApiField.string('the video to change: a URL or the id of a file', { optional: true }) source_video?: string;
+  @ApiField.string('edit or extend', { optional: true }) source_mode?: string;
+  @ApiField.boolean('whether the video has sound', { optional: true }) generate_audio?: boolean;
+  @ApiField.integer('frames a second', { optional: true }) fps?: number;
+  @ApiField.json('parameters that only this model has, by their names: {"x_steps": 20}', { optional: true })
+  extra?: Record<string, unknown>;
   @ApiField.map('up to 16 key-value pairs of text, returned unchanged with the task', { optional: true })
   metadata?: Record<string, string>;
   @ApiField.string('normal, which is the default, or low: the task waits behind all normal ones', { optional: true })

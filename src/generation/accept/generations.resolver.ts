@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CreateGenerationInput } from './create-generation.input.ts';
 import { GenerationsService } from './generations.service.ts';
+import { requestOfInput } from './graphql-request.ts';
 
 @Resolver()
 export class GenerationsResolver {
@@ -28,7 +29,9 @@ export class GenerationsResolver {
     })
     idempotencyKey: string | null | undefined,
   ): Promise<TaskView> {
-    const accepted = await this.generations.accept(caller, input, { idempotencyKey: idempotencyKey ?? undefined });
+    const accepted = await this.generations.accept(caller, requestOfInput(input), {
+      idempotencyKey: idempotencyKey ?? undefined,
+    });
     return this.generations.viewOf(caller, accepted);
   }
 }

@@ -3,6 +3,8 @@ import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel } from '../../models/catalog.ts';
 import { type ImageUrl, imageUrlsOf } from '../../models/definition/image-urls.ts';
 import type { Model } from '../../models/definition/model.ts';
+import { parsePixels } from '../../models/definition/nearest-size.ts';
+import { sizeFault, takesSize } from '../../models/definition/pixel-rule.ts';
 import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/definition/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
@@ -36,6 +38,7 @@ export function parseGeneration(body: unknown, checkUrl: CheckUrl): ParsedGenera
   if (fault) throw toApiError(fault, model, request);
   const invalidText = findInvalidText(request);
   if (invalidText) throw new ApiError('invalid_unicode', { param: paramPath(invalidText) });
+  assertSize(model, request.size);
   for (const image of imageUrlsOf(model, request)) assertUsableUrl(image, checkUrl);
   return {
     model,
@@ -79,6 +82,13 @@ function findInvalidText(value: unknown): (string | number)[] | null {
     if (rest) return [Array.isArray(value) ? Number(key) : key, ...rest];
   }
   return null;
+}
+
+/** What a JSON Schema cannot say of exact pixels. @throws ApiError invalid_value */
+function assertSize({ pixels }: Model, given: unknown): void {
+  if (!pixels || typeof given !== 'string') return;
+  const size = parsePixels(given);
+  if (!size || !takesSize(pixels, size)) throw new ApiError('invalid_value', { param: 'size', message: sizeFault(pixels, given) });
 }
 
 /** @throws ApiError */

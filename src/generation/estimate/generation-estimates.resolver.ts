@@ -2,6 +2,7 @@ import { Args, Query, Resolver } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { CreateGenerationInput } from '../accept/create-generation.input.ts';
+import { requestOfInput } from '../accept/graphql-request.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';
 
@@ -11,10 +12,10 @@ export class GenerationEstimatesResolver {
 
   @Query(() => EstimateView, { description: 'Estimates what a generation would cost, without creating it.' })
   @Scope('tasks:read')
-  estimateGeneration(
+  async estimateGeneration(
     @CurrentCaller() caller: Caller,
     @Args('input', { type: () => CreateGenerationInput, description: 'what to make' }) input: Record<string, unknown>,
   ): Promise<EstimateView> {
-    return this.estimates.estimate(caller, input);
+    return this.estimates.estimate(caller, requestOfInput(input));
   }
 }

@@ -61,4 +61,4 @@ export const requestOf = (
 });
 
 export const hasImages = ({ images }: ProviderRequest): boolean =>
-  images.references.length > 0 || images.firstFrame !== null;
+  images.references.length > 0 || [images.firstFrame, images.lastFrame, images.mask].some(Boolean);

@@ -12,6 +12,9 @@ import { retryWhileDatabaseDown } from './running-tasks.ts';
 
 type Images = ProviderRequest['images'];
 
+/** Images with a meaning of their own; the others are references. */
+const SINGLE: ReadonlySet<string> = new Set(['first_frame_image_url', 'last_frame_image_url', 'mask']);
+
 /** Where a run gets its reference images from. Calls of one run must not overlap. */
 export interface ImageSource {
   /** Fetches the images unless they are on disk. @throws MustWait; ProviderError; the signal's reason */
@@ -83,10 +86,12 @@ export class RunImages implements ImageSource {
     const stored = [...new Set(images)].reduce((sum, { size }) => sum + size, 0);
     this.reserved.shrinkTo(stored);
     activeSpan()?.set({ 'darkroom.bytes': stored });
-    const firstFrameAt = fields.findIndex(({ param }) => param === 'first_frame_image_url');
+    const only = (name: string) => images[fields.findIndex(({ param }) => param === name)] ?? null;
     return {
-      references: images.filter((_, at) => at !== firstFrameAt),
-      firstFrame: images[firstFrameAt] ?? null,
+      references: images.filter((_, at) => !SINGLE.has(fields[at]!.param)),
+      firstFrame: only('first_frame_image_url'),
+      lastFrame: only('last_frame_image_url'),
+      mask: only('mask'),
     };
   }
 }

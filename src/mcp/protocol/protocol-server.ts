@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { CallToolResult, ProtocolError, Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
+import { catalog, perSet } from '../../models/catalog.ts';
 import { VERSION } from '../../platform/config/version.ts';
 import { knowsLinks, withoutLinks } from '../contract/revisions.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../contract/tool.ts';
@@ -26,11 +27,17 @@ const INSTRUCTIONS = [
 const HOUR_MS = 3_600_000;
 /** The same for every key, until the next release. */
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
-const OPTIONS = {
+/** The tools name the models, and those of the operator may change at any time. */
+const CHANGING = { ...SHARED, ttlMs: 60_000 };
+const optionsNow = perSet(() => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
   instructions: INSTRUCTIONS,
-  cacheHints: { 'server/discover': SHARED, 'tools/list': SHARED, 'resources/templates/list': SHARED },
-};
+  cacheHints: {
+    'server/discover': SHARED,
+    'tools/list': catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
+    'resources/templates/list': SHARED,
+  },
+}));
 const TASK_PARAMS = z.looseObject({ taskId: z.string() });
 
 type TaskMethod = (exchange: Exchange, taskId: string) => Promise<Result>;
@@ -58,7 +65,7 @@ export class ProtocolServer {
         takesHandles: Object.hasOwn(extensions ?? {}, TASKS_EXTENSION),
       };
     };
-    const server = new sdk.Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, OPTIONS);
+    const server = new sdk.Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, optionsNow());
     server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const given = (params.arguments ?? {}) as ToolArguments;

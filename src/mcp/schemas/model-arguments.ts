@@ -15,17 +15,17 @@ interface Taker {
 export const modelsOf = (kind: MediaKind): Model[] =>
   catalog.models.filter((model) => model.kind === kind && model.lifecycle.status !== 'retired');
 
-/** Makes something of the models, and again once others have taken their place. */
-export function perSet<Made>(make: () => Made): () => Made {
-  let made: { of: readonly Model[]; value: Made } | undefined;
-  return () => {
-    if (made?.of !== catalog.models) made = { of: catalog.models, value: make() };
-    return made.value;
-  };
-}
+/** With more models, each is named only by list_models: the list of tools is sent to the agent as a whole. */
+const MAX_LISTED = 20;
+const MAX_NAMED = 8;
+const MAX_VALUES = 32;
 
 export function modelArgument(kind: MediaKind): ArgumentSchema {
   const models = modelsOf(kind);
+  if (models.length > MAX_LISTED) {
+    const description = `The id of the model that makes it, one of ${models.length}: call list_models.`;
+    return { type: 'string', default: models[0]!.id, description };
+  }
   const about = models.map(({ id, description }) => `${id}: ${description}`);
   return {
     type: 'string',
@@ -59,7 +59,7 @@ function unionArgument(kind: MediaKind, name: string): ArgumentSchema | null {
   return {
     type: first.schema.type,
     description: describe(first.schema.description, takers, takers.length === models.length),
-    ...(first.schema.enum && { enum: [...new Set(schemas.flatMap((schema) => schema.enum ?? []))] }),
+    ...values(schemas),
     ...bound('minimum', schemas, Math.min),
     ...bound('maximum', schemas, Math.max),
     ...bound('minLength', schemas, Math.min),
@@ -69,13 +69,21 @@ function unionArgument(kind: MediaKind, name: string): ArgumentSchema | null {
   };
 }
 
+/** The values of all models, if each has a list of them. */
+function values(schemas: readonly ParameterSchema[]): ArgumentSchema {
+  if (schemas.some((schema) => !schema.enum)) return {};
+  const all = [...new Set(schemas.flatMap((schema) => schema.enum!))];
+  return all.length > MAX_VALUES ? {} : { enum: all };
+}
+
+/** The widest bound, if each model has one. */
 function bound(
   name: 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'maxItems',
-  schemas: ParameterSchema[],
+  schemas: readonly ParameterSchema[],
   choose: (...values: number[]) => number,
 ): ArgumentSchema {
-  const values = schemas.map((schema) => schema[name]).filter((value) => value !== undefined);
-  return values.length > 0 ? { [name]: choose(...values) } : {};
+  const bounds = schemas.map((schema) => schema[name]).filter((value) => value !== undefined);
+  return bounds.length === schemas.length ? { [name]: choose(...bounds) } : {};
 }
 
 function describe(description: string, takers: Taker[], isTakenByAll: boolean): string {
@@ -83,6 +91,9 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
     ([limits, group]) => [limits, idsOf(group)] as const,
   );
   const isSame = byLimits.length === 1;
+  if (byLimits.length > MAX_NAMED) {
+    return `${firstSentences(description, false)} ${takers.length} models take it, each within its own bounds: see list_models.`;
+  }
   const text = firstSentences(description, isSame);
   if (isSame && isTakenByAll) return [text, defaultOf(takers[0]!.schema)].filter(Boolean).join(' ');
   if (isSame) return `${text} Only ${idsOf(takers)}${suffix(byLimits[0]![0])}.`;
@@ -93,7 +104,8 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':');
 
-const idsOf = (takers: Taker[]): string => takers.map(({ model }) => model.id).join(', ');
+const idsOf = (takers: Taker[]): string =>
+  takers.length > MAX_NAMED ? `${takers.length} models` : takers.map(({ model }) => model.id).join(', ');
 const suffix = (limits: string): string => (limits === '' ? '' : ` (${limits})`);
 const defaultOf = (schema: ParameterSchema): string =>
   schema.default === undefined ? '' : `Default: ${schema.default}.`;
@@ -117,3 +129,12 @@ function limitsOf({
     .filter(Boolean)
     .join(', ');
 }
+
+/** The parameters that only one model has, in one argument; none where no model of the kind has any. */
+export function extraArgument(kind: MediaKind): Record<string, ArgumentSchema> {
+  const has = modelsOf(kind).some(({ parameters }) => Object.keys(parameters.properties).some(isOwn));
+  const description = 'Parameters that only this model has, by their names, which begin with x_: see list_models.';
+  return has ? { extra: { type: 'object', description } } : {};
+}
+
+const isOwn = (name: string): boolean => name.startsWith('x_');

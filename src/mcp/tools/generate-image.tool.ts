@@ -1,17 +1,32 @@
 import { Injectable } from '@nestjs/common';
+import { perSet } from '../../models/catalog.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { requestOfInput } from '../../generation/accept/graphql-request.ts';
 import { Config } from '../../platform/config/config.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { Creations } from '../running/creations.ts';
-import { modelArgument, perSet, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, unionArguments } from '../schemas/model-arguments.ts';
 import { previewArgument, type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 /** An image that takes longer is worth a handle. */
 const HANDLE_AFTER_S = 10;
-const PARAMETERS = ['reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'];
+const PARAMETERS = [
+  'reference_images',
+  'mask',
+  'strength',
+  'negative_prompt',
+  'size',
+  'aspect_ratio',
+  'resolution',
+  'n',
+  'quality',
+  'background',
+  'seed',
+  'output_format',
+];
 
 @Injectable()
 export class GenerateImageTool implements Tool {
@@ -41,6 +56,7 @@ export class GenerateImageTool implements Tool {
         ...unionArguments('image', ['prompt']),
         model: modelArgument('image'),
         ...unionArguments('image', PARAMETERS),
+        ...extraArgument('image'),
         wait_s: waitArgument(this.config.mcpWaitS),
         preview: previewArgument,
       },
@@ -50,7 +66,7 @@ export class GenerateImageTool implements Tool {
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     const { parameters, waitS, preview } = readOwn(given, this.input, this.config);
-    const body = { ...parameters, model: modelFor(parameters.model, 'image') };
+    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'image') };
     const creation = { tool: this.name, given, waitS, handleAfterS: HANDLE_AFTER_S, preview };
     return this.creations.run(call, creation, (reserveKey) =>
       this.generations.accept(call.caller, body, { origin: { source: 'mcp' }, reserveKey }),

@@ -1,21 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import { perSet } from '../../models/catalog.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
+import { requestOfInput } from '../../generation/accept/graphql-request.ts';
 import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
-import { modelArgument, perSet, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, unionArguments } from '../schemas/model-arguments.ts';
 import { type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const PARAMETERS = [
+  'negative_prompt',
   'first_frame_image_url',
+  'last_frame_image_url',
   'reference_image_url',
   'reference_mode',
   'aspect_ratio',
   'resolution',
+  'size',
   'duration',
+  'seed',
+  'generate_audio',
 ];
 
 @Injectable()
@@ -46,6 +53,7 @@ export class GenerateVideoTool implements Tool {
         ...unionArguments('video', ['prompt']),
         model: modelArgument('video'),
         ...unionArguments('video', PARAMETERS),
+        ...extraArgument('video'),
         wait_s: waitArgument(this.config.mcpWaitS),
       },
       ['prompt'],
@@ -54,7 +62,7 @@ export class GenerateVideoTool implements Tool {
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     const { parameters, waitS } = readOwn(given, this.input, this.config);
-    const body = { ...parameters, model: modelFor(parameters.model, 'video') };
+    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'video') };
     // Clients that take a handle get it at once.
     const creation = { tool: this.name, given, waitS, handleAfterS: 0, preview: 'inline' as const };
     return this.creations.run(call, creation, (reserveKey) =>

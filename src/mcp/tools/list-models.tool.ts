@@ -1,10 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { findModel } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ModelsService } from '../../models/models.service.ts';
 import type { ModelView } from '../../models/model.view.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
 import { toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+
+interface Given {
+  kind?: MediaKind;
+  model?: string;
+  limit?: number;
+  after?: string;
+}
 
 @Injectable()
 export class ListModelsTool implements Tool {
@@ -13,6 +25,15 @@ export class ListModelsTool implements Tool {
   readonly description = 'Lists the models with every parameter, allowed value and default, and whether they work now.';
   readonly input = toolInput({
     kind: { type: 'string', enum: ['image', 'video'], description: 'Only models that make this.' },
+    model: { type: 'string', description: 'Only the model of this id.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: 'Most models of the answer.',
+    },
+    after: { type: 'string', description: 'The id of the last model of the answer before.' },
   });
   readonly annotations = READS;
   readonly scope = null;
@@ -22,13 +43,25 @@ export class ListModelsTool implements Tool {
 
   async run(_call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input, given);
-    const { kind } = given as { kind?: MediaKind };
-    const data = (await this.models.list()).filter((model) => kind === undefined || model.kind === kind);
-    return {
-      content: [{ type: 'text', text: data.map(lineOf).join('\n') }],
-      structuredContent: { object: 'list', data },
-    };
+    const { kind, model, limit = DEFAULT_LIMIT, after } = given as Given;
+    if (model !== undefined && !findModel(model)) throw new ApiError('model_not_found', { param: 'model' });
+    if (model !== undefined) return answerOf([await this.models.find(model)], false);
+    const all = (await this.models.list()).filter((each) => kind === undefined || each.kind === kind);
+    const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+    if (after !== undefined && from === 0) {
+      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a model.' });
+    }
+    return answerOf(all.slice(from, from + limit), all.length > from + limit);
   }
+}
+
+function answerOf(data: ModelView[], hasMore: boolean): ToolAnswer {
+  const lines = data.map(lineOf);
+  if (hasMore) lines.push(`More follow: call list_models with after ${data.at(-1)!.id}.`);
+  return {
+    content: [{ type: 'text', text: lines.join('\n') }],
+    structuredContent: { object: 'list', data, ...(hasMore && { has_more: true }) },
+  };
 }
 
 function lineOf({ id, kind, description, available, health, parameters }: ModelView): string {

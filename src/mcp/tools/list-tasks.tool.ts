@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { catalog } from '../../models/catalog.ts';
+import { catalog, perSet } from '../../models/catalog.ts';
+import type { Model } from '../../models/definition/model.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { TaskListView } from '../../tasks/edge/list.view.ts';
@@ -12,12 +13,16 @@ import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';
 import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
-import { perSet } from '../schemas/model-arguments.ts';
 import { type ToolInput, toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
+
+/** Operators may declare hundreds of models. */
+const MAX_LISTED = 20;
+const idsOf = (models: readonly Model[]) =>
+  models.length > 0 && models.length <= MAX_LISTED ? { enum: models.map(({ id }) => id) } : {};
 
 interface Given {
   status?: TaskStatus;
@@ -36,7 +41,7 @@ export class ListTasksTool implements Tool {
     toolInput({
       status: { type: 'string', enum: TASK_STATUSES, description: 'Only tasks with this status.' },
       kind: { type: 'string', enum: ['image', 'video'], description: 'Only tasks that make this.' },
-      model: { type: 'string', enum: catalog.models.map(({ id }) => id), description: 'Only tasks of this model.' },
+      model: { type: 'string', ...idsOf(catalog.models), description: 'Only tasks of this model.' },
       limit: {
         type: 'integer',
         minimum: 1,

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { perSet } from '../../models/catalog.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import { assertScope } from '../../auth/access/access.ts';
 import { RateLimits } from '../../auth/limits/rate-limits.ts';
@@ -11,7 +12,6 @@ import { GetUsageTool } from './get-usage.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
-import { perSet } from '../schemas/model-arguments.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { present } from '../contract/without-nulls.ts';
 

@@ -37,3 +37,7 @@ export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, 
     ...(max_ratio === undefined ? [] : [`at most ${max_ratio} to 1`]),
   ].join(', ');
 }
+
+/** @param given the client's own text, which is short: the schema of the model has a pattern for it */
+export const sizeFault = (rule: PixelRule, given: string): string =>
+  `size must be ${sizeInWords(rule)}, not ${JSON.stringify(given)}.`;

@@ -1,5 +1,6 @@
 import type { Model } from '../../models/definition/model.ts';
-import { pass, passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
+import { valuesOf } from '../../models/definition/parameters.ts';
+import { pass, passExtra, passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
 import { Fields, invalid, unsupported } from '../request/fields.ts';
 import type { ModelIds } from '../request/model-ids.ts';
 import { AS_GIVEN } from '../request/request-schemas.ts';
@@ -59,9 +60,11 @@ export function translateImages(
   readQuality(fields, model, translation);
   readFormat(fields, model, translation);
   pass(AS_GIVEN, fields, translation);
+  readBackground(fields, model, translation);
   readIgnored(fields, translation, images !== null);
   const safetyIdentifier = readMetadata(fields, translation);
   passOurs(fields, translation);
+  passExtra(fields, model, translation);
   const answer = readAnswer(fields);
   fields.refuse({ ...NOT_HERE, ...(images !== null && NOT_IN_EDITS) });
   fields.refuseUnknown();
@@ -78,7 +81,9 @@ function readQuality(fields: Fields, model: Model, { body, approximations }: Tra
   const given = fields.choice('quality', QUALITIES);
   if (given === undefined) return;
   const wanted = given === 'standard' ? 'auto' : given;
-  const used = takes(model, 'quality') ? (NEAREST_QUALITY[wanted] ?? wanted) : 'auto';
+  const hasWord = valuesOf(model.parameters, 'quality').includes(wanted);
+  const nearest = hasWord ? wanted : (NEAREST_QUALITY[wanted] ?? wanted);
+  const used = takes(model, 'quality') ? nearest : 'auto';
   if (takes(model, 'quality')) body.quality = used;
   if (used !== wanted) approximations.push({ param: 'quality', requested: given, used });
 }
@@ -92,11 +97,17 @@ function readFormat(fields: Fields, model: Model, { body }: Translation): void {
   if (takes(model, 'output_format')) body.output_format = format;
 }
 
-/** Fields that are not passed on. */
-function readIgnored(fields: Fields, { approximations }: Translation, isEdit: boolean): void {
-  if (fields.choice('background', ['auto', 'opaque', 'transparent']) === 'transparent') {
+function readBackground(fields: Fields, model: Model, { body }: Translation): void {
+  const given = fields.choice('background', ['auto', 'opaque', 'transparent']);
+  if (given === undefined) return;
+  if (takes(model, 'background')) body.background = given;
+  else if (given === 'transparent') {
     throw unsupported('background', 'background transparent is not supported. Use opaque.');
   }
+}
+
+/** Fields that are not passed on. */
+function readIgnored(fields: Fields, { approximations }: Translation, isEdit: boolean): void {
   for (const name of ['moderation', 'style', ...(isEdit ? ['input_fidelity'] : [])]) {
     const given = fields.text(name);
     if (given !== undefined && given !== 'auto') approximations.push({ param: name, requested: given, used: 'auto' });

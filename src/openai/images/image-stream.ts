@@ -102,7 +102,12 @@ function details(task: ShownTask, { safetyIdentifier }: ImageRequest, file: Stor
 }
 
 function requestedSize({ model, input }: ShownTask): string {
-  const { aspect_ratio, resolution } = input as { aspect_ratio: string; resolution: string };
+  const {
+    aspect_ratio,
+    resolution,
+    size: exact,
+  } = input as Record<'aspect_ratio' | 'resolution', string> & { size?: string };
+  if (exact !== undefined) return exact;
   const size = findModel(model)?.sizes[aspect_ratio]?.[resolution];
   return size ? toPixels(size) : 'auto';
 }

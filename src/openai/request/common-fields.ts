@@ -1,4 +1,5 @@
 import type { Model } from '../../models/definition/model.ts';
+import { takesSize } from '../../models/definition/pixel-rule.ts';
 import { nearestSize, parsePixels, toPixels } from '../../models/definition/nearest-size.ts';
 import { echo, type Fields, invalid } from './fields.ts';
 import type { Translation } from './translation.ts';
@@ -8,6 +9,19 @@ const OURS = ['priority', 'parent_task_id'] as const;
 
 export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
+
+/** Parameters that OpenAI's API has no field for. Its clients send them as `extra_body`. */
+const EXTRA: readonly string[] = ['seed', 'negative_prompt', 'strength', 'last_frame_image_url', 'generate_audio'];
+
+/** Passes those of them that the model takes, and the ones that only this model has. */
+export function passExtra(fields: Fields, model: Model, translation: Translation): void {
+  const names = Object.keys(model.parameters.properties);
+  pass(
+    names.filter((name) => EXTRA.includes(name) || name.startsWith('x_')),
+    fields,
+    translation,
+  );
+}
 
 export const passOurs = (fields: Fields, translation: Translation): void => pass(OURS, fields, translation);
 
@@ -38,6 +52,11 @@ export function readSize(fields: Fields, model: Model, translation: Translation,
   if (wanted === undefined || (wanted === 'auto' && byDefault === undefined)) return;
   const pixels = parsePixels(wanted);
   const nearest = pixels && nearestSize(model.sizes, pixels);
+  const isOfTable = nearest !== null && toPixels(nearest.size) === wanted;
+  if (model.pixels && !isOfTable && (!nearest || (pixels && takesSize(model.pixels, pixels)))) {
+    body.size = wanted; // exactly; the schema of the model says what it takes
+    return;
+  }
   if (!nearest)
     throw invalid(
       'size',

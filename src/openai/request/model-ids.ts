@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { catalog, findModel } from '../../models/catalog.ts';
+import { catalog, findModel, perSet } from '../../models/catalog.ts';
 import { DEFAULT_MODEL } from '../../models/definition/default-model.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { Config, ConfigError } from '../../platform/config/config.ts';
 import { readPairs } from '../../platform/config/setting-types.ts';
+import { OPENAI_ALIASES } from '../../platform/config/settings.ts';
 import { echo, type Fields } from './fields.ts';
 import type { Translation } from './translation.ts';
 
@@ -14,20 +15,22 @@ const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' }
 /** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
 @Injectable()
 export class ModelIds {
-  private readonly aliases: ReadonlyMap<string, string>;
+  /** Of the setting. Declarations have more. */
+  private readonly configured: ReadonlyMap<string, string>;
+  private readonly declared = perSet(() => new Map(catalog.models.flatMap(aliasesOf)));
 
-  /** @throws ConfigError for an alias of an unknown model */
+  /** @throws ConfigError for an alias of an unknown model, unless it is one that comes with the service */
   constructor({ openaiModelAliases }: Config) {
-    this.aliases = readPairs(openaiModelAliases);
-    const faults = [...this.aliases.values()].filter((id) => !findModel(id));
-    if (faults.length > 0)
+    this.configured = readPairs(openaiModelAliases);
+    const faults = [...this.configured.values()].filter((id) => !findModel(id));
+    if (faults.length > 0 && openaiModelAliases !== OPENAI_ALIASES)
       throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
   }
 
   /** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value */
   read(fields: Fields, kind: MediaKind, { body, approximations }: Translation): Model {
     const given = fields.text('model') ?? DEFAULT_MODEL[kind];
-    const alias = this.aliases.get(given);
+    const alias = this.configured.get(given) ?? this.declared().get(given);
     const model = findModel(alias ?? given);
     if (!model) {
       throw new ApiError('model_not_found', {
@@ -47,6 +50,9 @@ export class ModelIds {
 
   private idsOf(kind: MediaKind): string[] {
     const ours = catalog.models.filter((model) => model.kind === kind).map(({ id }) => id);
-    return [...ours, ...[...this.aliases].filter(([, id]) => ours.includes(id)).map(([alias]) => alias)];
+    const aliases = [...this.configured, ...this.declared()];
+    return [...ours, ...aliases.filter(([, id]) => ours.includes(id)).map(([alias]) => alias)];
   }
 }
+
+const aliasesOf = ({ id, aliases }: Model): [string, string][] => aliases.map((alias) => [alias, id]);

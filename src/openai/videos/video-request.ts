@@ -1,6 +1,6 @@
 import type { Model } from '../../models/definition/model.ts';
 import { valuesOf } from '../../models/definition/parameters.ts';
-import { passOurs, readMetadata, readSize } from '../request/common-fields.ts';
+import { passExtra, passOurs, readMetadata, readSize } from '../request/common-fields.ts';
 import { echo, Fields, invalid } from '../request/fields.ts';
 import { readImageReference } from '../request/image-reference.ts';
 import type { ModelIds } from '../request/model-ids.ts';
@@ -30,19 +30,22 @@ export function translateVideo({ fields: given, files }: RequestBody, models: Mo
   const model = models.read(fields, 'video', translation);
   const prompt = fields.take('prompt');
   if (prompt !== undefined) body.prompt = prompt;
-  body.duration = readSeconds(fields);
+  const seconds = readSeconds(fields, model);
+  if (seconds !== undefined) body.duration = seconds;
   spelling.set('duration', 'seconds');
-  readSize(fields, model, translation, DEFAULT_SIZE);
+  readSize(fields, model, translation, model.declared ? undefined : DEFAULT_SIZE);
   const firstFrame = readFirstFrame(fields, model, translation, files);
   readMetadata(fields, translation);
   passOurs(fields, translation);
+  passExtra(fields, model, translation);
   fields.refuseUnknown();
   return { ...translation, firstFrame };
 }
 
-/** OpenAI's clients send text, many others a number. */
-function readSeconds(fields: Fields): number {
-  const given = fields.take('seconds') ?? DEFAULT_SECONDS;
+/** OpenAI's clients send text, many others a number. An operator's model has a default of its own. */
+function readSeconds(fields: Fields, { declared }: Model): number | undefined {
+  const given = fields.take('seconds') ?? (declared ? undefined : DEFAULT_SECONDS);
+  if (given === undefined) return undefined;
   if (typeof given === 'number' && Number.isInteger(given)) return given;
   if (typeof given === 'string' && /^[0-9]{1,4}$/.test(given)) return Number(given);
   const shown = typeof given === 'string' ? `, not ${echo(given)}` : '';

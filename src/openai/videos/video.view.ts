@@ -64,7 +64,12 @@ export function toVideo(task: TaskView): VideoView {
 function sizeOf({ model, input, result }: TaskView): string {
   const [made] = result?.outputs ?? [];
   if (made) return toPixels(made);
-  const { aspect_ratio, resolution } = input as { aspect_ratio: string; resolution: string };
+  const {
+    aspect_ratio,
+    resolution,
+    size: exact,
+  } = input as Record<'aspect_ratio' | 'resolution', string> & { size?: string };
+  if (exact !== undefined) return exact;
   const size = findModel(model)?.sizes[aspect_ratio]?.[resolution];
   return size ? toPixels(size) : resolution;
 }

@@ -129,6 +129,17 @@ export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   return cell;
 }
 
+/** Where the operator's models are, for a command that needs nothing else. @throws ConfigError */
+export function loadModelSettings(
+  env: NodeJS.ProcessEnv = process.env,
+): Pick<Config, 'models' | 'dataDir' | 'openaiModelAliases'> {
+  const faults: string[] = [];
+  const { models, dataDir, openaiModelAliases } = SETTINGS;
+  const read = readAll({ models, dataDir, openaiModelAliases }, env, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...read, dataDir: resolve(read.dataDir) };
+}
+
 /** Reads the levels of the log again, while the process runs. @throws ConfigError */
 export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
   const faults: string[] = [];

@@ -29,7 +29,7 @@ import { readKeys } from './secrets.ts';
 import { YEAR_S } from '../schema/time.ts';
 
 /** Ids that their maker has switched off, and dated names of a model. Clients offer them or contain them. */
-const OPENAI_ALIASES = [
+export const OPENAI_ALIASES = [
   ...['gpt-image-2-2026-04-21', 'gpt-image-1', 'dall-e-3', 'dall-e-2'].map((id) => `${id}=gpt-image-2`),
   ...['sora-2-pro', 'sora-2-2025-10-06', 'sora-2-2025-12-08', 'sora-2-pro-2025-10-06'].map((id) => `${id}=sora-2`),
 ].join(',');

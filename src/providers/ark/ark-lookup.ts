@@ -1,5 +1,5 @@
 import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
-import { seedOf } from '../families/seedance.ts';
+import { seedOf } from '../contract/seed.ts';
 import { readWithRetry } from '../jobs/poll.ts';
 import { networkCause, operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';

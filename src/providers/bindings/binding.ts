@@ -20,6 +20,8 @@ export interface Binding {
   durationPolicy: 'exact' | 'nearest';
   /** What to do after a crash if it is unknown whether a paid call was accepted; null: the provider's default. */
   onUnknownOutcome: 'fail' | 'resubmit' | null;
+  /** As a declaration has it; absent: it is one of the PROVIDERS file. */
+  declared?: DeclaredBinding;
 }
 
 interface ProviderDefaults {
@@ -65,6 +67,7 @@ export function completeBinding(fields: BindingFields, credentials: Config['cred
     concurrency: fields.concurrency ?? null,
     durationPolicy: fields.durationPolicy ?? 'exact',
     onUnknownOutcome: fields.onUnknownOutcome ?? null,
+    ...(fields.declared && { declared: fields.declared }),
   };
 }
 
@@ -87,8 +90,8 @@ export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'cre
   completeBinding({ provider: 'sandbox', model }, credentials);
 
 /** Whether an adapter speaks the wire that a binding declares. Nothing is sent in the words of another. */
-const isServed = ({ provider, dialect = 'openai', send, workflow }: DeclaredBinding): boolean =>
-  provider !== 'http' && SPOKEN.has(dialect) && send === undefined && workflow === undefined;
+const isServed = ({ provider, dialect = 'openai', send }: DeclaredBinding): boolean =>
+  provider !== 'http' && SPOKEN.has(dialect) && (send === undefined || provider === 'openai');
 
 const SPOKEN: ReadonlySet<string> = new Set(['openai', 'litellm']);
 
@@ -107,10 +110,11 @@ function addressOf({ base_url, base_urls }: DeclaredBinding): Pick<Partial<Bindi
 
 const fieldsOf = (binding: DeclaredBinding): BindingFields => ({
   provider: binding.provider as ProviderName,
-  model: binding.model ?? '',
+  model: binding.model ?? binding.workflow ?? '',
   ...addressOf(binding),
   ...(binding.credential !== undefined && { credential: binding.credential }),
   concurrency: binding.concurrency ?? null,
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
   onUnknownOutcome: binding.on_unknown_outcome ?? null,
+  declared: binding,
 });

@@ -1,6 +1,7 @@
 import { hint, nearestName, shown } from '../../models/declaration/fault.ts';
 import { parameterSchemaOf } from '../../models/declaration/parameters-of.ts';
 import { VOCABULARY } from '../../models/declaration/vocabulary.ts';
+import { parseTemplate, TemplateError } from '../comfyui/template.ts';
 import { eachText, slotsOf, type TemplatePath, type TemplateSlot } from '../templates/template.ts';
 import type { BindingAt } from './binding-at.ts';
 
@@ -93,6 +94,7 @@ function checkWorkflow(where: BindingAt, used: Set<string>): void {
   const { workflow } = binding;
   if (workflow === undefined) return;
   const path = ['bindings', at, 'workflow'];
+  const before = file.faults.length;
   eachText(workflows.get(workflow), (text) => {
     for (const { name, form } of slotsOf(text)) {
       const parameters = IMAGE_SLOT.test(name) ? OF_IMAGE : own(WORKFLOW_SLOTS, name);
@@ -105,6 +107,13 @@ function checkWorkflow(where: BindingAt, used: Set<string>): void {
       } else used.add(name);
     }
   });
+  if (file.faults.length > before) return;
+  try {
+    parseTemplate(workflows.get(workflow), names);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    file.fault(path, `workflow ${shown(workflow)}: ${error.message}`);
+  }
 }
 
 const own = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined =>

@@ -1,11 +1,12 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { definitionOf, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import type { Size } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 import { type ImageRoles, imageRoles } from './image-roles.ts';
 import { loadTemplate } from './load-template.ts';
 import { imagesOf, type Slot, type SlotValues, slotsOf } from './slots.ts';
-import { type Template, TemplateError } from './template.ts';
+import { slotValues } from '../contract/slot-values.ts';
+import { parseTemplate, type Template, TemplateError } from './template.ts';
 import type { Workflow } from './workflow.ts';
 
 /** A request translated for ComfyUI: the workflow, the values of its slots, the number of runs. */
@@ -49,20 +50,47 @@ function valuesFor(
   const { kind, input } = request;
   if (!slots.has('width') || !slots.has('height'))
     throw new UnsupportedRequest('resolution', 'the workflow has a fixed size');
+  if (input.seed !== undefined && !slots.has('seed')) throw new UnsupportedRequest('seed', 'the workflow has no seed');
   const length = kind === 'video' ? lengthOf(request, template, slots) : null;
   if (!length && (slots.has('duration') || slots.has('frames')))
     throw new UnsupportedRequest('model', 'the workflow makes videos');
   return {
-    values: { prompt: input.prompt, ...size, ...length?.values },
+    values: { ...ownValues(request), prompt: input.prompt, ...size, ...length?.values },
     counts: countsOf(input.n ?? 1, template, slots),
     approximations: [...sizeNotes(request, size), ...(length?.approximations ?? [])],
   };
 }
 
+/** The parameters that are slots by their own names, in the words of the binding. */
+function ownValues(request: ProviderRequest): SlotValues {
+  const valueOf = slotValues(request);
+  const names = Object.keys(request.input);
+  const values = names.map((name) => [name, valueOf({ name, form: null, isWhole: true })] as const);
+  return Object.fromEntries(
+    values.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)),
+  ) as SlotValues;
+}
+
+/** Parsed workflows of declarations. */
+const declared = new WeakMap<object, Template>();
+
+function declaredTemplate(request: ProviderRequest, name: string): Template {
+  const definition = definitionOf(request);
+  const json = definition?.workflows.get(name);
+  if (typeof json !== 'object' || json === null) throw new TemplateError(`${name} is not there`);
+  const known = declared.get(json);
+  if (known) return known;
+  const template = parseTemplate(json, new Set(Object.keys(definition?.parameters.properties ?? {})));
+  declared.set(json, template);
+  return template;
+}
+
 /** The file was valid at service start. If it no longer is, the next provider is tried. */
-function templateOf({ upstream, model }: ProviderRequest): Template {
+function templateOf(request: ProviderRequest): Template {
+  const { upstream, model } = request;
+  const workflow = upstream.declared?.workflow;
   try {
-    return loadTemplate(upstream.model, model);
+    return workflow === undefined ? loadTemplate(upstream.model, model) : declaredTemplate(request, workflow);
   } catch (error) {
     if (error instanceof TemplateError) throw new UnsupportedRequest('model', 'the workflow file cannot be used');
     throw error;
@@ -81,11 +109,13 @@ function sizeOf(request: ProviderRequest, { size_step = 16, max_pixels }: Templa
 
 function sizeNotes(request: ProviderRequest, { width, height }: Size): Approximation[] {
   const { ratio, size: exact } = requestedSize(request);
-  const { aspect_ratio: requested, resolution } = request.input;
+  const { aspect_ratio: requested, resolution, size: pixels } = request.input;
   const isRounded = exact.width !== width || exact.height !== height;
+  const used = `${width}x${height}`;
+  if (pixels !== undefined) return isRounded ? [{ param: 'size', requested: pixels, used }] : [];
   return [
     ...(ratio === requested ? [] : [{ param: 'aspect_ratio', requested, used: ratio }]),
-    ...(isRounded ? [{ param: 'resolution', requested: resolution, used: `${width}x${height}` }] : []),
+    ...(isRounded ? [{ param: 'resolution', requested: resolution, used }] : []),
   ];
 }
 

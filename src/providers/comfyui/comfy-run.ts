@@ -115,7 +115,7 @@ export class ComfyRun {
     const { request, plan } = this;
     const { taskId } = request;
     const images = await this.uploaded();
-    const values = { ...plan.values, ...images, seed: seedOf(taskId, index), batch_size: plan.counts[index] };
+    const values = { ...plan.values, ...images, seed: this.seedAt(index), batch_size: plan.counts[index] };
     const json = { prompt: fill(plan.workflow, values), client_id: clientId(taskId), prompt_id: id };
     const idOf = (reply: UpstreamReply) => parseReply(submitted, reply.json).prompt_id;
     const job = await acceptedJob({
@@ -129,6 +129,13 @@ export class ComfyRun {
     // The server is too old to accept our id, so a run could not be looked up after a crash. It gets no work.
     await cancelRun(request, job.id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(() => undefined);
     throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
+  }
+
+  /** A given seed counts on, so that no two images of a task have the same. */
+  private seedAt(index: number): number {
+    const { input, taskId } = this.request;
+    if (input.seed === undefined) return seedOf(taskId, index);
+    return input.seed + this.plan.counts.slice(0, index).reduce((sum, count) => sum + count, 0);
   }
 
   /**

@@ -21,6 +21,8 @@ export class ComfyuiProvider implements Provider {
     'reference_mode',
     'first_frame_image_url',
     'reference_image_url',
+    'size',
+    'seed',
   ] as const;
 
   prepare(request: ProviderRequest): PreparedRequest {

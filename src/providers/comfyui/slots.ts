@@ -17,8 +17,11 @@ export type Slot =
   | 'image'
   | ImageSlot;
 
-/** The values of a workflow's slots. The value of an image is the name that the server gave the upload. */
-export type SlotValues = Partial<Record<Slot, string | number>>;
+/**
+ * The values of a workflow's slots. The value of an image is the name that the server gave the upload. Beside the slots above
+ * a declared model has its own parameters.
+ */
+export type SlotValues = Partial<Record<string, string | number | boolean>>;
 
 const IMAGE_SLOTS: readonly Slot[] = [
   ...Array.from({ length: MAX_IMAGES }, (_, i) => `image_${i + 1}` as const),
@@ -64,8 +67,8 @@ export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) 
  * in other text the value is inserted. Values are not scanned for slots: a prompt may contain braces.
  */
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
-  const values: Record<string, string | number | undefined> = { ...given, image: given.image_1 };
-  const put = (text: string): string | number => {
+  const values: SlotValues = { ...given, image: given.image_1 };
+  const put = (text: string): string | number | boolean => {
     const alone = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(text)?.[1];
     if (alone !== undefined) return values[alone] ?? text;
     return text.replaceAll(SLOT, (whole, name: string) => String(values[name] ?? whole));
@@ -80,7 +83,7 @@ export function fill(workflow: Workflow, given: SlotValues): Workflow {
 
 const inputsOf = (workflow: Workflow): unknown[] => Object.values(workflow).map(({ inputs }) => inputs);
 
-function mapStrings(value: unknown, map: (text: string) => string | number): unknown {
+function mapStrings(value: unknown, map: (text: string) => string | number | boolean): unknown {
   if (typeof value === 'string') return map(value);
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, map));
   if (typeof value !== 'object' || value === null) return value;

@@ -53,15 +53,18 @@ const TEMPLATE = {
   },
 };
 
+const NONE: ReadonlySet<string> = new Set();
+
 let compiled: ValidateFunction<Template> | undefined;
 /** Compiled when it is first used: most processes read no such file. */
 const templateCheck = (): ValidateFunction<Template> => (compiled ??= new Ajv().compile<Template>(TEMPLATE));
 
 /**
  * @param json a template, or a single workflow as ComfyUI exports it for its API
+ * @param own further names that its slots may have
  * @throws TemplateError
  */
-export function parseTemplate(json: unknown): Template {
+export function parseTemplate(json: unknown, own: ReadonlySet<string> = NONE): Template {
   if (typeof json === 'object' && json !== null && Array.isArray((json as { nodes?: unknown }).nodes)) {
     throw new TemplateError('is a workflow as the editor saves it; use "Export (API)" instead');
   }
@@ -73,6 +76,7 @@ export function parseTemplate(json: unknown): Template {
   }
   for (const [at, graph] of template.workflows.entries()) {
     const slots = slotsOf(graph, (text) => {
+      if (own.has(text.replaceAll(/[{}\s]/g, ''))) return;
       throw new TemplateError(`workflow ${at + 1} has the unknown slot ${text}`);
     });
     check(template, slots, `workflow ${at + 1}`);

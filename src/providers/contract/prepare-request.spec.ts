@@ -23,7 +23,7 @@ function provider(...takes: (keyof ResolvedInput)[]) {
   return { adapter, seen: () => seen };
 }
 
-const request = (input: object) => ({ input: { prompt: 'a fox', ...input } }) as ProviderRequest;
+const request = (input: object) => ({ input: { prompt: 'a fox', ...input }, upstream: {} }) as ProviderRequest;
 
 describe('the preparation of a request', () => {
   it('keeps the file format from the adapter: the worker converts', () => {
@@ -59,6 +59,67 @@ const aCat: ProviderRequest = {
   images: { references: [], firstFrame: null },
   upstream: { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null },
 };
+
+describe('a declared binding', () => {
+  const definition = { sizes: {}, parameters: gptImage2.parameters, workflows: new Map() };
+  const declared = (binding: object, input: object) =>
+    ({
+      ...request(input),
+      definition,
+      upstream: { ...aCat.upstream, declared: { provider: 'openai', ...binding } },
+    }) as ProviderRequest;
+  const unfit = (binding: object, input: object) => {
+    const { adapter } = provider('quality', 'n', 'reference_images');
+    return () => prepareRequest(adapter, declared(binding, input));
+  };
+
+  it.each([
+    [{ n: [1, 2] }, { n: 3 }, 'n'],
+    [{ reference_images: 'absent' }, { reference_images: ['a'] }, 'reference_images'],
+    [{ reference_images: 'present' }, {}, 'reference_images'],
+    [{ reference_images: 'present' }, { reference_images: [] }, 'reference_images'],
+  ])('with the condition %j is passed over for %j', (when, input, param) => {
+    expect(unfit({ when }, input)).toThrow(expect.objectContaining({ name: 'UnsupportedRequest', param }));
+  });
+
+  it.each([
+    [{ n: [1, 2] }, { n: 2 }],
+    [{ n: [1, 2] }, {}],
+    [{ reference_images: 'absent' }, { reference_images: [] }],
+    [{ reference_images: 'present' }, { reference_images: ['a'] }],
+  ])('with the condition %j takes %j', (when, input) => {
+    expect(unfit({ when }, input)).not.toThrow();
+  });
+
+  it('records what it does without, and nothing of a default', () => {
+    const { adapter, seen } = provider('n');
+    const prepare = (input: object) =>
+      prepareRequest(adapter, declared({ approximate: ['quality', 'reference_images'] }, input)).approximations.slice(
+        1,
+      );
+    expect(prepare({ quality: 'high', reference_images: ['a', 'b'] })).toEqual([
+      { param: 'quality', requested: 'high', used: 'auto' },
+      { param: 'reference_images', requested: '2', used: 'none' },
+    ]);
+    expect(prepare({ quality: 'auto' })).toEqual([]);
+    expect(seen()).toEqual({ prompt: 'a fox' });
+  });
+
+  it('sends what its template names', () => {
+    const { adapter, seen } = provider();
+    prepareRequest(adapter, declared({ send: { steps: '{{x_steps}}' } }, { x_steps: 20 }));
+    expect(seen()).toEqual({ prompt: 'a fox', x_steps: 20 });
+    expect(() => prepareRequest(adapter, declared({}, { x_steps: 20 }))).toThrow(
+      expect.objectContaining({ param: 'x_steps' }),
+    );
+  });
+});
+
+it('is the exact size of a request that names one, if the upstream takes it', () => {
+  const exact = requestFor(aCat, { input: { size: '1024x768' } });
+  expect(requestedSize(exact)).toEqual({ ratio: '1024x768', size: { width: 1024, height: 768 } });
+  expect(() => requestedSize(exact, { accepts: () => false })).toThrow(expect.objectContaining({ param: 'size' }));
+});
 
 it("is the model's own size, nearest to the first reference image", async () => {
   const references = [await inputImage(160, 90), await inputImage(90, 160)];

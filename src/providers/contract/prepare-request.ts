@@ -8,6 +8,9 @@ import {
   type ResolvedInput,
   UnsupportedRequest,
 } from './provider.ts';
+import type { Condition } from '../../models/definition/declared-binding.ts';
+import { parsePixels } from '../../models/definition/nearest-size.ts';
+import { eachText, slotsOf } from '../templates/template.ts';
 import { chooseSize, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
 /** A hint that a provider may leave aside: its value where the provider does not have it. The task records that. */
@@ -17,23 +20,69 @@ type Hint = keyof typeof LEFT_TO_MODEL;
 export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MODEL, param);
 
 /**
- * `provider.prepare`, after a check that the adapter uses every parameter of the input: an unknown parameter would
- * otherwise be dropped silently.
+ * `provider.prepare`, after a check that the request fits the binding and that every parameter of the input is used: an
+ * unknown parameter would otherwise be dropped silently.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {
-  const taken: readonly string[] = provider.takes;
+  const { approximate = [], when = {}, send, workflow } = request.upstream.declared ?? {};
+  assertFits(when, request);
+  const inTemplate = namesIn(workflow === undefined ? send : definitionOf(request)?.workflows.get(workflow));
+  const takes = (param: string): boolean =>
+    (provider.takes as readonly string[]).includes(param) ||
+    inTemplate.has(param) ||
+    (provider.takesOwn === true && param.startsWith('x_'));
   const input: Record<string, unknown> = {};
   const approximations: Approximation[] = [];
   for (const [param, value] of Object.entries(request.input)) {
     if (value === undefined || OF_WORKER.includes(param)) continue;
-    if (taken.includes(param)) input[param] = value;
+    if (approximate.includes(param)) {
+      const used = definitionOf(request)?.parameters.properties[param]?.default;
+      approximations.push(...approximated(param, value, used));
+      if (used !== undefined && takes(param)) input[param] = used;
+    } else if (takes(param)) input[param] = value;
     else if (isHint(param)) approximations.push(...leftToModel(param, request.input));
     else throw new UnsupportedRequest(param, `${provider.name} does not take ${param}.`);
   }
   const prepared = provider.prepare({ ...request, input: input as unknown as ResolvedInput });
   if (approximations.length === 0) return prepared;
   return { ...prepared, approximations: [...prepared.approximations, ...approximations] };
+}
+
+/** A list of values also fits a request without the parameter. @throws UnsupportedRequest */
+function assertFits(when: Condition, { input }: ProviderRequest): void {
+  for (const [param, condition] of Object.entries(when)) {
+    const value = (input as unknown as Record<string, unknown>)[param];
+    const isThere = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    const fits =
+      condition === 'present'
+        ? isThere
+        : condition === 'absent'
+          ? !isThere
+          : !isThere || condition.includes(value as string);
+    if (!fits) throw new UnsupportedRequest(param, `The binding does not take this value of ${param}.`);
+  }
+}
+
+/** Of many requests the binding is the same. */
+const namesInTemplate = new WeakMap<object, ReadonlySet<string>>();
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function namesIn(template: unknown): ReadonlySet<string> {
+  if (typeof template !== 'object' || template === null) return NO_NAMES;
+  const known = namesInTemplate.get(template);
+  if (known) return known;
+  const names = new Set<string>();
+  eachText(template, (text) => slotsOf(text).forEach(({ name }) => names.add(name)));
+  namesInTemplate.set(template, names);
+  return names;
+}
+
+/** A parameter whose default the binding uses, or that it does without. Nothing is recorded of a default. */
+function approximated(param: string, value: unknown, byDefault: unknown): Approximation[] {
+  if (value === byDefault) return [];
+  const shown = (each: unknown) => (typeof each === 'number' ? each : String(Array.isArray(each) ? each.length : each));
+  return [{ param, requested: shown(value), used: byDefault === undefined ? 'none' : shown(byDefault) }];
 }
 
 /** For an adapter that takes a hint for some of its models only. */
@@ -50,14 +99,19 @@ interface Options {
 }
 
 /**
- * Ratio and pixels of a request, from its model's table. `auto` becomes the ratio nearest to the first reference image, or a
- * square.
- * @throws UnsupportedRequest for a ratio or resolution without a size
+ * Ratio and pixels of a request: those that it names, or from its model's table. `auto` becomes the ratio nearest to the first
+ * reference image, or a square.
+ * @throws UnsupportedRequest for a size that the upstream does not take, or a ratio or resolution without one
  */
 export function requestedSize(request: ProviderRequest, options: Options = {}): SizeChoice {
   const { input, images } = request;
   const { aspect_ratio: ratio, resolution } = input;
   const { sizes = definitionOf(request)?.sizes ?? {}, accepts } = options;
+  if (input.size !== undefined) {
+    const size = parsePixels(input.size);
+    if (size && accepts?.(size) !== false) return { ratio: input.size, size };
+    throw new UnsupportedRequest('size', `There is no ${input.size}.`);
+  }
   const choice = chooseSize(sizes, { ratio, resolution, reference: images.references[0], accepts });
   if (choice) return choice;
   const param = ratio === 'auto' || Object.hasOwn(sizes, ratio) ? 'resolution' : 'aspect_ratio';

@@ -1,5 +1,6 @@
 import { ERRORS } from '../../errors/catalog.ts';
 import { findModel } from '../../models/catalog.ts';
+import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
@@ -39,7 +40,16 @@ export interface ResolvedInput {
   duration?: number;
   reference_mode?: string;
   first_frame_image_url?: string;
+  last_frame_image_url?: string;
   reference_image_url?: string;
+  generate_audio?: boolean;
+  /** Exact pixels, `1024x768`, in place of aspect_ratio and resolution, which are then absent. */
+  size?: string;
+  negative_prompt?: string;
+  seed?: number;
+  mask?: string;
+  strength?: number;
+  background?: string;
 }
 
 /** The worker converts the outputs of every provider, so adapters do not get these parameters. */
@@ -56,7 +66,12 @@ export interface Upstream {
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
+  /** The binding as a declaration has it; absent: it is one of the PROVIDERS file. */
+  declared?: DeclaredBinding;
 }
+
+/** What of a model a provider needs. */
+export type Definition = Pick<Model, 'sizes' | 'guidance' | 'parameters' | 'workflows'>;
 
 export interface ProviderRequest {
   /** Sent as the idempotency token where the upstream supports one. */
@@ -64,16 +79,21 @@ export interface ProviderRequest {
   /** Our logical model id. */
   model: string;
   /** The model in the version that the task runs under; absent: as it is loaded now. */
-  definition?: Pick<Model, 'sizes' | 'guidance'>;
+  definition?: Definition;
   kind: MediaKind;
   input: ResolvedInput;
   /** The fetched images of the URLs in `input`, in the same order. */
-  images: { references: InputImage[]; firstFrame: InputImage | null };
+  images: {
+    references: InputImage[];
+    firstFrame: InputImage | null;
+    lastFrame?: InputImage | null;
+    mask?: InputImage | null;
+  };
   upstream: Upstream;
 }
 
 /** The sizes of the model that a request is for, and what its images mean. */
-export const definitionOf = ({ definition, model }: ProviderRequest): Pick<Model, 'sizes' | 'guidance'> | undefined =>
+export const definitionOf = ({ definition, model }: ProviderRequest): Definition | undefined =>
   definition ?? findModel(model);
 
 /** Why a run was stopped. Only after `deadline` does the run still write to the task. */
@@ -160,6 +180,8 @@ export interface Provider {
   readonly name: string;
   /** Every input parameter that the adapter uses, for at least one of its models; `prepareRequest` refuses all others. */
   readonly takes: readonly (keyof ResolvedInput)[];
+  /** It takes the parameters that only one model has too. */
+  readonly takesOwn?: true;
   /** Kinds that it makes within one call. After a crash there is no job to find, so the call is repeated. */
   readonly synchronousKinds?: readonly MediaKind[];
   /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */

@@ -53,7 +53,8 @@ function gptImage(request: ProviderRequest): FalPlan {
 }
 
 function nanoBanana(request: ProviderRequest): FalPlan {
-  const { aspect_ratio, resolution } = request.input;
+  const { aspect_ratio, resolution, size } = request.input;
+  if (size !== undefined) throw new UnsupportedRequest('size', 'The model takes no pixels.');
   if (!NANO_BANANA.ratios.includes(aspect_ratio))
     throw new UnsupportedRequest('aspect_ratio', `fal does not support ${aspect_ratio} for this model.`);
   if (!NANO_BANANA.resolutions.includes(resolution))

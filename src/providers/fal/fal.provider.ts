@@ -31,6 +31,7 @@ export const falProvider = jobAdapter({
     'reference_mode',
     'first_frame_image_url',
     'reference_image_url',
+    'size',
   ],
   pollMs: { image: 2_000, video: 5_000 },
   typicalMs: { image: 30_000, video: 180_000 },

@@ -20,7 +20,8 @@ export interface GptImageChoice {
  * @throws UnsupportedRequest
  */
 export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) => boolean): GptImageChoice {
-  const { aspect_ratio: requested, resolution } = request.input;
+  const { aspect_ratio: requested, resolution, size: exact } = request.input;
+  if (exact !== undefined) return { size: requestedSize(request, { accepts: takes }).size, approximations: [] };
   if (requested === 'auto' && resolution === '1K') return { size: null, approximations: [] };
   const { ratio: used, size } = requestedSize(request, { sizes: gptImageSizes(), accepts: takes });
   return { size, approximations: requested === used ? [] : [{ param: 'aspect_ratio', requested, used }] };

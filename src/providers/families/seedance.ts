@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
+import { seedOf } from '../contract/seed.ts';
 import { definitionOf, type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 
 /** The images that Seedance 2.0 accepts: none, one first frame, or one or two references. The model cannot combine them. */
@@ -31,6 +31,7 @@ const SECONDS = { least: 4, most: 15 };
 export function seedanceShot(request: ProviderRequest, tag: (n: number) => string): SeedanceShot {
   const { input, kind, taskId } = request;
   if (kind !== 'video') throw new UnsupportedRequest('model', 'Seedance makes videos only.');
+  if (input.size !== undefined) throw new UnsupportedRequest('size', 'Seedance takes no pixels.');
   const approximations: Approximation[] = [];
   return {
     ...guidanceOf(request, tag, approximations),
@@ -40,11 +41,6 @@ export function seedanceShot(request: ProviderRequest, tag: (n: number) => strin
     seed: seedOf(taskId),
     approximations,
   };
-}
-
-/** 31 bits derived from the task id: every attempt of a task requests the same video. */
-export function seedOf(taskId: string): number {
-  return createHash('sha256').update(taskId).digest().readUInt32BE(0) >>> 1;
 }
 
 type Guided = Pick<SeedanceShot, 'prompt' | 'guidance' | 'images'>;

@@ -14,6 +14,7 @@ import {
 } from '../contract/provider.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
 import { gptImageSizes } from '../families/gpt-image.ts';
+import { extraFields } from '../contract/slot-values.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';
@@ -47,22 +48,26 @@ interface Plan {
   size: string;
   /** When left out, the model chooses. */
   quality?: Quality;
+  /** What the binding sends besides. */
+  extra?: Record<string, unknown>;
   approximations: Approximation[];
 }
 
 /** @throws UnsupportedRequest */
 export function planPictures(request: ProviderRequest): Plan {
   const { size, approximations } = sizeOf(request);
+  const extra = extraFields(request);
   // Other models on this wire have other words for quality, or none.
   if (!GPT_MODELS.test(request.upstream.model)) {
-    return { size, approximations: [...approximations, ...leftToModel('quality', request.input)] };
+    return { size, extra, approximations: [...approximations, ...leftToModel('quality', request.input)] };
   }
   const { quality = 'auto' } = request.input;
-  return { size, approximations, ...(quality !== 'auto' && { quality: quality as Quality }) };
+  return { size, extra, approximations, ...(quality !== 'auto' && { quality: quality as Quality }) };
 }
 
 function sizeOf(request: ProviderRequest): Plan {
   const { input, upstream } = request;
+  if (input.size !== undefined) return { size: input.size, approximations: [] };
   const auto = input.aspect_ratio === 'auto';
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
@@ -77,14 +82,14 @@ function sizeOf(request: ProviderRequest): Plan {
 
 /** One call makes them all; there is no job to poll, to find or to cancel. */
 export async function makePictures(
-  { size, quality }: Plan,
+  { size, quality, extra }: Plan,
   request: ProviderRequest,
   run: Run,
   timeoutMs: number,
 ): Promise<ProviderOutput[]> {
   const { input, images, upstream } = request;
   const count = input.n ?? 1;
-  const body = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }) };
+  const body = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }), ...extra };
   // OpenAI's events do not say to which of several pictures they belong, so the run asks for stages of a single one only.
   const partials = GPT_MODELS.test(upstream.model) ? run.partialImages : 0;
   const stream = partials > 0 ? new PictureStream((base64) => run.partialImage(decode(base64))) : null;

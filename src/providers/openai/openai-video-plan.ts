@@ -54,7 +54,12 @@ function approximationsOf({ input, images }: ProviderRequest, image: InputImage,
   return approximations;
 }
 
-function soraSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input']): Size {
+function soraSize({ aspect_ratio: ratio, resolution, size: exact }: ProviderRequest['input']): Size {
+  if (exact !== undefined) {
+    const made = Object.values(SORA_SIZES).find(({ width, height }) => exact === `${width}x${height}`);
+    if (made) return made;
+    throw new UnsupportedRequest('size', 'the model makes videos in 720p only');
+  }
   if (resolution.toLowerCase() !== '720p')
     throw new UnsupportedRequest('resolution', 'the model makes videos in 720p only');
   const size = SORA_SIZES[ratio];

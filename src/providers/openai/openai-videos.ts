@@ -1,6 +1,7 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
 import type { InputImage, ProviderRequest, Upstream } from '../contract/provider.ts';
+import { extraFields } from '../contract/slot-values.ts';
 import type { Size } from '../../models/definition/sizes.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
@@ -39,6 +40,7 @@ export const openaiVideos = jobAdapter({
     'reference_mode',
     'first_frame_image_url',
     'reference_image_url',
+    'size',
   ],
   pollMs: { image: 5_000, video: 5_000 },
   typicalMs: { image: 180_000, video: 180_000 },
@@ -60,12 +62,12 @@ export const openaiVideos = jobAdapter({
 });
 
 function planJob(request: ProviderRequest) {
-  return { count: 1, ...planVideo(request) };
+  return { count: 1, ...planVideo(request), extra: extraFields(request) };
 }
 
 async function createBody(
   { upstream, input }: ProviderRequest,
-  { size, seconds, firstFrame }: ReturnType<typeof planJob>,
+  { size, seconds, firstFrame, extra }: ReturnType<typeof planJob>,
 ): Promise<VideoCreateParams> {
   return {
     model: upstream.model,
@@ -73,6 +75,7 @@ async function createBody(
     seconds: String(seconds),
     size: `${size.width}x${size.height}`,
     ...(firstFrame && { input_reference: await croppedTo(size, firstFrame) }),
+    ...extra,
   } as VideoCreateParams; // the SDK's unions contain only the values of sora
 }
 

@@ -35,8 +35,17 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     'duration',
     'reference_mode',
     'first_frame_image_url',
+    'last_frame_image_url',
     'reference_image_url',
+    'generate_audio',
+    'size',
+    'negative_prompt',
+    'seed',
+    'mask',
+    'strength',
+    'background',
   ] as const;
+  readonly takesOwn = true;
   private readonly pool = new RenderPool();
 
   get load(): { running: number; waiting: number } {

@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Fault } from '../../models/declaration/fault.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { loadModelSettings } from '../../platform/config/config.ts';
+import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
+
+/** A file of a model, as it was checked. */
+export interface CheckedFile {
+  file: string;
+  model: Model | null;
+  faults: Fault[];
+}
+
+/**
+ * Checks files of models, or all of folders. A file is checked with the others of its folder, whose names it may repeat.
+ * @param paths none: the folder that MODELS names
+ * @throws Error without a folder
+ */
+export async function checkModels(paths: readonly string[]): Promise<CheckedFile[]> {
+  const settings = loadModelSettings();
+  const usual = paths.length === 0 ? modelsPath(settings) : null;
+  if (paths.length === 0 && usual === null) {
+    throw new Error('There is no folder of models: name one, or set MODELS.');
+  }
+  const checked: CheckedFile[] = [];
+  for (const path of usual === null ? paths : [usual]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) {
+      checked.push(missing(path));
+      continue;
+    }
+    const isFolder = found.isDirectory();
+    const folder = isFolder ? path : dirname(path);
+    const read = await openModelFolder(folder, settings, today).read();
+    const files = read.files.map(({ file, model, faults }) => ({ file: file.name, model, faults }));
+    if (isFolder) checked.push(...files, ...ofFolder(read.faults, folder));
+    else checked.push(files.find(({ file }) => basename(file) === basename(path)) ?? missing(path));
+  }
+  return checked;
+}
+
+/** Too many files, or too large ones. */
+function ofFolder(faults: readonly Fault[], folder: string): CheckedFile[] {
+  const own = faults.filter(({ file }) => file === folder);
+  return own.length > 0 ? [{ file: folder, model: null, faults: own }] : [];
+}
+
+function missing(path: string): CheckedFile {
+  const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  const message = exists ? 'is no declaration: they end in .yaml, .yml or .json' : 'cannot be read (ENOENT)';
+  const file = join(path);
+  return { file, model: null, faults: [{ file, line: 1, column: 1, path: 'file', message }] };
+}

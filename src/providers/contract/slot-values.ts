@@ -1,0 +1,42 @@
+import { fillTemplate, type SlotValue } from '../templates/template.ts';
+import { requestedSize } from './prepare-request.ts';
+import { type ProviderRequest, UnsupportedRequest } from './provider.ts';
+import { seedOf } from './seed.ts';
+
+/**
+ * What the slots of a binding's templates stand for in a request, but for images.
+ * @throws UnsupportedRequest, when asked, for a value that the binding has no word for
+ */
+export function slotValues(request: ProviderRequest, index = 0): SlotValue {
+  const { input, upstream, taskId } = request;
+  const given = input as unknown as Record<string, unknown>;
+  const size = () => requestedSize(request).size;
+  const facts: Record<string, () => unknown> = {
+    width: () => size().width,
+    height: () => size().height,
+    size: () => `${size().width}x${size().height}`,
+    seed: () => input.seed ?? seedOf(taskId),
+    n: () => input.n ?? 1,
+    model: () => upstream.model,
+    task_id: () => taskId,
+    index: () => index,
+  };
+  return ({ name }) => {
+    const value = Object.hasOwn(facts, name) ? facts[name]!() : given[name];
+    return mapped(request, name, value);
+  };
+}
+
+/** The upstream's word for a value. */
+function mapped({ upstream }: ProviderRequest, name: string, value: unknown): unknown {
+  const words = upstream.declared?.map?.[name];
+  if (!words || value === undefined) return value;
+  if (Object.hasOwn(words, String(value))) return words[String(value)];
+  throw new UnsupportedRequest(name, `The binding has no word for this value of ${name}.`);
+}
+
+/** What a binding sends beside what its dialect sends. @throws UnsupportedRequest */
+export function extraFields(request: ProviderRequest): Record<string, unknown> {
+  const { send } = request.upstream.declared ?? {};
+  return send ? ((fillTemplate(send, slotValues(request)) ?? {}) as Record<string, unknown>) : {};
+}
