@@ -57,6 +57,9 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
   private readonly circuits = new Map<string, Circuit>();
   private circuitWatcher: CircuitWatcher = () => undefined;
+  /** The value of each credential that bindings name, shared by them: a SIGHUP replaces it. */
+  private readonly keys = new Map<string, string | null>();
+  private credentialWatcher: (credential: string) => void = () => undefined;
 
   /** @throws ConfigError when the PROVIDERS file is wrong */
   constructor(
@@ -138,6 +141,29 @@ export class ProviderRegistry implements OnModuleInit {
     return model && model.prices.length > 0 ? [...declaredPrices(model), ...this.file.prices] : this.file.prices;
   }
 
+  /** @param watcher called once with each credential that a binding names and that is set */
+  watchCredentials(watcher: (credential: string) => void): void {
+    this.credentialWatcher = watcher;
+    for (const [credential, key] of this.keys) if (key !== null) watcher(credential);
+  }
+
+  keyOf(credential: string): string | null {
+    return this.keys.get(credential) ?? null;
+  }
+
+  /** Calls use it from now on; runs that poll a job go on with it too, because the old one may end. */
+  replaceKey(credential: string, key: string): void {
+    this.keys.set(credential, key);
+  }
+
+  /** It may be set by now: models are declared while the service runs. */
+  private readKey(credential: string): void {
+    if (this.keyOf(credential) !== null) return;
+    const key = this.config.secretOf(credential);
+    this.keys.set(credential, key);
+    if (key !== null) this.credentialWatcher(credential);
+  }
+
   watchCircuits(watcher: CircuitWatcher): void {
     this.circuitWatcher = watcher;
   }
@@ -146,13 +172,17 @@ export class ProviderRegistry implements OnModuleInit {
     const { provider, model, baseUrl, credential, durationPolicy } = binding;
     const endpoint = `${provider} ${baseUrl} ${credential}`;
     if (baseUrl !== '') callsGoTo(baseUrl);
+    if (credential !== null) this.readKey(credential);
+    const { keys } = this;
     return {
       name: provider,
       provider: this.adapters[provider],
       upstream: {
         model,
         baseUrl,
-        apiKey: credential === null ? null : this.config.secretOf(credential),
+        get apiKey() {
+          return credential === null ? null : (keys.get(credential) ?? null);
+        },
         durationPolicy,
         pollIntervalMs: this.config.providerPollIntervalMs,
         ...(binding.declared && { declared: binding.declared }),

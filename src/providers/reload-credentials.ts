@@ -7,10 +7,7 @@ import { redactAlso } from './wire/operator-cause.ts';
 /** Every call with such a credential would fail. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/;
 
-/**
- * Calls use a new credential once it is in its file; runs that poll a job go on with it too, because the old one may
- * end.
- */
+/** Puts a new credential in force once it is in its file. */
 @Injectable()
 export class ReloadCredentials implements OnModuleInit {
   constructor(
@@ -19,14 +16,13 @@ export class ReloadCredentials implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const bindings = catalog.models.flatMap((model) => this.registry.bindingsOf(model));
-    for (const { credential, upstream } of bindings) {
-      if (credential === null || upstream.apiKey === null) continue;
-      this.reloads.register(credential, upstream.apiKey, (apiKey) => {
+    for (const model of catalog.models) this.registry.bindingsOf(model);
+    this.registry.watchCredentials((credential) => {
+      this.reloads.register(credential, this.registry.keyOf(credential)!, (apiKey) => {
         if (NOT_IN_HEADERS.test(apiKey)) throw new Error(`${credential} must be one line of ASCII characters`);
-        redactAlso(upstream.apiKey!); // the answer to a call that is in flight may repeat it
-        upstream.apiKey = apiKey;
+        redactAlso(this.registry.keyOf(credential)!); // the answer to a call that is in flight may repeat it
+        this.registry.replaceKey(credential, apiKey);
       });
-    }
+    });
   }
 }

@@ -61,7 +61,7 @@ export interface Upstream {
   model: string;
   /** Without a trailing slash; includes `/v1` or `/api/v3` where the upstream's paths do. */
   baseUrl: string;
-  apiKey: string | null; // a SIGHUP replaces it
+  readonly apiKey: string | null; // a SIGHUP replaces it
   /** `nearest`: a duration that the model cannot make is rounded to one it can, and the task records it. */
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
