@@ -18,6 +18,7 @@ import { serveClientPackage } from './platform/http/client-package.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp, type EdgeAdapter } from './platform/http/http-app.ts';
 import { listening } from './platform/http/listening.ts';
+import { serveModelSchema } from './platform/http/model-schema.ts';
 import { OpsServer } from './platform/http/ops-server.ts';
 import { Readiness } from './platform/run/readiness.ts';
 import { Reloads } from './platform/config/reloads.ts';
@@ -114,6 +115,7 @@ export async function startService(config: Config): Promise<Service> {
         await app.init();
         serveApiDocs(app);
         serveClientPackage(app);
+        serveModelSchema(app);
         return makeFirstKey(app, config);
       });
       const { host, port, opsPort } = config;

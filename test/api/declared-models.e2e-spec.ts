@@ -128,6 +128,15 @@ it('say what they can do', async () => {
   expect((await service.api.get<Record<string, any>>('/v1/models?kind=audio')).status).toBe(400);
 });
 
+it('have a schema that editors can read', async () => {
+  const answer = await fetch(`${service.baseUrl}/schemas/model.json`);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/schema\+json/);
+  expect(await answer.json()).toMatchObject({
+    title: 'Darkroom model',
+    required: expect.arrayContaining(['id', 'bindings']),
+  });
+});
+
 describe('a declared model', () => {
   it('is served by its own server, at the size of its table and at its price', async () => {
     const { task_id } = await post('/v1/generations', { model: 'ink', prompt: 'a fox', aspect_ratio: '2:1', n: 2 });
@@ -201,9 +210,10 @@ describe('a declared model', () => {
   });
 
   it('takes parameters of its own over GraphQL in extra', async () => {
-    const create = (extra: string) => post('/graphql', {
-      query: `mutation { createGeneration(input: { model: "exact", prompt: "a fox", size: "256x256", extra: ${extra} }) { input } }`,
-    });
+    const create = (extra: string) =>
+      post('/graphql', {
+        query: `mutation { createGeneration(input: { model: "exact", prompt: "a fox", size: "256x256", extra: ${extra} }) { input } }`,
+      });
     expect((await create('{ x_steps: 40 }')).data.createGeneration.input).toMatchObject({ x_steps: 40 });
     expect((await create('{ steps: 40 }')).errors[0].extensions).toMatchObject({
       code: 'unknown_parameter',
