@@ -10,7 +10,7 @@ import { ProviderRegistry } from '../../providers/registry.ts';
 import type { Pause } from '../../tasks/record/pause.entity.ts';
 import { Pauses } from '../../tasks/queue/pauses.ts';
 import { endDue, endPause, insertPause, lockPauses, openPauses, pagePauses, setModels } from './sql/pause-rows.ts';
-import { modelsOf } from './models-of.ts';
+import { modelsOf, type ServedModel } from './models-of.ts';
 import type { CreatePauseInput } from './pause.inputs.ts';
 import { type PauseView, snapshotOf, toPauseView } from './pause.view.ts';
 
@@ -86,10 +86,11 @@ export class PausesService {
     });
   }
 
-  /** Ends the pauses whose time has come. */
+  /** Ends the pauses whose time has come, and lets open ones hold the models that were declared since. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
-    if (!open.some(({ until }) => until !== null && until.getTime() <= Date.now())) return;
+    const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());
+    if (!isDue && !this.differs(open)) return;
     await this.change(SERVICE, async (tx, record) => {
       for (const ended of await endDue(tx)) await recordEnd(ended, record);
     });
@@ -107,12 +108,21 @@ export class PausesService {
   /** Divides the models that cannot start among the open pauses. */
   private async divide(tx: EntityManager): Promise<void> {
     const open = await openPauses(tx);
-    const served = catalog.models.map((model) => ({ id: model.id, bindings: this.providers.bindingsOf(model) }));
-    const models = modelsOf(open, served);
+    const models = modelsOf(open, this.served());
     for (const { id, models: before } of open) {
       const now = models.get(id)!;
       if (now.join() !== before.join()) await setModels(tx, id, now);
     }
+  }
+
+  private differs(open: readonly Pause[]): boolean {
+    if (open.length === 0) return false;
+    const models = modelsOf(open, this.served());
+    return open.some(({ id, models: before }) => models.get(id)!.join() !== before.join());
+  }
+
+  private served(): ServedModel[] {
+    return catalog.models.map((model) => ({ id: model.id, bindings: this.providers.bindingsOf(model) }));
   }
 
   private targetOf({ model, provider, place }: CreatePauseInput): Pick<Pause, 'kind' | 'target' | 'place'> {
