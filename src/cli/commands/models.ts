@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { table } from '../terminal/table.ts';
+import { modelsAddCommand } from './models-add.ts';
 import { modelsCheckCommand } from './models-check.ts';
 
 /** `darkroom models`: what can be made now. */
@@ -8,6 +9,7 @@ export function modelsCommand(): Command {
   const command = new Command('models')
     .enablePositionalOptions() // --json behind a subcommand is the subcommand's
     .description('List the models, or show the parameters of one.')
+    .addCommand(modelsAddCommand())
     .addCommand(modelsCheckCommand())
     .argument('[id]', 'of a model, such as sora-2')
     .action(async (id: string | undefined, options: Connection) => {

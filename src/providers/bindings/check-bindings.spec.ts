@@ -37,6 +37,17 @@ it.each(examples)('%s loads', (name) => {
   expect(validate(read(textIn(name)).file.value)).toBe(true);
 });
 
+it('loads the library', async () => {
+  const folder = new ModelFolder(`${ROOT_FOLDER}models/library`, {
+    createdAtOf: () => 0,
+    taken: new Map(),
+    checkBindings,
+  });
+  const { models, faults } = await folder.read();
+  expect(faults).toEqual([]);
+  expect(models.length).toBeGreaterThan(7);
+});
+
 it('loads them together', async () => {
   const folder = new ModelFolder(FOLDER, { createdAtOf: () => 0, taken: new Map(), checkBindings });
   const { models, faults } = await folder.read();

@@ -15,9 +15,17 @@ export function modelsPath({ models, dataDir }: Pick<Given, 'models' | 'dataDir'
   return models ?? (existsSync(usual) ? usual : null);
 }
 
-/** @param createdAtOf unix seconds at which an id was first loaded */
-export function openModelFolder(path: string, config: Given, createdAtOf: (id: string) => number): ModelFolder {
-  const taken = new Map(catalog.shipped.map(({ id }) => [id, 'a built-in model']));
+/**
+ * @param createdAtOf unix seconds at which an id was first loaded
+ * @param more further names that are given already, and to what
+ */
+export function openModelFolder(
+  path: string,
+  config: Given,
+  createdAtOf: (id: string) => number,
+  more: ReadonlyMap<string, string> = new Map(),
+): ModelFolder {
+  const taken = new Map([...more, ...catalog.shipped.map(({ id }): [string, string] => [id, 'a built-in model'])]);
   for (const alias of readPairs(config.openaiModelAliases).keys()) taken.set(alias, 'OPENAI_MODEL_ALIASES');
   return new ModelFolder(path, { createdAtOf, taken, checkBindings });
 }

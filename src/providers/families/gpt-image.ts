@@ -4,8 +4,12 @@ import { findModel } from '../../models/catalog.ts';
 import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
-/** The pixels that gpt-image-2 and its successors make of a ratio and a resolution. */
-export const gptImageSizes = (): SizeTable => findModel('gpt-image-2')?.sizes ?? {};
+/**
+ * The pixels that gpt-image-2 and its successors make of a ratio and a resolution of a model that the PROVIDERS file binds to
+ * them. A declaration that binds a model to them has a table for them.
+ */
+export const gptImageOptions = ({ upstream }: ProviderRequest): { sizes?: SizeTable } =>
+  upstream.declared ? {} : { sizes: findModel('gpt-image-2')?.sizes ?? {} };
 
 export interface GptImageChoice {
   /** null: the model chooses a size of about 1K. */
@@ -23,6 +27,6 @@ export function gptImageChoice(request: ProviderRequest, takes?: (size: Size) =>
   const { aspect_ratio: requested, resolution, size: exact } = request.input;
   if (exact !== undefined) return { size: requestedSize(request, { accepts: takes }).size, approximations: [] };
   if (requested === 'auto' && resolution === '1K') return { size: null, approximations: [] };
-  const { ratio: used, size } = requestedSize(request, { sizes: gptImageSizes(), accepts: takes });
+  const { ratio: used, size } = requestedSize(request, { ...gptImageOptions(request), accepts: takes });
   return { size, approximations: requested === used ? [] : [{ param: 'aspect_ratio', requested, used }] };
 }

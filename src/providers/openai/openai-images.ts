@@ -13,7 +13,7 @@ import {
   type Upstream,
 } from '../contract/provider.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
-import { gptImageSizes } from '../families/gpt-image.ts';
+import { gptImageOptions } from '../families/gpt-image.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
@@ -73,7 +73,7 @@ function sizeOf(request: ProviderRequest): Plan {
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
 
   // OpenAI's "auto" chooses the size too, so at a fixed resolution the ratio is chosen here.
-  const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? { sizes: gptImageSizes() } : {});
+  const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? gptImageOptions(request) : {});
   return {
     size: `${size.width}x${size.height}`,
     approximations: auto ? [{ param: 'aspect_ratio', requested: 'auto', used: ratio }] : [],

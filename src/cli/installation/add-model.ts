@@ -1,0 +1,67 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { textOf } from '../../models/declaration/fault.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { loadModelSettings } from '../../platform/config/config.ts';
+import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
+import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
+
+/** Declarations that come with the service. Nobody is served by one until it is added. */
+const LIBRARY = `${ROOT_FOLDER}models/library`;
+
+export interface AddedModel {
+  model: Model;
+  /** Where it is now. */
+  file: string;
+}
+
+/**
+ * Copies a declaration, with the workflows that it names, into the folder of models, if it fits to those that are there.
+ * @param source a file, or a name of the library
+ * @throws Error with every fault, or when a file would be replaced
+ */
+export async function addModel(
+  source: string,
+  { force = false }: { force?: boolean | undefined },
+): Promise<AddedModel> {
+  const from = fileOf(source);
+  const settings = loadModelSettings();
+  const folder = modelsPath(settings) ?? join(settings.dataDir, 'models');
+  const target = join(folder, basename(from));
+  if (existsSync(target) && !force) throw new Error(`${target} is there already; --force replaces it.`);
+  mkdirSync(folder, { recursive: true });
+  const there = (await openModelFolder(folder, settings, today).read()).files.filter(
+    ({ file }) => file.name !== target,
+  );
+  const names = there.flatMap(({ file, model }) =>
+    (model ? [model.id, ...model.aliases] : []).map((name): [string, string] => [name, basename(file.name)]),
+  );
+  const { files } = await openModelFolder(dirname(from), settings, today, new Map(names)).read();
+  const added = files.find(({ file }) => basename(file.name) === basename(from));
+  if (!added) throw new Error(`${from} is no declaration: they end in .yaml, .yml or .json.`);
+  if (!added.model || added.faults.length > 0) throw new Error(added.faults.map(textOf).join('\n'));
+  for (const workflow of added.model.workflows.keys()) place(join(dirname(from), workflow), join(folder, workflow));
+  place(from, target); // last: the service may look at any moment
+  return { model: added.model, file: target };
+}
+
+function fileOf(source: string): string {
+  if (existsSync(source)) return source;
+  const inLibrary = join(LIBRARY, `${basename(source)}.yaml`);
+  if (existsSync(inLibrary)) return inLibrary;
+  throw new Error(`${source} is neither a file nor a name of the library.`);
+}
+
+/** At once: a reader sees the old file or the new one. */
+function place(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  const unfinished = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  copyFileSync(from, unfinished);
+  renameSync(unfinished, to);
+}
+
+/** The variables that its bindings name and that are not set. */
+export function missingCredentials({ bindings }: Model, env: NodeJS.ProcessEnv): string[] {
+  const named = bindings.map(({ credential }) => credential).filter((name) => typeof name === 'string');
+  return [...new Set(named)].filter((name) => !env[name] && !env[`${name}_FILE`]);
+}
