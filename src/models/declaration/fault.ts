@@ -65,5 +65,6 @@ function distance(a: string, b: string): number {
 /** `; did you mean base_url? known are provider, …` */
 export function hint(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
-  return `${nearest === undefined ? '' : `; did you mean ${nearest}?`}${nearest === undefined ? ';' : ''} known are ${known.join(', ')}`;
+  const advice = nearest === undefined ? ';' : `; did you mean ${nearest}?`;
+  return `${advice} known are ${known.join(', ')}`;
 }
