@@ -28,7 +28,8 @@ import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 const sandbox = new SandboxProvider();
 afterAll(() => sandbox.onModuleDestroy());
 
-const PROVIDERS: Record<ProviderName, Provider> = {
+type Coded = Exclude<ProviderName, 'http'>;
+const PROVIDERS: Record<Coded, Provider> = {
   openai: new OpenaiProvider(),
   gemini: new GeminiProvider(),
   ark: arkProvider,
@@ -94,13 +95,15 @@ describe.each(catalog.models.map((model) => [model.id, model] as const))('the mo
 
   it('is prepared by every provider that serves it by default', () => {
     for (const { provider, model: upstreamModel } of serving(model)) {
-      expect(prepareRequest(PROVIDERS[provider], aRequest(model, upstreamModel)).approximations).toBeInstanceOf(Array);
+      expect(
+        prepareRequest(PROVIDERS[provider as Coded], aRequest(model, upstreamModel)).approximations,
+      ).toBeInstanceOf(Array);
     }
   });
 
   it('has no parameter that a provider which serves it by default does not take', () => {
     for (const { provider } of serving(model)) {
-      const { takes } = PROVIDERS[provider];
+      const { takes } = PROVIDERS[provider as Coded];
       expect({ provider, dropped: parametersOf(model).filter((name) => !takes.includes(name as never)) }).toEqual({
         provider,
         dropped: [],
@@ -119,11 +122,7 @@ describe.each(catalog.models.map((model) => [model.id, model] as const))('the mo
 });
 
 it('does without a declared binding whose wire no adapter speaks', () => {
-  const bindings = [
-    { provider: 'http', base_url: 'https://a' },
-    { provider: 'openai', dialect: 'sd-server', model: 'x' },
-    { provider: 'sandbox' },
-  ];
+  const bindings = [{ provider: 'openai', dialect: 'sd-server', model: 'x' }, { provider: 'sandbox' }];
   const served = defaultBindings({ id: 'm', bindings, choose: 'in_order' }, loadConfig({}));
   expect(served.map(({ provider }) => provider)).toEqual(['sandbox']);
 });

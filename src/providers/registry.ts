@@ -16,6 +16,7 @@ import type { Provider, Upstream } from './contract/provider.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { falProvider } from './fal/fal.provider.ts';
+import { httpCalls, httpJobs, httpJobsWithLookup } from './http/http.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
@@ -52,7 +53,7 @@ type CircuitWatcher = (endpoint: string, isOpen: boolean) => void;
 @Injectable()
 export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');
-  private readonly adapters: Record<ProviderName, Provider>;
+  private readonly adapters: Record<Exclude<ProviderName, 'http'>, Provider>;
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
   private readonly circuits = new Map<string, Circuit>();
@@ -176,7 +177,7 @@ export class ProviderRegistry implements OnModuleInit {
     const { keys } = this;
     return {
       name: provider,
-      provider: this.adapters[provider],
+      provider: this.adapterOf(binding),
       upstream: {
         model,
         baseUrl,
@@ -193,6 +194,12 @@ export class ProviderRegistry implements OnModuleInit {
       endpoint,
       circuit: this.circuitOf(endpoint),
     };
+  }
+
+  private adapterOf({ provider, declared }: Binding): Provider {
+    if (provider !== 'http') return this.adapters[provider];
+    if (!declared?.poll) return httpCalls;
+    return declared.lookup ? httpJobsWithLookup : httpJobs;
   }
 
   private circuitOf(endpoint: string): Circuit {

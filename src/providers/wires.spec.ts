@@ -41,7 +41,8 @@ class RefusingUpstream extends StubHttp {
 }
 
 const sandbox = new SandboxProvider();
-const PROVIDERS: Record<ProviderName, Provider> = {
+type Coded = Exclude<ProviderName, 'http'>;
+const PROVIDERS: Record<Coded, Provider> = {
   openai: new OpenaiProvider(),
   gemini: new GeminiProvider(),
   ark: arkProvider,
@@ -182,7 +183,7 @@ function textOf({ method, path, fields, files }: StubRequest): string {
 }
 
 /** Each model at each provider that serves it by default, and at those that PROVIDERS may bind it to. */
-const BOUND: readonly [ProviderName, string, string][] = [
+const BOUND: readonly [Coded, string, string][] = [
   ['openai', 'gpt-image-2', 'gpt-image-2'],
   ['fal', 'gpt-image-2', 'openai/gpt-image-2'],
   ['replicate', 'gpt-image-2', 'openai/gpt-image-2'],
@@ -237,7 +238,8 @@ describe('the bindings without a PROVIDERS file', () => {
   it.each(catalog.models.map(({ id }) => id))('of %s', (id) => {
     const lines = sets.map((names) => {
       const config = loadConfig(Object.fromEntries(names.map((name) => [name, 'http://gpu:8188/'])));
-      return `${names.join(' ')}: ${JSON.stringify(defaultBindings(findModel(id)!, config).map(({ declared: _, ...binding }) => binding))}`;
+      const bindings = defaultBindings(findModel(id)!, config).map((binding) => ({ ...binding, declared: undefined }));
+      return `${names.join(' ')}: ${JSON.stringify(bindings)}`;
     });
     expect(lines.join('\n')).toMatchSnapshot();
   });

@@ -4,7 +4,8 @@ import type { Config } from '../../platform/config/config.ts';
 import type { ProviderVariable } from '../../platform/config/provider-settings.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
-export type ProviderName = (typeof PROVIDER_NAMES)[number];
+/** `http` is for declarations only: its calls are written out there. */
+export type ProviderName = (typeof PROVIDER_NAMES)[number] | 'http';
 
 /** How a model is served: an entry of the PROVIDERS file, or a default chosen by the credentials in the environment. */
 export interface Binding {
@@ -51,6 +52,7 @@ const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
   },
   comfyui: { credential: null, baseUrlVariable: 'COMFYUI_URL', baseUrl: 'http://127.0.0.1:8188' },
   sandbox: { credential: null, baseUrlVariable: null, baseUrl: '' },
+  http: { credential: null, baseUrlVariable: null, baseUrl: '' },
 };
 
 type BindingFields = Pick<Binding, 'provider' | 'model'> & Partial<Binding>;
@@ -89,9 +91,8 @@ export function defaultBindings(model: Pick<Model, 'id' | 'bindings' | 'choose'>
 export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'credentials'>): Binding =>
   completeBinding({ provider: 'sandbox', model }, credentials);
 
-/** Whether an adapter speaks the wire that a binding declares. Nothing is sent in the words of another. */
-const isServed = ({ provider, dialect = 'openai', send }: DeclaredBinding): boolean =>
-  provider !== 'http' && SPOKEN.has(dialect) && (send === undefined || provider === 'openai');
+/** Whether an adapter speaks the dialect that a binding declares. Nothing is sent in the words of another. */
+const isServed = ({ dialect = 'openai' }: DeclaredBinding): boolean => SPOKEN.has(dialect);
 
 const SPOKEN: ReadonlySet<string> = new Set(['openai', 'litellm']);
 

@@ -64,6 +64,7 @@ function checkUse({ file, model, binding, at, names }: BindingAt, used: Readonly
   for (const name of names) {
     if (sent.includes(name) || used.has(name) || approximate.includes(name) || when[name] === 'absent') continue;
     if (hasOneValue(model, name)) continue;
+    if (name === 'n' && (provider === 'http' || binding.send)) continue; // more than a call makes are several calls
     const by = [provider, binding.dialect].filter((each) => each !== undefined).join(', ');
     file.fault(
       ['bindings', at],

@@ -1,5 +1,6 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import {
+  type Definition,
   definitionOf,
   OF_WORKER,
   type PreparedRequest,
@@ -25,9 +26,10 @@ export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MO
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {
-  const { approximate = [], when = {}, send, workflow } = request.upstream.declared ?? {};
+  const { approximate = [], when = {}, send, submit, workflow } = request.upstream.declared ?? {};
   assertFits(when, request);
-  const inTemplate = namesIn(workflow === undefined ? send : definitionOf(request)?.workflows.get(workflow));
+  const definition = definitionOf(request);
+  const inTemplate = namesIn(workflow === undefined ? (send ?? submit) : definition?.workflows.get(workflow));
   const takes = (param: string): boolean =>
     (provider.takes as readonly string[]).includes(param) ||
     inTemplate.has(param) ||
@@ -37,12 +39,14 @@ export function prepareRequest(provider: Provider, request: ProviderRequest): Pr
   for (const [param, value] of Object.entries(request.input)) {
     if (value === undefined || OF_WORKER.includes(param)) continue;
     if (approximate.includes(param)) {
-      const used = definitionOf(request)?.parameters.properties[param]?.default;
+      const used = definition?.parameters.properties[param]?.default;
       approximations.push(...approximated(param, value, used));
       if (used !== undefined && takes(param)) input[param] = used;
     } else if (takes(param)) input[param] = value;
     else if (isHint(param)) approximations.push(...leftToModel(param, request.input));
-    else throw new UnsupportedRequest(param, `${provider.name} does not take ${param}.`);
+    else if (!hasOneValue(definition, param)) {
+      throw new UnsupportedRequest(param, `${provider.name} does not take ${param}.`);
+    }
   }
   const prepared = provider.prepare({ ...request, input: input as unknown as ResolvedInput });
   if (approximations.length === 0) return prepared;
@@ -64,6 +68,14 @@ function assertFits(when: Condition, { input }: ProviderRequest): void {
   }
 }
 
+/** A parameter that cannot be otherwise need not be sent. */
+const hasOneValue = (definition: Definition | undefined, param: string): boolean =>
+  definition?.parameters.properties[param]?.enum?.length === 1;
+
+/** What the size of a request may come from. */
+const SIZE_SLOTS = ['width', 'height', 'size'];
+const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
+
 /** Of many requests the binding is the same. */
 const namesInTemplate = new WeakMap<object, ReadonlySet<string>>();
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -74,6 +86,7 @@ function namesIn(template: unknown): ReadonlySet<string> {
   if (known) return known;
   const names = new Set<string>();
   eachText(template, (text) => slotsOf(text).forEach(({ name }) => names.add(name)));
+  if (SIZE_SLOTS.some((slot) => names.has(slot))) SIZE_PARAMETERS.forEach((name) => names.add(name));
   namesInTemplate.set(template, names);
   return names;
 }

@@ -2,7 +2,10 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
+import { mostIn, partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
+import { fillTemplate } from '../templates/template.ts';
+import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The queue requests of one generation. */
@@ -38,11 +41,27 @@ export function falPlan(request: ProviderRequest): FalPlan {
   if (encodedBytes(firstFrame ? [firstFrame, ...references] : references) > MAX_REQUEST_BYTES) {
     throw new UnsupportedRequest('reference_images', 'The images are too large to be sent together.');
   }
+  if (request.upstream.declared?.send) return declaredPlan(request, request.upstream.declared.send);
   if (/(^|\/)seedance/.test(model)) return seedance(request);
   if (request.kind !== 'image') throw new UnsupportedRequest('model', `fal's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
   throw new UnsupportedRequest('model', `The inputs of fal's ${model} are not known.`);
+}
+
+/** The whole input as a declaration writes it; `upstream.model` is then the whole endpoint. */
+function declaredPlan(request: ProviderRequest, send: object): FalPlan {
+  const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
+  const inputs = parts.map((part) => {
+    const values = slotValuesWithImages(partOf(request, part), part.first);
+    return (fillTemplate(send, values) ?? {}) as object;
+  });
+  return {
+    endpoint: request.upstream.model,
+    count: parts.length,
+    input: (index) => inputs[index]!,
+    approximations: [],
+  };
 }
 
 function gptImage(request: ProviderRequest): FalPlan {

@@ -1,7 +1,11 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
+import { mostIn } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
+import { slotValues } from '../contract/slot-values.ts';
+import { fillTemplate, type SlotValue } from '../templates/template.ts';
+import { imageNamesIn, imagesOf } from '../wire/image-slots.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The predictions of one generation. All of them have the same input. */
@@ -35,12 +39,38 @@ const MAX_SEEDANCE_PROMPT = 4_000;
  */
 export function replicatePlan(request: ProviderRequest): ReplicatePlan {
   const { model } = request.upstream;
+  if (request.upstream.declared?.send) return declaredPlan(request, request.upstream.declared.send);
   if (/(^|\/)seedance/.test(model)) return seedance(request);
   if (request.kind !== 'image')
     throw new UnsupportedRequest('model', `Replicate's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
   throw new UnsupportedRequest('model', `The inputs of Replicate's ${model} are not known.`);
+}
+
+/** The whole input as a declaration writes it. */
+function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
+  const { n = 1 } = request.input;
+  const most = request.upstream.declared?.max_n ?? mostIn(send);
+  if (n > most) throw new UnsupportedRequest('n', `One prediction of this model makes ${most}.`);
+  const others = slotValues(request);
+  fillTemplate(send, (slot) => (imagesOf(request, slot.name) ? undefined : others(slot))); // refuses before anything is sent
+  const names = imageNamesIn(send);
+  return {
+    count: 1,
+    images: names.flatMap((name) => imagesOf(request, name) ?? []),
+    input: (urls) => {
+      const left = [...urls];
+      const byName = new Map(names.map((name) => [name, left.splice(0, imagesOf(request, name)?.length ?? 0)]));
+      const valueOf: SlotValue = (slot) => {
+        const own = byName.get(slot.name);
+        if (!own) return others(slot);
+        return slot.name === 'reference_images' && own.length > 0 ? own : own[0];
+      };
+      return (fillTemplate(send, valueOf) ?? {}) as object;
+    },
+    approximations: [],
+  };
 }
 
 function gptImage(request: ProviderRequest): ReplicatePlan {

@@ -1,0 +1,86 @@
+import { openAsBlob } from 'node:fs';
+import { FormData } from 'undici';
+import type { DeclaredBinding, DeclaredCall } from '../../models/definition/declared-binding.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { fillTemplate, type SlotValue, slotsOf } from '../templates/template.ts';
+import { imagesOf } from '../wire/image-slots.ts';
+import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
+
+const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
+/** What would end a header, or the text of it. */
+const NOT_IN_HEADER = /[\r\n\0]/;
+
+/** The declaration of a binding of the provider `http`, which was checked when it was loaded. */
+export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
+
+/** A call that is whole: nothing of a client is left to put in. */
+export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
+
+/**
+ * Puts values into a call. In paths each is one segment, whatever is in it; in headers none ends its line.
+ * @throws UnsupportedRequest
+ */
+export async function fillCall(request: ProviderRequest, call: DeclaredCall, valueOf: SlotValue): Promise<FilledCall> {
+  const path = fillTemplate(call.path, (slot) => segment(slot.name, valueOf(slot))) as string;
+  const headers = Object.fromEntries(
+    Object.entries(call.headers ?? {}).flatMap(([name, text]) => {
+      const value = fillTemplate(text, valueOf);
+      return value === undefined ? [] : [[name, headerText(name, String(value))]];
+    }),
+  );
+  return {
+    path: withoutEmptySlot(path),
+    ...(call.method && { method: call.method }),
+    headers: { ...headers, ...authOf(request) },
+    ...(call.json && { json: fillTemplate(call.json, valueOf) ?? {} }),
+    ...(call.form && { body: await formOf(request, call.form, valueOf) }),
+  };
+}
+
+export function sendCall(
+  { upstream }: ProviderRequest,
+  { path, ...call }: FilledCall,
+  more: Pick<UpstreamCall, 'signal' | 'timeoutMs'>,
+): Promise<UpstreamReply> {
+  return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, ...more });
+}
+
+const withoutEmptySlot = (path: string | undefined): string => path ?? '/';
+
+function segment(name: string, value: unknown): string {
+  const text = String(value ?? '');
+  // A URL parser reads these as steps, also percent-encoded.
+  if (/^\.{1,2}$/.test(text) || text.includes('\0')) throw new UnsupportedRequest(name, 'No path can hold this value.');
+  return encodeURIComponent(text);
+}
+
+function headerText(name: string, value: string): string {
+  if (!NOT_IN_HEADER.test(value)) return value;
+  throw new UnsupportedRequest(name, 'No header can hold this value.');
+}
+
+/** No credential, no header. */
+function authOf(request: ProviderRequest): Record<string, string> {
+  const { apiKey } = request.upstream;
+  if (apiKey === null) return {};
+  const [, name = '', text = ''] = /^([^:]*):\s*(.*)$/.exec(declaredOf(request).auth ?? DEFAULT_AUTH) ?? [];
+  return { [name]: text.replaceAll('{{key}}', () => apiKey) };
+}
+
+/** A form of several parts. An image whose slot has the form `file` is a file of it. */
+async function formOf(request: ProviderRequest, template: object, valueOf: SlotValue): Promise<FormData> {
+  const form = new FormData();
+  for (const [field, text] of Object.entries(template)) {
+    const [slot] = typeof text === 'string' ? slotsOf(text) : [];
+    if (slot?.isWhole && slot.form === 'file') {
+      for (const image of imagesOf(request, slot.name) ?? []) form.append(field, await fileOf(image), nameOf(image));
+      continue;
+    }
+    const value = fillTemplate(text, valueOf);
+    if (value !== undefined) form.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+  return form;
+}
+
+const fileOf = ({ path, contentType }: InputImage) => openAsBlob(path, { type: contentType });
+const nameOf = ({ contentType }: InputImage) => `image.${contentType.slice('image/'.length).replace('jpeg', 'jpg')}`;

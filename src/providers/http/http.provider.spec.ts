@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { paint } from '../../../test/support/stubs/media.ts';
+import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
+import { type Reply, StubHttp, type StubRequest } from '../../../test/support/stubs/stub-http.ts';
+import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
+import { findModel } from '../../models/catalog.ts';
+import { prepareRequest } from '../contract/prepare-request.ts';
+import type { Provider, ProviderOutput, ProviderRequest } from '../contract/provider.ts';
+import { httpCalls, httpJobs, httpJobsWithLookup } from './http.provider.ts';
+
+/** A vendor with jobs at /jobs, and pictures at once at /now. */
+class VendorStub extends StubHttp {
+  readonly jobs = new Map<string, { polls: number; ref: unknown }>();
+  failure: object | null = null;
+  link = (at: number): string => `/files/${at}.png`;
+
+  protected async answer({ method, path, fields, query }: StubRequest): Promise<Reply> {
+    const [, file] = /^\/v1\/files\/(.*)$/.exec(path) ?? /^\/files\/(.*)$/.exec(path) ?? [];
+    if (file) return { status: 200, body: await paint(64, 64, 3) };
+    if (path === '/v1/now')
+      return { status: 200, body: { data: [{ b64: (await paint(64, 64, 5)).toString('base64') }] } };
+    if (method === 'POST' && path === '/v1/jobs') {
+      const id = `job/${this.jobs.size + 1}`;
+      this.jobs.set(id, { polls: 0, ref: fields.ref });
+      return { status: 201, body: { job: { id } } };
+    }
+    if (path === '/v1/jobs') {
+      const found = [...this.jobs].filter(([, { ref }]) => ref === query.ref).map(([id]) => ({ id }));
+      return { status: 200, body: { items: found } };
+    }
+    const [, encoded = '', act] = /^\/v1\/jobs\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
+    const job = this.jobs.get(decodeURIComponent(encoded));
+    if (!job) return { status: 404, body: {} };
+    if (act) return { status: 200, body: { state: 'cancelled' } };
+    if (this.failure) return { status: 200, body: { state: 'failed', ...this.failure } };
+    job.polls += 1;
+    if (job.polls < 2) return { status: 200, body: { state: 'working', percent: 0.4 } };
+    return { status: 200, body: { state: 'ready', files: [{ url: this.link(1) }] } };
+  }
+
+  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+    return headers['x-api-key'] as string | undefined;
+  }
+
+  protected isSubmit({ method, path }: StubRequest): boolean {
+    return method === 'POST' && path === '/v1/jobs';
+  }
+}
+
+const BINDING: DeclaredBinding = {
+  provider: 'http',
+  auth: 'X-Api-Key: {{key}}',
+  map: { aspect_ratio: { '16:9': 'landscape' } },
+  submit: {
+    path: '/jobs',
+    json: { text: '{{prompt}}', shape: '{{aspect_ratio}}', seed: '{{seed}}', ref: '{{task_id}}', image: '{{mask}}' },
+    id: '$.job.id',
+  },
+  poll: {
+    path: '/jobs/{{job_id}}',
+    status: '$.state',
+    done: ['ready'],
+    failed: ['failed'],
+    progress: '$.percent',
+  },
+  outputs: '$.files[*].url',
+  error: '$.problem',
+  errors: { policy: ['unsafe'], quota: ['no_credit'], busy: ['slow_down'] },
+  cancel: { path: '/jobs/{{job_id}}/cancel', cancelled: ['cancelled'] },
+  lookup: { path: '/jobs?ref={{task_id}}', id: '$.items[0].id', certain: true },
+};
+
+let stub: VendorStub;
+let run: RecordedRun;
+let base: ProviderRequest;
+
+beforeEach(async () => {
+  stub = await new VendorStub().start();
+  run = new RecordedRun();
+  base = {
+    taskId: 'task_01jd0000000000000000000000',
+    model: 'gpt-image-2',
+    definition: findModel('gpt-image-2')!,
+    kind: 'image',
+    input: { prompt: 'a fox', aspect_ratio: '16:9', resolution: '1K', n: 1, seed: 7 },
+    images: { references: [], firstFrame: null },
+    upstream: {
+      model: '',
+      baseUrl: `${stub.origin}/v1`,
+      apiKey: stub.key,
+      durationPolicy: 'exact',
+      pollIntervalMs: 5,
+      declared: BINDING,
+    },
+  };
+});
+
+afterEach(async () => {
+  run.close();
+  await stub.stop();
+});
+
+const bound = (more: Partial<DeclaredBinding>) => requestFor(base, { upstream: { declared: { ...BINDING, ...more } } });
+const made = (provider: Provider, request: ProviderRequest) => provider.prepare(request).generate(run);
+const bytesOf = (output: ProviderOutput) => (Buffer.isBuffer(output) ? output : readFileSync(output.path));
+
+it('submits in the words of the declaration, polls and fetches', async () => {
+  const [output] = await made(httpJobs, base);
+  expect(bytesOf(output!).subarray(1, 4).toString()).toBe('PNG');
+  const [submit] = stub.requests;
+  expect([submit!.method, submit!.path, submit!.key]).toEqual(['POST', '/v1/jobs', 'right']);
+  expect(submit!.fields).toEqual({ text: 'a fox', shape: 'landscape', seed: 7, ref: base.taskId });
+  expect(run.calls).toEqual(['submitting', 'submitted job/1']);
+  expect(run.percents).toContain(40);
+});
+
+it('sends an image where its slot is, and no field where there is none', async () => {
+  const mask = await inputImage(8, 8);
+  await made(httpJobs, { ...base, images: { references: [], firstFrame: null, mask } });
+  expect(stub.requests[0]!.fields.image).toMatch(/^data:image\/png;base64,/);
+});
+
+it.each([
+  [{ problem: 'unsafe' }, 'content_policy_violation'],
+  [{ problem: 'no_credit' }, 'provider_quota_exceeded'],
+  [{ problem: 'slow_down' }, 'provider_unavailable'],
+  [{ problem: 'other' }, 'internal_error'],
+  [{}, 'internal_error'],
+])('a job that failed with %j is %s', async (failure, code) => {
+  stub.failure = failure;
+  expect(await failureOf(made(httpJobs, base))).toMatchObject({ code });
+});
+
+it.each([
+  [422, 'provider_rejected', 'none'],
+  [401, 'provider_rejected', 'none'],
+  [402, 'provider_quota_exceeded', 'none'],
+  [429, 'provider_unavailable', 'none'],
+  [409, 'provider_outcome_unknown', 'unknown'],
+  [500, 'provider_outcome_unknown', 'unknown'],
+])('a submit that is answered with %i is %s and costs %s', async (status, code, billing) => {
+  stub.plan(/POST \/v1\/jobs/, { reply: { status, body: {} } });
+  expect(await failureOf(made(httpJobs, base))).toMatchObject({ code, billing });
+});
+
+it('looks up a job whose submit got no answer, so that it is bought once', async () => {
+  stub.plan(/POST \/v1\/jobs/, { cut: 'after' });
+  expect(await made(httpJobsWithLookup, base)).toHaveLength(1);
+  expect(stub.count(/POST \/v1\/jobs$/)).toBe(1);
+  expect(run.calls).toEqual(['submitting', 'submitted job/1']);
+});
+
+it('finds no job where the lookup is certain that there is none', async () => {
+  const signal = new AbortController().signal;
+  expect(await httpJobsWithLookup.find!(base, signal, 0)).toBeNull();
+  const unsure = bound({ lookup: { ...BINDING.lookup!, certain: false } });
+  await expect(httpJobsWithLookup.find!(unsure, signal, 0)).rejects.toMatchObject({ code: 'provider_outcome_unknown' });
+});
+
+it('cancels, and says whether that costs nothing', async () => {
+  stub.jobs.set('job/9', { polls: 0, ref: '' });
+  stub.failure = null;
+  expect(await httpJobs.cancel!(base, 'job/9', new AbortController().signal)).toBeUndefined();
+  expect(stub.count(/POST \/v1\/jobs\/job%2F9\/cancel/)).toBe(1);
+});
+
+it('takes links of its own origin and of the hosts that are named, and no others', async () => {
+  stub.link = () => 'https://files.other.example/1.png';
+  expect(await failureOf(made(httpJobs, base))).toMatchObject({ code: 'internal_error' });
+});
+
+it('may answer the submit with the result itself', async () => {
+  const { poll: _poll, cancel: _cancel, lookup: _lookup, ...now } = BINDING;
+  const declared = {
+    ...now,
+    submit: { path: '/now', json: { text: '{{prompt}}' } },
+    outputs: '$.data[*].b64',
+    max_n: 1,
+  };
+  const outputs = await made(httpCalls, requestFor(base, { input: { n: 2 }, upstream: { declared } }));
+  expect(outputs.map((output) => bytesOf(output).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
+  expect(stub.requests).toHaveLength(2);
+});
+
+it('lets no value of a client choose another path or another header', async () => {
+  const paths = (prompt: string) => () =>
+    httpJobs
+      .prepare(requestFor(bound({ submit: { path: '/x/{{prompt}}', id: '$.job.id' } }), { input: { prompt } }))
+      .generate(run);
+  await expect(paths('..')()).rejects.toMatchObject({ param: 'prompt' });
+  await expect(paths('../../admin?x=1#y')()).rejects.toMatchObject({ code: 'provider_rejected' });
+  expect(stub.requests.at(-1)!.path).toBe('/v1/x/..%2F..%2Fadmin%3Fx%3D1%23y');
+});
+
+it('does not go to a server without a word for a value', () => {
+  expect(() => prepareRequest(httpJobs, requestFor(base, { input: { aspect_ratio: '1:1' } }))).toThrow(
+    expect.objectContaining({ name: 'UnsupportedRequest' }),
+  );
+});

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import type { DeclaredCall } from '../../models/definition/declared-binding.ts';
+import type { Approximation } from '../../tasks/record/task.entity.ts';
+import {
+  type PreparedRequest,
+  type Provider,
+  ProviderError,
+  type ProviderOutput,
+  type ProviderRequest,
+  type Run,
+  UnsupportedRequest,
+} from '../contract/provider.ts';
+import { mostIn, type Part, partOf, partsOf } from '../contract/parts.ts';
+import { acceptedJob } from '../jobs/accepted-job.ts';
+import { withClockProgress } from '../jobs/clock-progress.ts';
+import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/job-adapter.ts';
+import { fillTemplate } from '../templates/template.ts';
+import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import { slotValuesWithImages } from '../wire/image-slots.ts';
+import { operatorCause } from '../wire/operator-cause.ts';
+import { submitUnanswered } from '../wire/submit-failure.ts';
+import type { UpstreamReply } from '../wire/upstream-fetch.ts';
+import { declaredOf, type FilledCall, fillCall, sendCall } from './http-call.ts';
+import { jobFailure, submitFailure } from './http-errors.ts';
+import { assertOwnLinks, outputsIn } from './http-outputs.ts';
+import { textAt } from './json-at.ts';
+
+const POLL_MS = 5_000;
+const TYPICAL_MS = { image: 30_000, video: 180_000 };
+const SUBMIT_TIMEOUT_S = 60;
+const RESULT_TIMEOUT_S = 600;
+
+/** Ids of upstreams that may be part of a path. */
+const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
+
+interface HttpPlan {
+  count: number;
+  parts: Part[];
+  approximations: Approximation[];
+}
+
+function planOf(request: ProviderRequest): HttpPlan {
+  const { submit, max_n } = declaredOf(request);
+  if (!submit) throw new UnsupportedRequest('model', 'The binding has no submit.');
+  const parts = partsOf(request, max_n ?? mostIn([submit.path, submit.json, submit.form]));
+  // Refuses here, before anything is sent, what the binding has no word for.
+  const values = slotValuesWithImages(request);
+  for (const template of [submit.path, submit.headers, submit.json, submit.form]) fillTemplate(template, values);
+  return { count: parts.length, parts, approximations: [] };
+}
+
+const timeoutMs = (request: ProviderRequest, byDefaultS: number): number =>
+  (declaredOf(request).timeout_s ?? byDefaultS) * 1000;
+
+async function submitCalls(request: ProviderRequest, { parts }: HttpPlan): Promise<FilledCall[]> {
+  const submit: DeclaredCall = { method: 'POST', ...declaredOf(request).submit! };
+  return Promise.all(
+    parts.map((part) => {
+      const own = partOf(request, part);
+      return fillCall(own, submit, slotValuesWithImages(own, part.first));
+    }),
+  );
+}
+
+/** A call about a job that was accepted. */
+async function callOf(request: ProviderRequest, call: DeclaredCall, id: string, signal: AbortSignal) {
+  const others = slotValuesWithImages(request);
+  const filled = await fillCall(request, call, (slot) => (slot.name === 'job_id' ? id : others(slot)));
+  return sendCall(request, filled, { signal });
+}
+
+const wire: JobWire<HttpPlan, FilledCall[]> = {
+  name: 'http',
+  takes: ['n'], // more pictures than a call makes are several calls
+  pollMs: { image: POLL_MS, video: POLL_MS },
+  typicalMs: TYPICAL_MS,
+  plan: planOf,
+  prepareBody: submitCalls,
+  create: (request, calls, index) =>
+    acceptedJob({
+      provider: 'http',
+      call: sendCall(request, calls[index]!, { timeoutMs: timeoutMs(request, SUBMIT_TIMEOUT_S) }),
+      idOf: ({ json }) => jobIdIn(json, declaredOf(request).submit?.id),
+      requestIdOf: ({ headers }) => headers['x-request-id'],
+      refused: (reply) => submitFailure(request, reply),
+    }),
+  read: (request, id, signal) => callOf(request, declaredOf(request).poll!, id, signal),
+  stateOf,
+  outputs: (request, _id, reply) => assertOwnLinks(request, outputsIn(request, reply)),
+  cancel: async (request, id, signal) => {
+    const { cancel } = declaredOf(request);
+    return cancel ? callOf(request, { method: 'POST', ...cancel }, id, signal) : NOTHING_TO_CALL;
+  },
+  neverRan: async (request, id, signal) => {
+    const { cancel, poll } = declaredOf(request);
+    if (!cancel?.cancelled || !poll) return false;
+    const { json } = await callOf(request, poll, id, signal);
+    return cancel.cancelled.includes(textAt(json, poll.status) ?? '');
+  },
+};
+
+/** The job goes on, and its result is not used. */
+const NOTHING_TO_CALL: UpstreamReply = { status: 404, headers: {}, json: undefined, text: '' };
+
+function jobIdIn(json: unknown, path: string | undefined): string | undefined {
+  const id = textAt(json, path);
+  return id !== undefined && JOB_ID.test(id) ? id : undefined;
+}
+
+function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
+  const { poll } = declaredOf(request);
+  const status = textAt(reply.json, poll!.status) ?? '';
+  if (poll!.done?.includes(status)) return DONE;
+  if (poll!.failed?.includes(status)) throw jobFailure(request, reply);
+  const progress = Number(textAt(reply.json, poll!.progress));
+  if (Number.isNaN(progress)) return poll!.progress === undefined ? { state: 'running' } : PENDING;
+  return { state: 'running', percent: progress > 0 && progress <= 1 ? progress * 100 : progress };
+}
+
+/** @throws ProviderError provider_outcome_unknown when the lookup does not decide it */
+async function find(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
+  const { lookup } = declaredOf(request);
+  const filled = await fillCall(request, lookup!, slotValuesWithImages(request));
+  const reply = await sendCall(request, filled, { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const cause = operatorCause('http', request.upstream.apiKey, { message: (error as Error).message });
+    throw new ProviderError('provider_unavailable', { billing: 'unknown', cause });
+  });
+  const id = jobIdIn(reply.json, lookup!.id);
+  if (id !== undefined) return id;
+  if (reply.status < 300 && lookup!.certain) return null;
+  throw new ProviderError('provider_outcome_unknown', {
+    billing: 'unknown',
+    cause: submitFailure(request, reply).cause,
+  });
+}
+
+const jobs = jobAdapter(wire);
+const jobsWithLookup = jobAdapter({ ...wire, find: (request, _sinceMs, signal) => find(request, signal) });
+
+/** The binding's own interval, unless the operator has set one for all. */
+function paced(request: ProviderRequest): ProviderRequest {
+  const { every_s } = declaredOf(request).poll ?? {};
+  if (every_s === undefined || request.upstream.pollIntervalMs !== null) return request;
+  const upstream = Object.create(request.upstream, { pollIntervalMs: { value: every_s * 1000, enumerable: true } });
+  return { ...request, upstream };
+}
+
+/** Any server whose calls a declaration writes out: submit, poll, fetch. */
+const ofJobs = (adapter: typeof jobs): Provider => ({
+  ...adapter,
+  prepare: (request) => adapter.prepare(paced(request)),
+  cancel: (request, id, signal) => adapter.cancel(paced(request), id, signal),
+});
+
+export const httpJobs = ofJobs(jobs);
+export const httpJobsWithLookup = ofJobs(jobsWithLookup);
+
+/** The same where the answer to the submit is the result. */
+export const httpCalls: Provider = {
+  name: 'http',
+  takes: ['n'],
+  synchronousKinds: ['image', 'video'],
+  prepare(request: ProviderRequest): PreparedRequest {
+    const plan = planOf(request);
+    return { approximations: [], calls: plan.count, generate: (run) => generate(request, plan, run) };
+  },
+};
+
+async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Promise<ProviderOutput[]> {
+  run.signal.throwIfAborted();
+  const calls = await submitCalls(request, plan);
+  await run.submitting();
+  const send = async (call: FilledCall): Promise<string[]> => {
+    const options = { timeoutMs: timeoutMs(request, RESULT_TIMEOUT_S), signal: run.signal };
+    const reply = await sendCall(request, call, options).catch((error: unknown) => {
+      run.signal.throwIfAborted();
+      throw submitUnanswered('http', error);
+    });
+    if (reply.status >= 300) throw submitFailure(request, reply);
+    return assertOwnLinks(request, outputsIn(request, reply));
+  };
+  const answers = await withClockProgress(run, TYPICAL_MS[request.kind], () => Promise.all(calls.map(send)));
+  const wanted = request.kind === 'image' ? (request.input.n ?? 1) : 1;
+  const urls = answers.flat();
+  if (urls.length < wanted) {
+    const message = `${urls.length} outputs instead of ${wanted}`;
+    throw new ProviderError('internal_error', { cause: operatorCause('http', request.upstream.apiKey, { message }) });
+  }
+  return Promise.all(urls.slice(0, wanted).map((url, at) => fetched(request, url, join(run.scratchDir, `${at}`), run)));
+}
+
+async function fetched(
+  { kind, upstream }: ProviderRequest,
+  url: string,
+  path: string,
+  run: Run,
+): Promise<ProviderOutput> {
+  const retryMs = upstream.pollIntervalMs ?? POLL_MS;
+  const bounds = { maxBytes: MAX_RESULT_BYTES[kind], baseUrl: upstream.baseUrl, retryMs, signal: run.signal };
+  return download({ provider: 'http', url, path, ...bounds });
+}
