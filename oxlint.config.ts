@@ -67,7 +67,7 @@ export const FLOORS: Record<string, readonly (string | readonly string[])[]> = {
     'http',
     'graphql',
   ],
-  models: ['definition', 'declaration'],
+  models: ['definition', 'declaration', 'versions'],
   auth: ['access', 'limits', 'audit', 'credentials', 'api-keys', 'sessions', 'erasure'],
   tasks: ['record', 'sql', 'queue', 'read', 'live', 'insight', 'acts', 'edge'],
   files: ['record', 'sql', 'uploads', 'images', 'content', 'previews'],

@@ -16,6 +16,8 @@ const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 class Catalog {
   private builtIn: readonly Model[] | null = null;
   private declared: readonly Model[] = [];
+  /** Their files are gone, but tasks of them are there. */
+  private removed: readonly Model[] = [];
   private byId: ReadonlyMap<string, Model> | null = null;
   private listed: readonly Model[] = [];
 
@@ -35,16 +37,26 @@ class Catalog {
     return this.fill().get(id);
   }
 
-  /** Replaces the models of the operator. @param models by id, in order */
-  declare(models: readonly Model[]): void {
+  /** A model whose file is there. */
+  loaded(id: string): Model | undefined {
+    return this.models.find((model) => model.id === id);
+  }
+
+  /**
+   * Replaces the models of the operator.
+   * @param models by id, in order
+   * @param removed retired ones, which no list has
+   */
+  declare(models: readonly Model[], removed: readonly Model[] = []): void {
     this.declared = models;
+    this.removed = removed;
     this.byId = null;
   }
 
   private fill(): ReadonlyMap<string, Model> {
     if (this.byId) return this.byId;
     this.listed = [...this.shipped, ...this.declared];
-    return (this.byId = new Map(this.listed.map((model) => [model.id, model])));
+    return (this.byId = new Map([...this.removed, ...this.listed].map((model) => [model.id, model])));
   }
 }
 

@@ -3,6 +3,7 @@ import { catalog } from '../models/catalog.ts';
 import { type Fault, textOf } from '../models/declaration/fault.ts';
 import { type ModelFolder, nameOfSet } from '../models/declaration/model-folder.ts';
 import type { Model } from '../models/definition/model.ts';
+import { ModelVersions } from '../models/versions/model-versions.ts';
 import { Config } from '../platform/config/config.ts';
 import { Reloads } from '../platform/config/reloads.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
@@ -38,9 +39,12 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     private readonly config: Config,
     private readonly reloads: Reloads,
     private readonly metrics: Metrics,
+    private readonly versions: ModelVersions,
   ) {}
 
-  onApplicationBootstrap(): void {
+  /** Awaited: no task may be created before its version is kept. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.putInForce(declaredNow());
     this.metrics.gauge(
       'darkroom_models_declared',
       'Models that the operator has declared.',
@@ -75,15 +79,25 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 
   /** @param atOnce whether a change is read that no earlier look has seen */
   private async look(atOnce: boolean): Promise<void> {
-    try {
-      const folder = this.openedFolder();
-      if (folder) await this.compare(folder, atOnce);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
+    const found = await this.changed(atOnce).catch((error: NodeJS.ErrnoException) => {
       const path = modelsPath(this.config) ?? this.folder?.path ?? '';
-      const fault = { file: path, line: 1, column: 1, path: 'file', message: `cannot be read (${code ?? message})` };
-      this.reject([fault], null);
+      const message = `cannot be read (${error.code ?? error.message})`;
+      this.reject([{ file: path, line: 1, column: 1, path: 'file', message }], null);
+      return null;
+    });
+    if (!found) return;
+    const before = declaredNow();
+    try {
+      await this.putInForce(found.models);
+    } catch (error) {
+      // The models before stay in force, and the next look tries again.
+      this.logger.error({ event: 'models.not_kept', err: error });
+      return;
     }
+    this.inForce = found.stamp;
+    this.refused = null;
+    this.loadedAtS = Date.now() / 1000;
+    this.logLoaded(before, found.models);
   }
 
   private openedFolder(): ModelFolder | null {
@@ -92,26 +106,33 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
   }
 
-  private async compare(folder: ModelFolder, atOnce: boolean): Promise<void> {
+  /** The set that takes the place of the one in force. */
+  private async changed(atOnce: boolean): Promise<{ stamp: string; models: Model[] } | null> {
+    const folder = this.openedFolder();
+    if (!folder) return null;
     const stamp = await folder.stamp();
     if (stamp === this.inForce) {
       this.refused = null;
-      return;
+      return null;
     }
-    if (stamp !== this.seen && !atOnce) {
-      this.seen = stamp;
-      return;
-    }
+    const isSettled = stamp === this.seen || atOnce;
     this.seen = stamp;
-    if (stamp === this.refused?.stamp && !atOnce) return;
+    if (!isSettled || (stamp === this.refused?.stamp && !atOnce)) return null;
     const { faults, models } = await folder.read();
-    if (faults.length > 0) return this.reject(faults, stamp);
-    const before = declaredNow();
-    catalog.declare(models);
-    this.inForce = stamp;
-    this.refused = null;
-    this.loadedAtS = Date.now() / 1000;
-    this.logLoaded(before, models);
+    if (faults.length === 0) return { stamp, models };
+    this.reject(faults, stamp);
+    return null;
+  }
+
+  /** Its versions are kept before a task can be created of it. @throws Error when the database is away */
+  private async putInForce(models: readonly Model[]): Promise<void> {
+    const loaded = [...catalog.shipped, ...models];
+    await this.versions.keep(loaded);
+    const first = await this.versions.firstDays();
+    for (const model of models) {
+      if (!('created' in model.document.declaration)) model.created = first.get(model.id) ?? model.created;
+    }
+    catalog.declare(models, await this.versions.removed(loaded));
   }
 
   /** Logs each content once. @param stamp null: the folder cannot be read */

@@ -28,6 +28,7 @@ import { RecordProgress } from './sql/record-progress.ts';
 import { RecordSubmit } from './sql/record-submit.ts';
 import { RenewLeases } from './sql/renew-leases.ts';
 import { ReplaceResult } from './sql/replace-result.ts';
+import { SetModelVersion } from './sql/set-model-version.ts';
 import { TakeLeases } from './sql/take-leases.ts';
 import { IndexWords } from './sql/index-words.ts';
 import { WordIndexes } from './sql/word-indexes.ts';
@@ -66,6 +67,7 @@ export const STATEMENTS = [
   RecordSubmit,
   RenewLeases,
   ReplaceResult,
+  SetModelVersion,
   TakeLeases,
   PauseTasks,
   WakeParked,

@@ -136,6 +136,7 @@ const CHANGES: Record<Exclude<(typeof SHOWN)[number], 'id' | 'api_key_id'>, unkn
   files_expire_at: fromNow(0.5),
   submits: 8,
   usage: { ...usage, cost_micros: 1 },
+  model_version: '0123456789ab',
 };
 
 let service: InProcess;

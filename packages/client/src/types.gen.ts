@@ -3914,6 +3914,10 @@ export type QueuedTask = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'queued';
     /**
      * percent; never falls while running
@@ -3990,6 +3994,10 @@ export type RunningTask = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'running';
     /**
      * percent; never falls while running
@@ -4066,6 +4074,10 @@ export type SucceededTask = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'succeeded';
     /**
      * percent; never falls while running
@@ -4150,6 +4162,10 @@ export type FailedTask = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'failed';
     /**
      * percent; never falls while running
@@ -4234,6 +4250,10 @@ export type SucceededTaskInEvent = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'succeeded';
     /**
      * percent; never falls while running
@@ -4318,6 +4338,10 @@ export type FailedTaskInEvent = {
      * the requested model
      */
     model: string;
+    /**
+     * the version of the model that the task runs under; null in old tasks
+     */
+    model_version: string | null;
     status: 'failed';
     /**
      * percent; never falls while running

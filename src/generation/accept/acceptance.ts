@@ -6,7 +6,8 @@ import type { TaskView } from '../../tasks/read/task.view.ts';
 /** The answer to a creation. */
 export interface Acceptance {
   taskId: string;
-  model: Model;
+  /** As it is loaded now; null when it is gone. */
+  model: Model | null;
   /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
   json(): string;
   /** The same task for GraphQL. */
@@ -17,7 +18,7 @@ export interface Acceptance {
 }
 
 /** @param first the stored answer to the first request with the same Idempotency-Key */
-export function replay(first: { task_id: string; response: string }, model: Model): Acceptance {
+export function replay(first: { task_id: string; response: string }, model: Model | null): Acceptance {
   return {
     taskId: first.task_id,
     model,
@@ -35,7 +36,7 @@ export function sendAcceptance(reply: FastifyReply, accepted: Acceptance): void 
     .header('location', `/v1/tasks/${accepted.taskId}`)
     .header('cache-control', 'no-store')
     .header('content-type', 'application/json; charset=utf-8');
-  reply.headers(lifecycleHeaders(accepted.model));
+  if (accepted.model) reply.headers(lifecycleHeaders(accepted.model)).header('model-version', accepted.model.version);
   if (accepted.replayed) reply.header('idempotent-replayed', 'true');
   void reply.send(accepted.json());
 }

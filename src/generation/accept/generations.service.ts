@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
+import { catalog } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/definition/image-urls.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
@@ -74,7 +75,14 @@ export class GenerationsService {
    */
   async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
     const header = readIdempotencyKey(options.idempotencyKey);
-    const { model, input, metadata, priority, parentTaskId } = this.prepares.parse(body);
+    const parsed = this.parsed(body);
+    if (parsed instanceof ApiError) {
+      // The model of the first request with this key may be gone by now, or take other values.
+      const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
+      if (first) return replay(first, loadedModelOf(body));
+      throw parsed;
+    }
+    const { model, input, metadata, priority, parentTaskId } = parsed;
     // What most creations do not have costs them no promise: a parent, images, an idempotency key, a wait.
     const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
@@ -166,6 +174,15 @@ export class GenerationsService {
     return this.acceptance(latest, model, json);
   }
 
+  private parsed(body: unknown): ParsedGeneration | ApiError {
+    try {
+      return this.prepares.parse(body);
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  }
+
   private acceptance(task: ShownTask, model: Model, json?: string): Acceptance {
     return {
       taskId: task.id,
@@ -176,6 +193,11 @@ export class GenerationsService {
       task,
     };
   }
+}
+
+function loadedModelOf(body: unknown): Model | null {
+  const { model } = (body ?? {}) as { model?: unknown };
+  return (typeof model === 'string' && catalog.loaded(model)) || null;
 }
 
 const asResult = (error: unknown): unknown => error;

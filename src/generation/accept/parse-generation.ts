@@ -7,6 +7,7 @@ import { parsePixels } from '../../models/definition/nearest-size.ts';
 import { sizeFault, takesSize } from '../../models/definition/pixel-rule.ts';
 import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/definition/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
+import { canonicalJson } from '../../platform/schema/canonical-json.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import type { ResolvedInput } from '../../providers/contract/provider.ts';
 import type { TaskPriority } from '../../tasks/record/task-priority.ts';
@@ -84,11 +85,26 @@ function findInvalidText(value: unknown): (string | number)[] | null {
   return null;
 }
 
+/** Whether the model takes an input that was resolved by another version of it, and resolves it to the same. */
+export function takesUnchanged(model: Model, input: Record<string, unknown>): boolean {
+  const request = { model: model.id, ...input };
+  const size = input.size as string | undefined;
+  const pixels = size === undefined ? null : parsePixels(size);
+  if (
+    firstFault(model, request) ||
+    (size !== undefined && !(model.pixels && pixels && takesSize(model.pixels, pixels)))
+  ) {
+    return false;
+  }
+  return canonicalJson(resolveInput(model, request)) === canonicalJson(input);
+}
+
 /** What a JSON Schema cannot say of exact pixels. @throws ApiError invalid_value */
 function assertSize({ pixels }: Model, given: unknown): void {
   if (!pixels || typeof given !== 'string') return;
   const size = parsePixels(given);
-  if (!size || !takesSize(pixels, size)) throw new ApiError('invalid_value', { param: 'size', message: sizeFault(pixels, given) });
+  if (!size || !takesSize(pixels, size))
+    throw new ApiError('invalid_value', { param: 'size', message: sizeFault(pixels, given) });
 }
 
 /** @throws ApiError */

@@ -113,7 +113,16 @@ export class PrepareGenerations {
   /** The task of a valid creation. @param generation with the ids of its files as its images */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
-    return { kind: model.kind, model: model.id, input, metadata, priority, approximations, estimate };
+    return {
+      kind: model.kind,
+      model: model.id,
+      modelVersion: model.version,
+      input,
+      metadata,
+      priority,
+      approximations,
+      estimate,
+    };
   }
 
   private async parsed(caller: Caller, requested: RequestedGeneration | ApiError): Promise<Parsed | ApiError> {

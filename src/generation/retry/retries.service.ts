@@ -97,8 +97,8 @@ export class RetriesService {
 
   private async firstAnswer(caller: Caller, { key, requestHash: hash }: ReservedKey): Promise<Acceptance | null> {
     const first = await this.tasks.firstResponse(caller.apiKeyId, key, hash);
-    const model = first && findModel((JSON.parse(first.response) as { model: string }).model);
-    return model ? replay(first, model) : null;
+    if (!first) return null;
+    return replay(first, findModel((JSON.parse(first.response) as { model: string }).model) ?? null);
   }
 }
 

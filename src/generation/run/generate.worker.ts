@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { findModel } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
+import type { Model } from '../../models/definition/model.ts';
+import { ModelVersions } from '../../models/versions/model-versions.ts';
 import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { ProviderError, type ProviderOutput, type StopReason } from '../../providers/contract/provider.ts';
@@ -9,6 +11,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { StoredOutput } from '../../tasks/record/task.entity.ts';
 import { type TaskError, taskError, type TaskErrorCode } from '../../tasks/record/task-error.ts';
 import type { RunUsage } from '../../tasks/record/task-usage.ts';
+import { takesUnchanged } from '../accept/parse-generation.ts';
 import { ReferenceImages } from '../images/reference-images.ts';
 import { ScratchBudget } from '../images/scratch-budget.ts';
 import { conversionOf } from '../images/image-conversions.ts';
@@ -42,6 +45,7 @@ export class GenerateWorker {
     private readonly referenceImages: ReferenceImages,
     private readonly budget: ScratchBudget,
     private readonly outputs: StoreOutputs,
+    private readonly versions: ModelVersions,
   ) {}
 
   /** @param shutdown aborts when this process must give up its unfinished tasks */
@@ -79,8 +83,25 @@ export class GenerateWorker {
     }
   }
 
+  /**
+   * The model in the version that the task runs under: as it is loaded now, if it means the same or takes the input
+   * unchanged, else as it was when the task was created. A task that was submitted keeps its version.
+   */
+  private async modelOf(task: ClaimedTask, lease: Lease): Promise<Model | null> {
+    const { model: id, model_version: version } = task;
+    const loaded = catalog.loaded(id);
+    if (loaded && (version === null || version === loaded.version)) return loaded;
+    const isFirstStart = task.attempt === 1 && task.submitted_at === null;
+    if (loaded && isFirstStart && takesUnchanged(loaded, task.input)) {
+      await this.queue.runsUnder(lease, loaded.version);
+      return loaded;
+    }
+    const kept = version === null ? null : await this.versions.find(id, version);
+    return kept ?? loaded ?? null;
+  }
+
   private async generate(task: ClaimedTask, lease: Lease): Promise<Served<StoredOutput[]>> {
-    const model = findModel(task.model);
+    const model = await this.modelOf(task, lease);
     if (!model) throw new ProviderError('provider_rejected', { message: 'This model is not served any more.' });
     if (task.submitted_at === null && this.outputs.isFailing) throw waitForProvider(task, undefined);
     const { referenceImages, budget } = this;

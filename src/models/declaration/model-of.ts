@@ -43,6 +43,13 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
     bindings: model.bindings,
     prices: model.prices ?? [],
     workflows,
+    document: {
+      declaration: model as unknown as Record<string, unknown>,
+      workflows: Object.fromEntries(workflows),
+      declared,
+      file,
+      createdAt,
+    },
   };
 }
 

@@ -61,6 +61,17 @@ export interface Model {
   prices: readonly Readonly<Record<string, unknown>>[];
   /** The workflow files that its bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
+  /** All of it, as it is kept for tasks whose process has not its file. */
+  document: ModelDocument;
+}
+
+export interface ModelDocument {
+  declaration: Readonly<Record<string, unknown>>;
+  workflows: Readonly<Record<string, unknown>>;
+  declared: boolean;
+  file: string;
+  /** Unix seconds. */
+  createdAt: number;
 }
 
 /** Seconds after its creation by which a task of this kind is final. */

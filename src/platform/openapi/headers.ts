@@ -19,6 +19,9 @@ export const HEADERS = {
     schema: { type: 'string', const: 'true' },
   },
   ETag: text('The state of what was read; send it as `If-None-Match`.'),
+  'Model-Version': text(
+    'The version of the model as it is loaded now; another than the one of the body: it has changed.',
+  ),
   'Preference-Applied': text('The `Prefer` that was followed.'),
 } as const satisfies Record<string, Json>;
 
@@ -28,7 +31,7 @@ export const headerRefs = (...names: HeaderName[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Of an answer to a creation that may be repeated. */
-export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed');
+export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed', 'Model-Version');
 
 /** The route creates once per key. Its answers and errors follow from this header. */
 export const TakesIdempotencyKey = (): MethodDecorator =>

@@ -16,6 +16,8 @@ import { deadlineS } from '../../models/definition/model.ts';
 export interface TaskRequest {
   kind: MediaKind;
   model: string;
+  /** Of the model as it is loaded now. */
+  modelVersion: string;
   input: object;
   metadata: Record<string, string>;
   /** normal when left out. */
@@ -69,12 +71,13 @@ export class NewTasks {
   }
 
   private shown(caller: Caller, request: TaskRequest, origin: TaskOrigin, nowMs: number): ShownTask {
-    const { kind, model, input, metadata, priority, approximations } = request;
+    const { kind, model, modelVersion, input, metadata, priority, approximations } = request;
     return {
       id: newTaskId(nowMs),
       api_key_id: caller.apiKeyId,
       kind,
       model,
+      model_version: modelVersion,
       status: 'queued',
       progress: 0,
       sequence: 1,

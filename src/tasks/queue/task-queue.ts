@@ -10,6 +10,7 @@ import { EndTasks } from '../sql/end-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { RecordProgress } from '../sql/record-progress.ts';
 import { RecordSubmit } from '../sql/record-submit.ts';
+import { SetModelVersion } from '../sql/set-model-version.ts';
 import { RenewLeases } from '../sql/renew-leases.ts';
 import { TakeLeases } from '../sql/take-leases.ts';
 import { WakeParked } from '../sql/wake-parked.ts';
@@ -52,6 +53,7 @@ export class TaskQueue {
     private readonly cache: TaskCache,
     private readonly pace: Pace,
     private readonly taken: TakeLeases,
+    private readonly versions: SetModelVersion,
   ) {}
 
   /** @param onWork called when tasks may be waiting; calls can be lost, so also poll */
@@ -177,6 +179,11 @@ export class TaskQueue {
     if (isKeyLimited) this.wakeNextOf(task.api_key_id);
     for (const listener of this.endListeners) listener(task);
     return task;
+  }
+
+  /** Call when a task starts under another version of its model than the one that accepted it. */
+  async runsUnder(lease: LeaseRef, version: string): Promise<void> {
+    if (await this.versions.set(lease, version)) this.cache.drop(lease.id);
   }
 
   /**

@@ -93,6 +93,8 @@ export class TaskView {
   @ApiField.constant('task') object: 'task';
   @ApiField.oneOf(MediaKindChoice, 'kind of output') kind: MediaKind;
   @ApiField.string('the requested model') model: string;
+  @ApiField.string('the version of the model that the task runs under; null in old tasks', { nullable: true })
+  model_version: string | null;
   @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
   @ApiField.integer('percent; never falls while running', { min: 0, max: 100 }) progress: number;
   @ApiField.long('unix seconds') created_at: number;
@@ -135,6 +137,7 @@ export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms)
     object: 'task',
     kind: task.kind,
     model: task.model,
+    model_version: task.model_version,
     status: task.status,
     progress: task.progress,
     created_at: unixSeconds(task.created_at),

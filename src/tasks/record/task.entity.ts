@@ -46,6 +46,8 @@ export class Task {
   @Column('text') api_key_id: string;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;
+  /** Of the model that it was created under, or that it first ran under; null in tasks created before this column existed. */
+  @Column('text', { nullable: true }) model_version: string | null;
   @Column('text') status: TaskStatus;
   /** Percent. */
   @Column('smallint') progress: number;
@@ -157,6 +159,7 @@ export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task
   api_key_id: value('api_key_id'),
   kind: value('kind'),
   model: value('model'),
+  model_version: value('model_version'),
   status: value('status'),
   progress: value('progress'),
   sequence: value('sequence'),
@@ -203,6 +206,7 @@ export const CREATED = {
   id: 'text',
   kind: 'text',
   model: 'text',
+  model_version: 'text',
   input: 'json',
   metadata: 'jsonb',
   parent_task_id: 'text',

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LRUCache } from 'lru-cache';
+import { In, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import type { Declaration } from '../declaration/declaration.ts';
+import { modelOf } from '../declaration/model-of.ts';
+import type { Model } from '../definition/model.ts';
+import { ModelVersion } from './model-version.entity.ts';
+
+/** Versions in memory that are not loaded. */
+const MAX_KNOWN = 500;
+
+/** Every version of every model that tasks may need, in the database: a process may not have its file. */
+@Injectable()
+export class ModelVersions {
+  private readonly known = new LRUCache<string, Model>({ max: MAX_KNOWN });
+
+  constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
+
+  /**
+   * Stores the models; of a version that is there, its newest words and lifecycle. Await it before a task of these models
+   * may be created.
+   */
+  async keep(models: readonly Model[]): Promise<void> {
+    if (models.length === 0) return;
+    const values = models.map(({ id, version, document }) => ({ id, version, document }));
+    const insert = this.rows.createQueryBuilder().insert();
+    // A document is any JSON, which TypeORM's types read as nested columns.
+    await insert
+      .values(values as QueryDeepPartialEntity<ModelVersion>[])
+      .orUpdate(['document'], ['id', 'version'])
+      .execute();
+    for (const { id, version } of models) this.known.delete(keyOf(id, version));
+  }
+
+  /** @returns null for a version that was never stored, or whose last task is gone */
+  async find(id: string, version: string): Promise<Model | null> {
+    const known = this.known.get(keyOf(id, version));
+    if (known) return known;
+    const row = await this.rows.findOneBy({ id, version });
+    const model = row && toModel(row);
+    if (model) this.known.set(keyOf(id, version), model);
+    return model;
+  }
+
+  /** The newest version of each model that is not among the loaded ones, as a retired model. */
+  async removed(loaded: readonly Model[]): Promise<Model[]> {
+    const rows = await this.rows.find({
+      where: loaded.length > 0 ? { id: Not(In(loaded.map(({ id }) => id))) } : {},
+      order: { created_at: 'ASC' },
+    });
+    const newest = new Map(rows.map((row) => [row.id, row]));
+    return [...newest.values()].map((row) => retired(toModel(row)));
+  }
+
+  /** Unix seconds at the beginning of the day (UTC) on which each model was first loaded. */
+  async firstDays(): Promise<Map<string, number>> {
+    const rows: { id: string; first: string }[] = await this.rows
+      .createQueryBuilder('version')
+      .select('version.id', 'id')
+      .addSelect('extract(epoch from min(version.created_at))', 'first')
+      .groupBy('version.id')
+      .getRawMany();
+    return new Map(rows.map(({ id, first }) => [id, Math.floor(Number(first) / DAY_S) * DAY_S]));
+  }
+}
+
+const DAY_S = 86_400;
+
+const keyOf = (id: string, version: string): string => `${id} ${version}`;
+
+function toModel({ document }: Pick<ModelVersion, 'document'>): Model {
+  const { declaration, workflows, ...about } = document;
+  return modelOf(declaration as unknown as Declaration, { ...about, workflows: new Map(Object.entries(workflows)) });
+}
+
+/** Its file is gone. */
+function retired(model: Model): Model {
+  const { deprecated_at, sunset_at, replacement } = model.lifecycle;
+  return { ...model, lifecycle: { status: 'retired', deprecated_at, sunset_at, replacement } };
+}

@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What a model meant when a task was created, for as long as the task is there. Earlier tasks have no version. */
+export class ModelVersions1700000000050 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table model_versions (
+        id text not null,
+        version text not null,
+        document json not null,
+        created_at timestamptz not null default now(),
+        primary key (id, version)
+      )`);
+    await runner.query('alter table tasks add column model_version text');
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}

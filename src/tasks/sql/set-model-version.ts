@@ -1,0 +1,24 @@
+import { hasIdOf } from '../../platform/database/planner.ts';
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+import type { LeaseRef } from '../record/lease.ts';
+
+const SET: Statement = {
+  name: 'tasks.set_model_version',
+  text: `
+    with held as (select $1::text as id)
+    update tasks t set model_version = $3, sequence = t.sequence + 1
+    from held where ${hasIdOf('held.id')} and t.attempt = $2 and t.status = 'running'
+    returning t.id`,
+};
+
+/** Raw SQL because it is fenced: only the worker that holds the task may say under which version it runs. */
+@Injectable()
+export class SetModelVersion {
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns false when the task was lost */
+  async set({ id, attempt }: LeaseRef, version: string): Promise<boolean> {
+    return (await this.sql.run(SET, [id, attempt, version])).length === 1;
+  }
+}
