@@ -11,10 +11,13 @@ import type { Frame, Layer } from './scenes/scene.ts';
  */
 export async function compose(
   frame: Frame,
-  order: { model: string; text: string; references: SourceImage[] },
+  order: { model: string; text: string; references: SourceImage[]; seed?: number | undefined },
   index: number,
 ): Promise<{ palette: Palette; layers: Layer[] }> {
-  const random = seededRandom(order.text, order.model, index);
+  // Seeds count on from one picture to the next, as those of the models do.
+  const { text, model, seed } = order;
+  const random =
+    seed === undefined ? seededRandom(text, model, index) : seededRandom(text, model, 'seed', seed + index);
   const palette = choosePalette(order.text, random);
   const scene = chooseScene(order.text, random);
   const layers = scene.compose({ frame, palette, random, text: order.text });

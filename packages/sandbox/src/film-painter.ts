@@ -36,7 +36,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const paint = painterOf(frame, layers);
   const scene = createCanvas(frame.width, frame.height).getContext('2d');
   const note = `${order.model}  ·  ${width} × ${height}  ·  ${order.durationSeconds} s`.toUpperCase();
-  const lettering = layOutLettering(frameOf(width, height), palette, { title: order.text, note });
+  const lettering = layOutLettering(frameOf(width, height), palette, { title: order.text, note, facts: order.facts });
   const letters = createCanvas(width, height - lettering.top);
   lettering.paint(letters.getContext('2d'));
   const coverAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);

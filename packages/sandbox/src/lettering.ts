@@ -20,14 +20,27 @@ export interface Lettering {
   paint(context: SKRSContext2D): void;
 }
 
-/** @param text `note` is model, size and number, in capitals */
-export function layOutLettering(frame: Frame, palette: Palette, text: { title: string; note: string }): Lettering {
+/** Lines below the note take at most this share of the height. */
+const MAX_FACTS_SHARE = 0.4;
+const MAX_FACT_CHARACTERS = 90;
+const FACT_LINE_HEIGHT = 1.5;
+
+interface Text {
+  title: string;
+  /** Model, size and number, in capitals. */
+  note: string;
+  /** Lines below it. */
+  facts?: string[] | undefined;
+}
+
+export function layOutLettering(frame: Frame, palette: Palette, text: Text): Lettering {
   const { width, height, unit } = frame;
   const inset = unit * 0.065;
   const characters = [...writable(text.title)];
   const shown = characters.slice(0, MAX_TITLE_CHARACTERS).join('');
   const title = shown.length < characters.join('').length ? `${shown}…` : shown;
-  const families = familiesFor(shown + text.note);
+  const facts = (text.facts ?? []).map((fact) => [...writable(fact)].slice(0, MAX_FACT_CHARACTERS).join(''));
+  const families = familiesFor(shown + text.note + facts.join(''));
   const measuring = createCanvas(8, 8).getContext('2d');
   const { size, lines } = fitTitle(measuring, {
     title,
@@ -38,7 +51,9 @@ export function layOutLettering(frame: Frame, palette: Palette, text: { title: s
   });
 
   const noteSize = Math.max(9, unit * 0.0185);
-  const blockHeight = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045;
+  const factSize = Math.min(noteSize, (height * MAX_FACTS_SHARE) / (facts.length * FACT_LINE_HEIGHT));
+  const factsHeight = facts.length === 0 ? 0 : facts.length * factSize * FACT_LINE_HEIGHT;
+  const blockHeight = lines.length * size * LINE_HEIGHT + noteSize * 2.4 + unit * 0.045 + factsHeight;
   const top = Math.max(0, Math.floor(height - inset - blockHeight - unit * 0.2));
   const shade = mix(palette.near, color(0.12, 0.03, palette.near.h), 0.75);
   return {
@@ -54,6 +69,11 @@ export function layOutLettering(frame: Frame, palette: Palette, text: { title: s
       );
 
       let baseline = height - top - inset;
+      setFont(context, { families, size: factSize, weight: NOTE_WEIGHT, spacing: 0 });
+      context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
+      for (const [i, fact] of facts.toReversed().entries())
+        context.fillText(fact, inset, baseline - i * factSize * FACT_LINE_HEIGHT, width - 2 * inset);
+      baseline -= factsHeight;
       setFont(context, { families, size: noteSize, weight: NOTE_WEIGHT, spacing: NOTE_SPACING });
       context.fillStyle = css(mix(palette.light, palette.accent, 0.25), 0.85);
       context.fillText(text.note, inset, baseline);

@@ -15,6 +15,10 @@ interface Order {
   /** Pixels. */
   size: { width: number; height: number };
   references: SourceImage[];
+  /** Another one is another picture; absent: the prompt alone decides. */
+  seed?: number | undefined;
+  /** Lines of small text below the prompt: parameters that change nothing that can be painted. */
+  facts?: string[] | undefined;
 }
 
 export interface PicturesOrder extends Order {
@@ -22,6 +26,12 @@ export interface PicturesOrder extends Order {
   count: number;
   /** Early stages to send of each picture; 0 to 3. */
   partials: number;
+  /** White where the first reference changes; elsewhere its pixels stay. */
+  mask?: SourceImage | null | undefined;
+  /** How much of the first reference is painted over: 0 to 1. */
+  strength?: number | undefined;
+  /** The rim has no colour then. */
+  isTransparent?: boolean | undefined;
 }
 
 export interface FilmOrder extends Order {

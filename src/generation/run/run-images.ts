@@ -5,6 +5,7 @@ import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import type { ProviderRequest } from '../../providers/contract/provider.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
+import { normaliseMask } from '../images/mask.ts';
 import { NO_IMAGES, type ReferenceImages, StorageAway } from '../images/reference-images.ts';
 import type { Reservation, ScratchBudget } from '../images/scratch-budget.ts';
 import { waitForPlace, waitForProvider } from './must-wait.ts';
@@ -87,11 +88,13 @@ export class RunImages implements ImageSource {
     this.reserved.shrinkTo(stored);
     activeSpan()?.set({ 'darkroom.bytes': stored });
     const only = (name: string) => images[fields.findIndex(({ param }) => param === name)] ?? null;
+    const references = images.filter((_, at) => !SINGLE.has(fields[at]!.param));
+    const mask = only('mask');
     return {
-      references: images.filter((_, at) => !SINGLE.has(fields[at]!.param)),
+      references,
       firstFrame: only('first_frame_image_url'),
       lastFrame: only('last_frame_image_url'),
-      mask: only('mask'),
+      mask: mask && references[0] ? await normaliseMask(mask, references[0], this.folder) : null,
     };
   }
 }

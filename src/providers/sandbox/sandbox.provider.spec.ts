@@ -423,3 +423,81 @@ describe('parseDirectives', () => {
     },
   );
 });
+
+describe('the parameters of declared models', () => {
+  const of = (
+    input: Partial<ResolvedInput> & Record<string, unknown>,
+    images: Partial<ProviderRequest['images']> = {},
+  ) => {
+    const request = picture(input, images.references);
+    return pictures({ ...request, images: { ...request.images, ...images } });
+  };
+  const rawOf = async (png: Buffer) => sharp(png).ensureAlpha().raw().toBuffer();
+
+  it('show a seed as another picture, which counts on from one to the next', async () => {
+    const [[without], [seven], [again], [, second], [eight]] = await Promise.all([
+      of({}),
+      of({ seed: 7 }),
+      of({ seed: 7 }),
+      of({ seed: 7, n: 2 }),
+      of({ seed: 8 }),
+    ]);
+    expect(hash(seven!)).toBe(hash(again!));
+    expect(new Set([without, seven, eight].map((png) => hash(png!))).size).toBe(3);
+    // Only the number in the note differs.
+    expect(await meanError(second!, eight!)).toBeLessThan(2);
+  });
+
+  it('show a negative prompt and own parameters as text', async () => {
+    const [[without], [blank], [negative], [own], [other]] = await Promise.all([
+      of({}),
+      of({ negative_prompt: '' }),
+      of({ negative_prompt: 'blurry' }),
+      of({ x_steps: 20 }),
+      of({ x_steps: 21 }),
+    ]);
+    expect(hash(blank!)).toBe(hash(without!));
+    expect(new Set([without, negative, own, other].map((png) => hash(png!))).size).toBe(4);
+  });
+
+  it('keep the pixels outside a mask', async () => {
+    const reference = await flat('#00ff00', 384, 256);
+    const half = await sharp({ create: { width: 192, height: 256, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer();
+    const bytes = await sharp({ create: { width: 384, height: 256, channels: 3, background: '#000' } })
+      .composite([{ input: half, left: 192, top: 0 }])
+      .png()
+      .toBuffer();
+    const mask = imageFile(bytes, { contentType: 'image/png', width: 384, height: 256 });
+    const [png] = await of({}, { references: [reference], mask });
+    const side = (left: number) => sharp(png!).extract({ left, top: 0, width: 192, height: 256 }).png().toBuffer();
+    expect(await share(await side(0), isGreen)).toBe(1);
+    expect(await share(await side(192), isGreen)).toBeLessThan(0.5);
+  });
+
+  it('blend with the first reference by strength', async () => {
+    const references = [await flat('#00ff00', 384, 256)];
+    const [[none], [half], [whole], [usual]] = await Promise.all([
+      of({ strength: 0 }, { references }),
+      of({ strength: 0.5 }, { references }),
+      of({ strength: 1 }, { references }),
+      of({}, { references }),
+    ]);
+    expect(await share(none!, isGreen)).toBe(1);
+    expect(hash(whole!)).toBe(hash(usual!));
+    const [a, b, c] = await Promise.all([none!, whole!, half!].map(rawOf));
+    const at = 4 * (100 * 384 + 50);
+    for (const channel of [0, 1, 2]) {
+      expect(c![at + channel]).toBeCloseTo((a![at + channel]! + b![at + channel]!) / 2, -0.5);
+    }
+  });
+
+  it('have a rim without colour where the background is transparent', async () => {
+    const [png] = await of({ background: 'transparent' });
+    const raw = await rawOf(png!);
+    expect([raw[3], raw[4 * (128 * 384 + 192) + 3]]).toEqual([0, 255]);
+    const [opaque] = await of({ background: 'opaque' });
+    expect(await sharp(opaque!).metadata()).toMatchObject({ hasAlpha: false });
+  });
+});

@@ -74,8 +74,19 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     const { model, input, images } = request;
     const { size } = requestedSize(request);
     const references = images.references.map((image, i) => source(image, `reference_images[${i}]`));
-    const [count, partials] = [input.n ?? 1, run.partialImages];
-    const order: RenderOrder = { kind: 'pictures', model, text, size, references, count, partials };
+    const order: RenderOrder = {
+      kind: 'pictures',
+      model,
+      text,
+      size,
+      references,
+      count: input.n ?? 1,
+      partials: run.partialImages,
+      ...factsOf(input),
+      ...(images.mask && { mask: source(images.mask, 'mask') }),
+      ...(input.strength !== undefined && { strength: input.strength }),
+      ...(input.background === 'transparent' && { isTransparent: true }),
+    };
     const pictures = await this.render(order, run);
     return pictures.map(asBuffer);
   }
@@ -93,6 +104,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       references: images.references.map((image) => source(image, 'reference_image_url')),
       firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
       durationSeconds: input.duration ?? 5,
+      ...factsOf(input),
       path,
       stillPath: thumbnail,
     };
@@ -117,6 +129,15 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       throw error;
     }
   }
+}
+
+/** The seed, and what a picture of the sandbox can only say: what must not be seen, and the parameters that one model has. */
+function factsOf(input: ProviderRequest['input']): Pick<RenderOrder, 'seed' | 'facts'> {
+  const said = Object.entries(input).filter(([name]) => name === 'negative_prompt' || name.startsWith('x_'));
+  const facts = said
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => `${name} ${value}`);
+  return { ...(input.seed !== undefined && { seed: input.seed }), ...(facts.length > 0 && { facts }) };
 }
 
 /** Waits, then hangs, then fails, as the directives say. @throws ProviderError of #fail; the signal's reason */
