@@ -3,6 +3,8 @@ import { connect, connected, type Connection } from '../client/connect.ts';
 import { table } from '../terminal/table.ts';
 import { modelsAddCommand } from './models-add.ts';
 import { modelsCheckCommand } from './models-check.ts';
+import { modelsImportCommand } from './models-import.ts';
+import { modelsTestCommand } from './models-test.ts';
 
 /** `darkroom models`: what can be made now. */
 export function modelsCommand(): Command {
@@ -11,6 +13,8 @@ export function modelsCommand(): Command {
     .description('List the models, or show the parameters of one.')
     .addCommand(modelsAddCommand())
     .addCommand(modelsCheckCommand())
+    .addCommand(modelsImportCommand())
+    .addCommand(modelsTestCommand())
     .argument('[id]', 'of a model, such as sora-2')
     .action(async (id: string | undefined, options: Connection) => {
       const { models } = connect(options);

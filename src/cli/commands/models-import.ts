@@ -1,0 +1,29 @@
+import { Command } from 'commander';
+
+interface Options {
+  comfy: string;
+  id: string;
+  baseUrl?: string;
+  force?: true;
+  json?: true;
+}
+
+/** `darkroom models import`: makes a declaration from what another program exports. */
+export function modelsImportCommand(): Command {
+  return new Command('import')
+    .description('Add a model that is a workflow of ComfyUI: writes its declaration.')
+    .requiredOption('--comfy <file>', 'a workflow, as "Export (API)" of ComfyUI writes it')
+    .requiredOption('--id <id>', 'of the model, such as flux-local')
+    .option('--base-url <url>', 'of the ComfyUI; COMFYUI_URL when left out')
+    .option('--force', 'replace files of the same name')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExample: darkroom models import --comfy flux.json --id flux-local')
+    .action(async (options: Options) => {
+      const { importComfy } = await import('../installation/import-comfy.ts');
+      const { model, file } = await importComfy(options.comfy, options);
+      const parameters = Object.keys(model.parameters.properties);
+      if (options.json) return console.log(JSON.stringify({ file, id: model.id, version: model.version }, null, 2));
+      console.log(`Added ${file}, which takes ${parameters.join(', ')}.`);
+      console.log(`Try it: darkroom generate "…" --model ${model.id}`);
+    });
+}
