@@ -122,8 +122,8 @@ describe.each(catalog.models.map((model) => [model.id, model] as const))('the mo
 });
 
 it('does without a declared binding whose wire no adapter speaks', () => {
-  const bindings = [{ provider: 'openai', dialect: 'sd-server', model: 'x' }, { provider: 'sandbox' }];
-  const served = defaultBindings({ id: 'm', bindings, choose: 'in_order' }, loadConfig({}));
+  const bindings = [{ provider: 'openai', dialect: 'sglang', model: 'x' }, { provider: 'sandbox' }];
+  const served = defaultBindings({ id: 'm', kind: 'video', bindings, choose: 'in_order' }, loadConfig({}));
   expect(served.map(({ provider }) => provider)).toEqual(['sandbox']);
 });
 

@@ -19,6 +19,7 @@ import { falProvider } from './fal/fal.provider.ts';
 import { httpCalls, httpJobs, httpJobsWithLookup } from './http/http.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
+import { sdServer } from './openai/sd-server.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 import { callsGoTo } from './wire/call-metrics.ts';
@@ -197,6 +198,7 @@ export class ProviderRegistry implements OnModuleInit {
   }
 
   private adapterOf({ provider, declared }: Binding): Provider {
+    if (provider === 'openai' && declared?.dialect === 'sd-server') return sdServer;
     if (provider !== 'http') return this.adapters[provider];
     if (!declared?.poll) return httpCalls;
     return declared.lookup ? httpJobsWithLookup : httpJobs;

@@ -1,7 +1,9 @@
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { ProviderVariable } from '../../platform/config/provider-settings.ts';
+import { PICTURE_DIALECTS } from '../openai/dialects.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
 /** `http` is for declarations only: its calls are written out there. */
@@ -79,9 +81,12 @@ type Configured = Pick<Config, 'credentials' | 'secretOf'>;
  * The bindings of a model that the PROVIDERS file does not name: all that its declaration has, or those of the first
  * provider whose credential is set. Of ComfyUI, which has none, the address says that it is there.
  */
-export function defaultBindings(model: Pick<Model, 'id' | 'bindings' | 'choose'>, config: Configured): Binding[] {
+export function defaultBindings(
+  model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,
+  config: Configured,
+): Binding[] {
   const complete = (binding: DeclaredBinding): Binding => completeBinding(fieldsOf(binding), config.credentials);
-  const served = model.bindings.filter(isServed);
+  const served = model.bindings.filter((binding) => isServed(binding, model.kind));
   if (model.choose === 'in_order') return served.map(complete);
   const first = served.find((binding) => isConfigured(binding, config));
   if (!first) return [sandboxBinding(model.id, config)];
@@ -92,9 +97,12 @@ export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'cre
   completeBinding({ provider: 'sandbox', model }, credentials);
 
 /** Whether an adapter speaks the dialect that a binding declares. Nothing is sent in the words of another. */
-const isServed = ({ dialect = 'openai' }: DeclaredBinding): boolean => SPOKEN.has(dialect);
+const isServed = ({ dialect = 'openai' }: DeclaredBinding, kind: MediaKind): boolean => SPOKEN[kind].has(dialect);
 
-const SPOKEN: ReadonlySet<string> = new Set(['openai', 'litellm']);
+const SPOKEN: Readonly<Record<MediaKind, ReadonlySet<string>>> = {
+  image: new Set([...PICTURE_DIALECTS, 'sd-server']),
+  video: new Set(['openai', 'litellm', 'vllm-omni']),
+};
 
 function isConfigured({ provider, credential }: DeclaredBinding, { credentials, secretOf }: Configured): boolean {
   const defaults = DEFAULTS[provider as ProviderName];
@@ -114,7 +122,8 @@ const fieldsOf = (binding: DeclaredBinding): BindingFields => ({
   model: binding.model ?? binding.workflow ?? '',
   ...addressOf(binding),
   ...(binding.credential !== undefined && { credential: binding.credential }),
-  concurrency: binding.concurrency ?? null,
+  // It makes one picture at a time.
+  concurrency: binding.concurrency ?? (binding.dialect === 'sd-server' ? 1 : null),
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
   onUnknownOutcome: binding.on_unknown_outcome ?? null,
   declared: binding,

@@ -12,9 +12,11 @@ import {
   type Run,
   type Upstream,
 } from '../contract/provider.ts';
+import { partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
 import { gptImageOptions } from '../families/gpt-image.ts';
 import { extraFields } from '../contract/slot-values.ts';
+import { alphaMask } from '../wire/alpha-mask.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import { field, number } from '../wire/reply-schema.ts';
@@ -24,6 +26,7 @@ import { WatchedCall } from '../wire/watched-call.ts';
 import { noResult } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
+import { assertTaken, dialectFields, pictureDialectOf, rewritten } from './dialects.ts';
 import { PictureStream } from './openai-stream.ts';
 
 /** OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
@@ -53,9 +56,15 @@ interface Plan {
   approximations: Approximation[];
 }
 
+/** Parameters that only some servers take. */
+export const OF_DIALECTS = ['mask', 'background', 'seed', 'negative_prompt', 'strength'] as const;
+
 /** @throws UnsupportedRequest */
 export function planPictures(request: ProviderRequest): Plan {
-  const { size, approximations } = sizeOf(request);
+  assertTaken(request, OF_DIALECTS);
+  const chosen = sizeOf(request);
+  const { size } = chosen;
+  const approximations = [...chosen.approximations, ...rewritten(request)];
   const extra = extraFields(request);
   // Other models on this wire have other words for quality, or none.
   if (!GPT_MODELS.test(request.upstream.model)) {
@@ -80,21 +89,39 @@ function sizeOf(request: ProviderRequest): Plan {
   };
 }
 
-/** One call makes them all; there is no job to poll, to find or to cancel. */
+/** There is no job to poll, to find or to cancel. One call makes them all, where the server can. */
 export async function makePictures(
-  { size, quality, extra }: Plan,
+  plan: Plan,
   request: ProviderRequest,
   run: Run,
   timeoutMs: number,
 ): Promise<ProviderOutput[]> {
+  const made: ProviderOutput[] = [];
+  for (const part of partsOf(request, pictureDialectOf(request).most)) {
+    if (part.first > 0) await run.callingAgain();
+    made.push(...(await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first })));
+  }
+  return made;
+}
+
+async function callFor(
+  { size, quality, extra }: Plan,
+  request: ProviderRequest,
+  run: Run,
+  { timeoutMs, first }: { timeoutMs: number; first: number },
+): Promise<ProviderOutput[]> {
   const { input, images, upstream } = request;
   const count = input.n ?? 1;
-  const body = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }), ...extra };
+  const own = await dialectFields(request, first);
+  const basic = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }) };
+  const body = { ...basic, ...own, ...extra };
   // OpenAI's events do not say to which of several pictures they belong, so the run asks for stages of a single one only.
   const partials = GPT_MODELS.test(upstream.model) ? run.partialImages : 0;
   const stream = partials > 0 ? new PictureStream((base64) => run.partialImage(decode(base64))) : null;
-  const files = await Promise.all(images.references.map(asFile));
-  await run.submitting();
+  const { references, mask } = pictureDialectOf(request);
+  const files = references === 'base64' ? [] : await Promise.all(images.references.map(asFile));
+  const masked = mask && images.mask ? { [mask.field]: await maskFile(images.mask, mask.form) } : {};
+  if (first === 0) await run.submitting();
   const embedded = new EmbeddedPictures('b64_json', count);
   const watched = new WatchedCall({
     signal: run.signal,
@@ -107,7 +134,7 @@ export async function makePictures(
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
       // Always a list, and thus the field `image[]`: some servers accept no other name.
-      const edit = { ...body, image: files };
+      const edit = { ...body, image: references === 'one' ? files[0]! : files, ...masked };
       if (!stream) return files.length === 0 ? await api.generate(body) : await api.edit(edit);
       const more = { stream: true, partial_images: partials } as const;
       const call = files.length === 0 ? api.generate({ ...body, ...more }) : api.edit({ ...edit, ...more });
@@ -124,7 +151,7 @@ export async function makePictures(
   const pictures = picturesOf(answer, (base64) => embedded.bytesOf(base64) ?? decode(base64)).slice(0, count);
   if (pictures.length === 0) throw noResult('openai', watched, upstream.apiKey, 'no picture');
   if (pictures.length < count) run.fewer(pictures.length, 0);
-  return Promise.all(pictures.map((picture, index) => toOutput(picture, index, upstream, run)));
+  return Promise.all(pictures.map((picture, index) => toOutput(picture, first + index, upstream, run)));
 }
 
 /** @returns a reply as without streaming. Other servers may ignore the wish and answer with JSON. */
@@ -144,6 +171,11 @@ function presetSize({ aspect_ratio: ratio, resolution }: ProviderRequest['input'
   if (!size)
     throw new UnsupportedRequest('aspect_ratio', `The model supports ${Object.keys(PRESETS).join(', ')} only.`);
   return size;
+}
+
+async function maskFile(mask: InputImage, form: 'alpha' | 'white'): Promise<File> {
+  const bytes = form === 'alpha' ? new Uint8Array(await alphaMask(mask)) : await openAsBlob(mask.path);
+  return new File([bytes], 'mask.png', { type: 'image/png' });
 }
 
 async function asFile({ path, contentType }: InputImage, index: number): Promise<File> {

@@ -1,6 +1,7 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import type { InputImage, ProviderRequest, Upstream } from '../contract/provider.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest, type Upstream } from '../contract/provider.ts';
+import { seedOf } from '../contract/seed.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import type { Size } from '../../models/definition/sizes.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
@@ -41,6 +42,7 @@ export const openaiVideos = jobAdapter({
     'first_frame_image_url',
     'reference_image_url',
     'size',
+    'generate_audio',
   ],
   pollMs: { image: 5_000, video: 5_000 },
   typicalMs: { image: 180_000, video: 180_000 },
@@ -62,7 +64,22 @@ export const openaiVideos = jobAdapter({
 });
 
 function planJob(request: ProviderRequest) {
-  return { count: 1, ...planVideo(request), extra: extraFields(request) };
+  return { count: 1, ...planVideo(request), extra: { ...filmFields(request), ...extraFields(request) } };
+}
+
+/** What vLLM-Omni takes besides. @throws UnsupportedRequest */
+function filmFields({ input, taskId, upstream }: ProviderRequest): Record<string, unknown> {
+  const { seed, negative_prompt: negative, generate_audio: sound } = input;
+  if (upstream.declared?.dialect === 'vllm-omni') {
+    return {
+      seed: seed ?? seedOf(taskId),
+      ...(negative && { negative_prompt: negative }),
+      ...(sound !== undefined && { generate_sound: sound }),
+    };
+  }
+  const other = (['seed', 'negative_prompt', 'generate_audio'] as const).find((name) => input[name] !== undefined);
+  if (other !== undefined) throw new UnsupportedRequest(other, `The server does not take ${other} for films.`);
+  return {};
 }
 
 async function createBody(

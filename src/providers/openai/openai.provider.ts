@@ -1,5 +1,5 @@
 import { type PreparedRequest, type Provider, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
-import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
+import { IMAGE_CALL_TIMEOUT_MS, makePictures, OF_DIALECTS, planPictures } from './openai-images.ts';
 import { openaiVideos } from './openai-videos.ts';
 
 /**
@@ -8,7 +8,7 @@ import { openaiVideos } from './openai-videos.ts';
  */
 export class OpenaiProvider implements Provider {
   readonly name = 'openai';
-  readonly takes = [...openaiVideos.takes, 'n', 'reference_images', 'quality'] as const;
+  readonly takes = [...openaiVideos.takes, ...OF_DIALECTS, 'n', 'reference_images', 'quality'] as const;
   readonly synchronousKinds = ['image'] as const;
 
   /** @param imageTimeoutMs for a whole image call */
@@ -33,6 +33,7 @@ export class OpenaiProvider implements Provider {
 }
 
 const OPENAI_HOST = 'api.openai.com';
+const MAY_BE_SD_SERVER = ['openai', 'litellm'];
 const COMMAND = /<\s*sd_cpp_extra_args/i;
 
 /**
@@ -42,5 +43,7 @@ const COMMAND = /<\s*sd_cpp_extra_args/i;
  */
 function assertNoCommand({ input, upstream }: ProviderRequest): void {
   if (!COMMAND.test(input.prompt) || new URL(upstream.baseUrl).hostname === OPENAI_HOST) return;
+  // Another server is declared to stand there, for which this is plain text.
+  if (!MAY_BE_SD_SERVER.includes(upstream.declared?.dialect ?? 'openai')) return;
   throw new UnsupportedRequest('prompt', 'The prompt has <sd_cpp_extra_args>, which may be a command to the server.');
 }
