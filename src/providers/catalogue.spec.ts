@@ -127,6 +127,19 @@ it('does without a declared binding whose wire no adapter speaks', () => {
   expect(served.map(({ provider }) => provider)).toEqual(['sandbox']);
 });
 
+it('has a binding for each address of equal servers, and resubmits to no unknown vendor by default', () => {
+  const base_urls = ['http://gpu1:8000/v1', 'http://gpu2:8000/v1'];
+  const bindings = [
+    { provider: 'openai', model: 'x', base_urls, credential: null, concurrency: 2 },
+    { provider: 'http' },
+  ];
+  const served = defaultBindings({ id: 'm', kind: 'image', bindings, choose: 'in_order' }, loadConfig({}));
+  expect(served.map(({ baseUrl, concurrency, onUnknownOutcome }) => [baseUrl, concurrency, onUnknownOutcome])).toEqual([
+    ...base_urls.map((url) => [url, 2, null]),
+    ['', null, 'fail'],
+  ]);
+});
+
 it.each(Object.entries(PROVIDERS))('%s refuses a parameter that it does not take', (_name, provider) => {
   const input = { prompt: 'a fox', aspect_ratio: '1:1', resolution: '2K', camera: 'handheld' };
   const prepare = () => prepareRequest(provider, { ...aRequest(catalog.models[0]!, 'any'), input });

@@ -17,6 +17,7 @@ import { Pauses } from '../../tasks/queue/pauses.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { RunUsage } from '../../tasks/record/task-usage.ts';
 import { bindingCalled, hasImages, isSynchronous, placeAt, requestOf, submissionTo } from './binding-of-run.ts';
+import { EvenLoad } from './even-load.ts';
 import { canTryNext, failureOf, type Skipped, skipOf } from './failover.ts';
 import { MustWait, waitForPause, waitForPlace, waitForProvider } from './must-wait.ts';
 import { PartialImages } from './partial-images.ts';
@@ -55,6 +56,7 @@ const CANCEL_MS = 5_000;
 @Injectable()
 export class ServeGeneration {
   private readonly logger = new Logger('serve');
+  private readonly load = new EvenLoad();
 
   constructor(
     private readonly providers: ProviderRegistry,
@@ -82,7 +84,8 @@ export class ServeGeneration {
     }
     // A video is one job and already in flight. Its reference images may have disappeared from their URLs.
     try {
-      return await this.runOn(called, task.kind === 'video' ? { ...work, images: WITHOUT_IMAGES } : work);
+      const continued = task.kind === 'video' ? { ...work, images: WITHOUT_IMAGES } : work;
+      return await this.load.at(called.endpoint, () => this.runOn(called, continued));
     } catch (error) {
       if (task.upstream_id !== null || !canTryNext(error)) throw error;
       return this.tryInTurn(bindings, work); // the provider lost the job, which cost nothing
@@ -117,10 +120,10 @@ export class ServeGeneration {
 
   private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Served<Kept>> {
     const failures: Skipped[] = [];
-    const open = bindings.filter((binding) => !this.isPaused(binding));
+    const open = this.load.inOrder(bindings.filter((binding) => !this.isPaused(binding)));
     for (const binding of open) {
       try {
-        return await this.runOn(binding, work);
+        return await this.load.at(binding.endpoint, () => this.runOn(binding, work));
       } catch (error) {
         if (!canTryNext(error)) throw error;
         bindingPassedOver(binding.name, error);

@@ -85,12 +85,13 @@ export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,
   config: Configured,
 ): Binding[] {
-  const complete = (binding: DeclaredBinding): Binding => completeBinding(fieldsOf(binding), config.credentials);
+  const complete = (binding: DeclaredBinding): Binding[] =>
+    addressesOf(binding).map((address) => completeBinding(fieldsOf(binding, address), config.credentials));
   const served = model.bindings.filter((binding) => isServed(binding, model.kind));
-  if (model.choose === 'in_order') return served.map(complete);
+  if (model.choose === 'in_order') return served.flatMap(complete);
   const first = served.find((binding) => isConfigured(binding, config));
   if (!first) return [sandboxBinding(model.id, config)];
-  return served.filter(({ provider }) => provider === first.provider).map(complete);
+  return served.filter(({ provider }) => provider === first.provider).flatMap(complete);
 }
 
 export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'credentials'>): Binding =>
@@ -111,20 +112,19 @@ function isConfigured({ provider, credential }: DeclaredBinding, { credentials, 
   return (variable in credentials ? credentials[variable as ProviderVariable] : secretOf(variable)) !== null;
 }
 
-/** Of several equal servers the first. */
-function addressOf({ base_url, base_urls }: DeclaredBinding): Pick<Partial<Binding>, 'baseUrl'> {
-  const address = base_url ?? base_urls?.[0];
-  return address === undefined ? {} : { baseUrl: address };
-}
+/** Several equal servers are a binding each, which differ only in their address. undefined: the provider's own. */
+const addressesOf = ({ base_url, base_urls }: DeclaredBinding): readonly (string | undefined)[] =>
+  base_urls ?? [base_url];
 
-const fieldsOf = (binding: DeclaredBinding): BindingFields => ({
+const fieldsOf = (binding: DeclaredBinding, address: string | undefined): BindingFields => ({
   provider: binding.provider as ProviderName,
   model: binding.model ?? binding.workflow ?? '',
-  ...addressOf(binding),
+  ...(address !== undefined && { baseUrl: address }),
   ...(binding.credential !== undefined && { credential: binding.credential }),
   // It makes one picture at a time.
   concurrency: binding.concurrency ?? (binding.dialect === 'sd-server' ? 1 : null),
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
-  onUnknownOutcome: binding.on_unknown_outcome ?? null,
+  // Whoever stands there may have charged for it.
+  onUnknownOutcome: binding.on_unknown_outcome ?? (binding.provider === 'http' ? 'fail' : null),
   declared: binding,
 });
