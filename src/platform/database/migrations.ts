@@ -40,7 +40,7 @@ import { KeyMakers1700000000044 } from './migrations/0044-key-makers.ts';
 import { UsageValues1700000000045 } from './migrations/0045-usage-values.ts';
 import { AnnouncedBytes1700000000046 } from './migrations/0046-announced-bytes.ts';
 import { RequestFiles1700000000047 } from './migrations/0047-request-files.ts';
-import { ModelVersions1700000000050 } from './migrations/0050-model-versions.ts';
+import { ModelVersions1700000000048 } from './migrations/0048-model-versions.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -94,5 +94,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   UsageValues1700000000045,
   AnnouncedBytes1700000000046,
   RequestFiles1700000000047,
-  ModelVersions1700000000050,
+  ModelVersions1700000000048,
 ];

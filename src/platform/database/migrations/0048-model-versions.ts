@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What a model meant when a task was created, for as long as the task is there. Earlier tasks have no version. */
-export class ModelVersions1700000000050 implements MigrationInterface {
+export class ModelVersions1700000000048 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table model_versions (
