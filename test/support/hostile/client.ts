@@ -124,11 +124,13 @@ function echoes({ path, body = '' }: Attack, text: string): boolean {
 
 function faultOfBody({ headers, text }: Outcome): string | false {
   if (headers['content-type'] !== 'application/json; charset=utf-8') return `of type ${headers['content-type']}`;
-  const body = JSON.parse(text) as { error?: object; errors?: { extensions?: { code?: unknown } }[] };
+  const body = JSON.parse(text) as { error?: { code?: string }; errors?: { extensions?: { code?: unknown } }[] };
   if (body.errors)
     return body.errors.every(({ extensions }) => typeof extensions?.code === 'string') ? false : 'no code';
-  const names = Object.keys(body.error ?? {}).toSorted();
-  return names.join() === 'code,message,param,request_id,type' ? false : 'not the documented envelope';
+  const names = Object.keys(body.error ?? {}).filter(
+    (name) => name !== 'errors' || body.error?.code !== 'batch_invalid',
+  );
+  return names.toSorted().join() === 'code,message,param,request_id,type' ? false : 'not the documented envelope';
 }
 
 export function codeOf({ text }: Outcome): string | undefined {

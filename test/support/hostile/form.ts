@@ -9,6 +9,8 @@ export interface Form {
   /** Whether every JSON text goes to every operation that reads a body, not only to one. */
   everyReader: boolean;
   randomDocuments: number;
+  /** Of what is drawn at random: the short form sends the same in every run. */
+  seed: number;
   /** Of one socket. */
   messages: number;
   slowSenders: number;
@@ -22,6 +24,7 @@ export const SHORT: Form = {
   samplesPerOperation: 3,
   everyReader: false,
   randomDocuments: 60,
+  seed: 1,
   messages: 300,
   slowSenders: 20,
   hangMs: Infinity,
@@ -32,6 +35,7 @@ export const LONG: Form = {
   samplesPerOperation: 2_000,
   everyReader: true,
   randomDocuments: 20_000,
+  seed: Date.now(),
   messages: 2_000,
   slowSenders: 1_000,
   hangMs: 2_000,

@@ -201,7 +201,7 @@ export function attackGraphql(started: () => HostileService, form: Form): void {
         fc.constantFrom(...NAUGHTY_STRINGS).map((text) => `{ model(id: ${JSON.stringify(text)}) { id } }`),
       );
       await client.sendAll(
-        fc.sample(randomDocument, form.randomDocuments).map((query) => attack({ query })),
+        fc.sample(randomDocument, { numRuns: form.randomDocuments, seed: form.seed }).map((query) => attack({ query })),
         assertOrderly,
       );
     });
