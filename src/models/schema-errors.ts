@@ -91,14 +91,16 @@ function ruleOf({ schemaPath }: ErrorObject, { parameters }: Model): Partial<Par
   return index === undefined ? parameters : parameters.allOf![Number(index)]!;
 }
 
-/** The condition of a rule in words: `reference_mode "first_frame"`. */
+/** The condition of a rule in words: `reference_mode "first_frame" and no mask`. */
 function condition({ if: { properties = {}, required = [] } = {} }: Partial<ParameterRule>): string {
-  return required
-    .map((name) => {
-      const { const: only, enum: some = only === undefined ? [] : [only] } = properties[name] ?? {};
+  const absent = Object.keys(properties).filter((name) => properties[name] === false);
+  return [
+    ...required.map((name) => {
+      const { const: only, enum: some = only === undefined ? [] : [only] } = properties[name] || {};
       return [name, some.map((value) => JSON.stringify(value)).join(' or ')].filter(Boolean).join(' ');
-    })
-    .join(' and ');
+    }),
+    ...absent.map((name) => `no ${name}`),
+  ].join(' and ');
 }
 
 /** The parameter belongs to another model, is misspelt, or does not exist. */

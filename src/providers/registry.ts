@@ -170,9 +170,17 @@ export class ProviderRegistry implements OnModuleInit {
     this.circuitWatcher = watcher;
   }
 
+  /** The same binding at another address, which it had when a task was submitted there. */
+  at(binding: ReadyBinding, baseUrl: string): ReadyBinding {
+    callsGoTo(baseUrl);
+    const endpoint = endpointOf(binding.name, baseUrl, binding.credential);
+    const upstream = Object.create(binding.upstream, { baseUrl: { value: baseUrl, enumerable: true } }) as Upstream;
+    return { ...binding, upstream, endpoint, circuit: this.circuitOf(endpoint) };
+  }
+
   private makeReady(binding: Binding): ReadyBinding {
     const { provider, model, baseUrl, credential, durationPolicy } = binding;
-    const endpoint = `${provider} ${baseUrl} ${credential}`;
+    const endpoint = endpointOf(provider, baseUrl, credential);
     if (baseUrl !== '') callsGoTo(baseUrl);
     if (credential !== null) this.readKey(credential);
     const { keys } = this;
@@ -219,3 +227,6 @@ export class ProviderRegistry implements OnModuleInit {
     return circuit;
   }
 }
+
+const endpointOf = (provider: ProviderName, baseUrl: string, credential: string | null): string =>
+  `${provider} ${baseUrl} ${credential}`;

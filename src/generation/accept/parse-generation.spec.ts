@@ -224,4 +224,18 @@ describe('a creation request', () => {
     expect(error).toMatchObject({ code: 'model_not_found', status: 400, param: 'model' });
     expect(error.message).toBe('gpt-image-1 is retired. Use gpt-image-2 instead.');
   });
+
+  it('names the absent parameters that make another one required', () => {
+    const [first] = catalog.models;
+    const demand = { properties: { reference_images: {} }, required: ['reference_images'] };
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    const rule = { if: { properties: { quality: false } }, then: demand } as const;
+    catalog.declare([{ ...first!, id: 'own', parameters: { ...first!.parameters, ...rule } }]);
+    const error = refusal({ model: 'own', prompt: 'x' });
+    catalog.declare([]);
+    expect([error.code, error.message]).toEqual([
+      'missing_required_parameter',
+      'reference_images is required with no quality.',
+    ]);
+  });
 });

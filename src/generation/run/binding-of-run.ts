@@ -5,18 +5,29 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
- * The binding that was called before the crash, with the upstream model recorded then: a binding of the same address
- * may name another model now.
+ * The binding that was called before the crash, with the upstream model and the address recorded then: a binding of the
+ * same address may name another model now, and a declaration another address.
  */
-export function bindingCalled(bindings: ReadyBinding[], task: ClaimedTask): ReadyBinding | undefined {
-  const atSameAddress = bindings.filter(
-    ({ name, credential, upstream }) =>
-      name === task.provider && credential === task.credential && upstream.baseUrl === task.provider_url,
-  );
-  const binding = atSameAddress.find(({ upstream }) => upstream.model === task.provider_model) ?? atSameAddress[0];
-  if (!binding || task.provider_model === null) return binding;
-  return { ...binding, upstream: withModel(binding.upstream, task.provider_model) };
+export function bindingCalled(
+  providers: Pick<ProviderRegistry, 'bindingsOf' | 'at'>,
+  model: Model,
+  task: Pick<ClaimedTask, 'provider' | 'credential' | 'provider_url' | 'provider_model'>,
+): ReadyBinding | undefined {
+  const ofCredential = providers
+    .bindingsOf(model)
+    .filter(({ name, credential }) => name === task.provider && credential === task.credential);
+  const atSameAddress = ofCredential.filter(({ upstream }) => upstream.baseUrl === task.provider_url);
+  const binding = closest(atSameAddress, task) ?? (model.declared ? closest(ofCredential, task) : undefined);
+  if (!binding) return undefined;
+  const called = atSameAddress.includes(binding) ? binding : providers.at(binding, task.provider_url!);
+  if (task.provider_model === null) return called;
+  return { ...called, upstream: withModel(called.upstream, task.provider_model) };
 }
+
+const closest = (
+  bindings: readonly ReadyBinding[],
+  { provider_model }: Pick<ClaimedTask, 'provider_model'>,
+): ReadyBinding | undefined => bindings.find(({ upstream }) => upstream.model === provider_model) ?? bindings[0];
 
 /** The key stays that of the binding: a SIGHUP replaces it there. */
 const withModel = (upstream: Upstream, model: string): Upstream =>

@@ -74,7 +74,7 @@ export class ServeGeneration {
       return this.tryInTurn(bindings, work);
     }
 
-    const called = bindingCalled(bindings, task);
+    const called = bindingCalled(this.providers, model, task);
     if (!called) throw new ProviderError('provider_outcome_unknown', { cause: 'The binding that was called is gone.' });
     const again = await this.maySubmitAgain(called, work);
     if (again !== 'no') {

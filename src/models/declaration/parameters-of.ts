@@ -65,20 +65,15 @@ function ruleOf({ when, requires = [], excludes = [] }: DeclaredRule): Parameter
 /** Names each parameter among its properties too, because validators in a strict mode ask for that. */
 function conditionOf(when: DeclaredRule['when']): ParameterCondition {
   const entries = Object.entries(when);
-  const there = entries.filter(([, value]) => value !== 'absent');
-  const absent = entries.filter(([, value]) => value === 'absent').map(([name]) => name);
+  const there = entries.filter(([, value]) => value !== 'absent').map(([name]) => name);
   return {
-    ...(there.length > 0 && {
-      properties: Object.fromEntries(there.map(([name, value]) => [name, valueCondition(value)])),
-      required: there.map(([name]) => name),
-    }),
-    ...(absent.length > 0 && {
-      not: { properties: Object.fromEntries(absent.map((name) => [name, {}])), required: absent },
-    }),
+    properties: Object.fromEntries(entries.map(([name, value]) => [name, valueCondition(value)])),
+    ...(there.length > 0 && { required: there }),
   };
 }
 
-function valueCondition(value: unknown): { const?: Scalar; enum?: readonly Scalar[] } {
+function valueCondition(value: unknown): false | { const?: Scalar; enum?: readonly Scalar[] } {
+  if (value === 'absent') return false;
   if (value === 'present') return {};
   return Array.isArray(value) ? { enum: value as Scalar[] } : { const: value as Scalar };
 }

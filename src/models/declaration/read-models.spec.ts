@@ -121,6 +121,15 @@ describe('a declaration', () => {
     expect(isListed).toBe(true);
   });
 
+  it('has rules for when several parameters are absent: all of them', () => {
+    const rule =
+      '- { when: { aspect_ratio: absent, last_frame_image_url: absent }, requires: [first_frame_image_url] }';
+    const { parameters } = read(FILM.replace(/- \{ when: \{ duration.*/, rule)).model!;
+    const isMet = new Ajv2020().compile({ type: 'object', ...parameters.if });
+    const bodies = [{}, { aspect_ratio: '16:9' }, { last_frame_image_url: 'a' }];
+    expect(bodies.map((body) => isMet(body))).toEqual([true, false, false]);
+  });
+
   it('may be JSON', () => {
     expect(faultsOf(JSON.stringify(read(QWEN).file.value, null, '\t'))).toEqual([]);
   });

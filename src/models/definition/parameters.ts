@@ -23,9 +23,9 @@ export interface ParameterSchema {
 }
 
 export interface ParameterCondition {
-  readonly properties?: Readonly<Record<string, { const?: Scalar; enum?: readonly Scalar[] }>>;
+  /** false: the parameter is absent. */
+  readonly properties?: Readonly<Record<string, false | { const?: Scalar; enum?: readonly Scalar[] }>>;
   readonly required?: readonly string[];
-  readonly not?: ParameterCondition;
 }
 
 /** What a rule asks for: parameters that are required, and, with `not`, others that are excluded. */
@@ -150,14 +150,17 @@ function rulesOf(schema: ParametersSchema): readonly ParameterRule[] {
 
 /** As a validator of JSON Schema reads the condition of a rule. */
 function holds(
-  { properties = {}, required = [], not }: ParameterCondition,
+  { properties = {}, required = [] }: ParameterCondition,
   values: Readonly<Record<string, unknown>>,
 ): boolean {
-  const isMet =
+  return (
     required.every((name) => values[name] !== undefined) &&
-    Object.entries(properties).every(([name, { const: only, enum: some = only === undefined ? null : [only] }]) => {
+    Object.entries(properties).every(([name, wanted]) => {
       const value = values[name];
-      return value === undefined || some === null || some.includes(value as Scalar);
-    });
-  return isMet && !(not && holds(not, values));
+      if (value === undefined) return true;
+      if (wanted === false) return false;
+      const { const: only, enum: some = only === undefined ? null : [only] } = wanted;
+      return some === null || some.includes(value as Scalar);
+    })
+  );
 }

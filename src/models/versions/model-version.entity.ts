@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ModelDocument } from '../definition/model.ts';
 
-/** A model in one version, whole. It stays for as long as a task of it is there. */
+/** A model in one version, whole, for the tasks that were created under it. */
 @Entity('model_versions')
 export class ModelVersion {
   @PrimaryColumn('text') id: string;

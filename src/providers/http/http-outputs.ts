@@ -5,8 +5,8 @@ import { declaredOf } from './http-call.ts';
 import { jobFailure } from './http-errors.ts';
 import { valuesAt } from './json-at.ts';
 
-/** A link, or base64. */
-const LINK = /^(https?:\/\/|\/|data:)/;
+/** All else is base64. A JPEG in base64 begins with a slash too. */
+const LINK = /^(https?:\/\/|\/(?!9j\/)|data:)/;
 
 /**
  * The results of an answer: links, absolute ones and those of the server itself, and `data:` URLs.

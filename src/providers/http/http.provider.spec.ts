@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import sharp from 'sharp';
 import { paint } from '../../../test/support/stubs/media.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { type Reply, StubHttp, type StubRequest } from '../../../test/support/stubs/stub-http.ts';
@@ -13,13 +14,15 @@ import { httpCalls, httpJobs, httpJobsWithLookup } from './http.provider.ts';
 class VendorStub extends StubHttp {
   readonly jobs = new Map<string, { polls: number; ref: unknown }>();
   failure: object | null = null;
+  percent = 0.4;
+  picture = (): Promise<Buffer> => paint(64, 64, 5);
   link = (at: number): string => `/files/${at}.png`;
 
   protected async answer({ method, path, fields, query }: StubRequest): Promise<Reply> {
     const [, file] = /^\/v1\/files\/(.*)$/.exec(path) ?? /^\/files\/(.*)$/.exec(path) ?? [];
     if (file) return { status: 200, body: await paint(64, 64, 3) };
     if (path === '/v1/now')
-      return { status: 200, body: { data: [{ b64: (await paint(64, 64, 5)).toString('base64') }] } };
+      return { status: 200, body: { data: [{ b64: (await this.picture()).toString('base64') }] } };
     if (method === 'POST' && path === '/v1/jobs') {
       const id = `job/${this.jobs.size + 1}`;
       this.jobs.set(id, { polls: 0, ref: fields.ref });
@@ -35,7 +38,7 @@ class VendorStub extends StubHttp {
     if (act) return { status: 200, body: { state: 'cancelled' } };
     if (this.failure) return { status: 200, body: { state: 'failed', ...this.failure } };
     job.polls += 1;
-    if (job.polls < 2) return { status: 200, body: { state: 'working', percent: 0.4 } };
+    if (job.polls < 2) return { status: 200, body: { state: 'working', percent: this.percent } };
     return { status: 200, body: { state: 'ready', files: [{ url: this.link(1) }] } };
   }
 
@@ -115,6 +118,13 @@ it('submits in the words of the declaration, polls and fetches', async () => {
   expect(run.percents).toContain(40);
 });
 
+it('takes 1 for the first percent', async () => {
+  stub.percent = 1;
+  await made(httpJobs, base);
+  expect(run.percents).toContain(1);
+  expect(run.percents).not.toContain(100);
+});
+
 it('sends an image where its slot is, and no field where there is none', async () => {
   const mask = await inputImage(8, 8);
   await made(httpJobs, { ...base, images: { references: [], firstFrame: null, mask } });
@@ -171,6 +181,22 @@ it('takes links of its own origin and of the hosts that are named, and no others
 });
 
 it('may answer the submit with the result itself', async () => {
+  const outputs = await made(httpCalls, atOnce());
+  expect(outputs.map((output) => bytesOf(output).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
+  expect(stub.requests).toHaveLength(2);
+});
+
+it('reads a JPEG in base64, which begins with a slash, as a picture', async () => {
+  stub.picture = async () =>
+    sharp(await paint(64, 64, 5))
+      .jpeg()
+      .toBuffer();
+  const outputs = await made(httpCalls, atOnce());
+  expect(outputs.map((output) => bytesOf(output).subarray(0, 2).toString('hex'))).toEqual(['ffd8', 'ffd8']);
+});
+
+/** Two pictures of two calls, each of which answers with its own. */
+function atOnce(): ProviderRequest {
   const { poll: _poll, cancel: _cancel, lookup: _lookup, ...now } = BINDING;
   const declared = {
     ...now,
@@ -178,10 +204,8 @@ it('may answer the submit with the result itself', async () => {
     outputs: '$.data[*].b64',
     max_n: 1,
   };
-  const outputs = await made(httpCalls, requestFor(base, { input: { n: 2 }, upstream: { declared } }));
-  expect(outputs.map((output) => bytesOf(output).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
-  expect(stub.requests).toHaveLength(2);
-});
+  return requestFor(base, { input: { n: 2 }, upstream: { declared } });
+}
 
 it('lets no value of a client choose another path or another header', async () => {
   const paths = (prompt: string) => () =>

@@ -114,7 +114,8 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   if (poll!.failed?.includes(status)) throw jobFailure(request, reply);
   const progress = Number(textAt(reply.json, poll!.progress));
   if (Number.isNaN(progress)) return poll!.progress === undefined ? { state: 'running' } : PENDING;
-  return { state: 'running', percent: progress > 0 && progress <= 1 ? progress * 100 : progress };
+  // 1 is the first of 100: a share of 1 comes with a status that is done.
+  return { state: 'running', percent: progress > 0 && progress < 1 ? progress * 100 : progress };
 }
 
 /** @throws ProviderError provider_outcome_unknown when the lookup does not decide it */
