@@ -523,6 +523,7 @@ const FILTERS: [query: string, matches: (task: Made) => boolean][] = [
   ['metadata[shop]=north&model=sora-2', ({ metadata, model }) => metadata.shop === 'north' && model === 'sora-2'],
   ['error_code=worker_lost', ({ code }) => code === 'worker_lost'],
   ['error_code=provider_timeout', ({ code }) => code === 'provider_timeout'],
+  ['cancelled=true', () => false],
   ['status=failed&source=mcp', ({ status, source }) => status === 'failed' && source === 'mcp'],
   ['search=FOG', ({ words }) => words.includes('fog')],
   ['search=fog&metadata[shop]=south', ({ words, metadata }) => words.includes('fog') && metadata.shop === 'south'],

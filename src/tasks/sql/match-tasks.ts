@@ -38,7 +38,7 @@ interface Search {
 const hasFacet = ({ kind, model, source }: TaskFilter): boolean => Boolean(kind || model || source);
 const hasMetadata = ({ metadata }: TaskFilter): boolean => Object.keys(metadata ?? {}).length > 0;
 const isIndexed = (filter: TaskFilter): boolean =>
-  hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code);
+  hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code) || filter.cancelled === true;
 
 /**
  * The next tasks of the list that match, and the last one that was compared, whether it matches or not. `beside`: how many so far match the filter
