@@ -2,34 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Provider, ProviderRequest } from '../../src/providers/contract/provider.ts';
+import type { Provider, ProviderRequest, Run } from '../../src/providers/contract/provider.ts';
 
-const path = '../../dist/providers/sandbox/sandbox.provider.js';
-const { SandboxProvider } = (await import(new URL(path, import.meta.url).href)) as {
-  SandboxProvider: new () => Provider;
-};
+const built = (path: string) => import(new URL(`../../dist/providers/${path}`, import.meta.url).href);
+const { SandboxProvider } = (await built('sandbox/sandbox.provider.js')) as { SandboxProvider: new () => Provider };
+const { runAlone } = (await built('contract/run-alone.js')) as { runAlone: (scratchDir: string) => Run };
 const sandbox = new SandboxProvider();
 
 process.on('message', async (request: ProviderRequest) => {
   const scratchDir = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
   const startedAt = performance.now();
-  await sandbox.prepare(request).generate({
-    upstreamId: null,
-    submittedBefore: false,
-    scratchDir,
-    signal: new AbortController().signal,
-    partialImages: 0,
-    progress: () => undefined,
-    tokens: () => undefined,
-    partialImage: () => undefined,
-    submitting: async () => undefined,
-    callingAgain: async () => undefined,
-    fewer: () => undefined,
-    submitted: async () => undefined,
-    resubmitting: async () => undefined,
-    releaseImages: async () => undefined,
-    polling: (work) => work(),
-  });
+  await sandbox.prepare(request).generate(runAlone(scratchDir));
   const seconds = (performance.now() - startedAt) / 1000;
   await rm(scratchDir, { recursive: true });
   process.send?.(seconds);

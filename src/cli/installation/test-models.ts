@@ -15,7 +15,8 @@ import { loadModelSettings } from '../../platform/config/config.ts';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 import { prepareRequest } from '../../providers/contract/prepare-request.ts';
-import { type InputImage, ProviderError, type ProviderRequest, type Run } from '../../providers/contract/provider.ts';
+import { type InputImage, ProviderError, type ProviderRequest } from '../../providers/contract/provider.ts';
+import { runAlone } from '../../providers/contract/run-alone.ts';
 import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
 
 /** A request to a model and what should come of it. */
@@ -108,7 +109,7 @@ export class SandboxTests {
       images,
       upstream: { model: model.id, baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null },
     };
-    const outputs = await prepareRequest(this.sandbox, request).generate(runIn(folder));
+    const outputs = await prepareRequest(this.sandbox, request).generate(runAlone(folder));
     const { wanted } = conversionOf({ api_key_id: '', input: input as unknown as Record<string, unknown> });
     const files = await Promise.all(outputs.map((output) => (wanted ? convertImage(output, wanted) : output)));
     const [first] = await Promise.all(files.map(probe));
@@ -148,21 +149,3 @@ async function imageFrom(url: string, param: string, path: string): Promise<Inpu
     throw new ProviderError('reference_image_invalid', { param, cause });
   }
 }
-
-const runIn = (scratchDir: string): Run => ({
-  upstreamId: null,
-  submittedBefore: false,
-  scratchDir,
-  signal: new AbortController().signal,
-  partialImages: 0,
-  progress: () => undefined,
-  tokens: () => undefined,
-  partialImage: () => undefined,
-  submitting: async () => undefined,
-  callingAgain: async () => undefined,
-  fewer: () => undefined,
-  submitted: async () => undefined,
-  resubmitting: async () => undefined,
-  releaseImages: async () => undefined,
-  polling: (work) => work(),
-});

@@ -2,7 +2,7 @@ import type { ReadyBinding } from '../../providers/registry.ts';
 
 type Addressed = Pick<ReadyBinding, 'endpoint' | 'circuit' | 'upstream'>;
 
-/** What runs of this process are at each address. Every process spreads its own tasks, so all of them together are even. */
+/** What runs of this process are at each address. Each process spreads only its own tasks. */
 export class EvenLoad {
   private readonly running = new Map<string, number>();
 

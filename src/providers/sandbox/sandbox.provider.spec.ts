@@ -10,6 +10,7 @@ import { stopClock } from '../../../test/support/clock.ts';
 import { imageFile } from '../../../test/support/stubs/recorded-run.ts';
 import { findModel } from '../../models/catalog.ts';
 import { type InputImage, type ProviderRequest, type ResolvedInput, type Run } from '../contract/provider.ts';
+import { runAlone } from '../contract/run-alone.ts';
 import { parseDirectives, SandboxProvider } from './sandbox.provider.ts';
 import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
 
@@ -45,27 +46,8 @@ afterAll(async () => {
   await rm(scratch, { recursive: true });
 });
 
-const run = (
-  signal = new AbortController().signal,
-  scratchDir = scratch,
-  progress: Run['progress'] = () => undefined,
-): Run => ({
-  upstreamId: null,
-  submittedBefore: false,
-  scratchDir,
-  signal,
-  partialImages: 0,
-  progress,
-  tokens: () => undefined,
-  partialImage: () => undefined,
-  submitting: async () => undefined,
-  callingAgain: async () => undefined,
-  fewer: () => undefined,
-  submitted: async () => undefined,
-  resubmitting: async () => undefined,
-  releaseImages: async () => undefined,
-  polling: (work) => work(),
-});
+const run = (signal?: AbortSignal, scratchDir = scratch, progress?: Run['progress']): Run =>
+  runAlone(scratchDir, { ...(signal && { signal }), ...(progress && { progress }) });
 
 // The sandbox has no upstream.
 const upstream = { model: '', baseUrl: '', apiKey: null, durationPolicy: 'exact', pollIntervalMs: null } as const;

@@ -10,7 +10,7 @@ interface Props {
   onChange(value: unknown): void;
 }
 
-/** A parameter of a form that no control here knows, as JSON. A text that is none yet is sent as it is, and refused in words. */
+/** Edits a parameter of an unknown type as JSON. Invalid JSON is sent as text, and the service says what is wrong with it. */
 export function JsonInput({ ids, name, value, disabled, onChange }: Props) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
   return (

@@ -1,0 +1,21 @@
+import type { Run } from './provider.ts';
+
+/** A run outside a worker: no row holds it, so nothing is recorded. */
+export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => ({
+  upstreamId: null,
+  submittedBefore: false,
+  scratchDir,
+  signal: new AbortController().signal,
+  partialImages: 0,
+  progress: () => undefined,
+  tokens: () => undefined,
+  partialImage: () => undefined,
+  submitting: async () => undefined,
+  callingAgain: async () => undefined,
+  fewer: () => undefined,
+  submitted: async () => undefined,
+  resubmitting: async () => undefined,
+  releaseImages: async () => undefined,
+  polling: (work) => work(),
+  ...given,
+});
