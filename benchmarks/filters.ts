@@ -1,25 +1,25 @@
 /**
  * How long does a page of a list take, for each filter, among millions of tasks?
  *
- *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7] [days of a partition, 7] [part of a question's name]
+ *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7] [part of a question's name]
  *
  * One API process (ROLE=api), one request at a time, a page of 20. Half of the tasks belong to the key that asks. Each filter is
  * asked with a value that many tasks have and with one that few or none have, because a page of the second cannot stop early.
  * Medians in ms; `slowest` is that of the rounds, and `work` the processor time of the process and of PostgreSQL. A question that
- * took a second is not repeated. Rows of 400 tasks are queued in addition. Words are looked for twice: before and after they are
- * indexed but for the last ten minutes. The size and the building of these indexes are the last row, with the seconds of the newest one alone.
+ * took a second is not repeated. Rows of 400 tasks are queued in addition. Words are looked for twice: before and after a worker
+ * has indexed them. The size of the table of words and of its index, and the seconds, are the last row.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { brief } from './support/compare.ts';
-import { addFinished, addQueued, makePastPartitions } from './support/many-tasks.ts';
+import { addFinished, addQueued } from './support/many-tasks.ts';
 import { processorClock } from './support/processor-time.ts';
 import { median, report } from './support/report.ts';
 import { Bench } from './support/service.ts';
 
 const TASKS = Number(process.argv[2] ?? 5_000_000);
 const ROUNDS = Number(process.argv[3] ?? 7);
-const PARTITION_DAYS = Number(process.argv[4] ?? 7);
-const WANTED = process.argv[5] ?? '';
+const WANTED = process.argv[4] ?? '';
 const QUEUED = 400;
 const DAY_S = 86_400;
 const LONG_MS = 1_000;
@@ -56,29 +56,22 @@ const QUESTIONS: Record<string, string> = {
   'a word of few tasks, oldest first': `search=${Math.floor(TASKS / 2)},&order=asc`,
 };
 
-/** Hours before now at which the worker is taken to have indexed, so that the current partition has several stretches. */
-const INDEXED_H = [60, 20, 6, 1.5, 0.5, 0];
-
-/** As a worker does it. */
-async function indexWords(db: pg.Client): Promise<object> {
-  const [{ EXTENSIONS }, { buildWordIndex, dropUseless, dueIndexes }] = await Promise.all(
-    ['tasks/sql/word-indexes', 'tasks/sql/build-word-indexes'].map(
-      (path) => import(new URL(`../dist/${path}.js`, import.meta.url).href),
-    ),
-  );
+/** As a worker does it. @returns seconds, and the size of what was made */
+async function indexWords(db: pg.Client, url: string): Promise<object> {
   const startedAt = performance.now();
-  let seconds = 0;
-  for (const name of EXTENSIONS) await db.query(`create extension ${name}`);
-  for (const hours of INDEXED_H) {
-    const builtAt = performance.now();
-    for (const due of await dueIndexes(db, Date.now() - hours * 3_600_000, 0)) await db.query(buildWordIndex(due));
-    seconds = (performance.now() - builtAt) / 1000;
-    await dropUseless(db);
+  await bench.service({ ROLE: 'worker', PUBLIC_URL: url });
+  for (;;) {
+    const { rows } = await db.query<{ is_done: boolean }>(
+      `select through >= (select max(completed_at) from tasks_done) as is_done from words_state`,
+    );
+    if (rows[0]?.is_done) break;
+    await sleep(250);
   }
-  const { rows } = await db.query(`
-    select sum(pg_relation_size(i.indexrelid))::float8 / 1e6 as mb, count(*)::int as indexes
-    from pg_index i where i.indexrelid::regclass::text like '%\\_words%'`);
-  return { ...rows[0], seconds: brief((performance.now() - startedAt) / 1000), newest_seconds: brief(seconds) };
+  const seconds = brief((performance.now() - startedAt) / 1000);
+  const { rows } = await db.query(
+    `select pg_total_relation_size('task_words') / 1e6 as mb, pg_relation_size('task_words_gin') / 1e6 as index_mb`,
+  );
+  return { ...rows[0], seconds };
 }
 
 const rows: Record<string, object> = {};
@@ -113,14 +106,13 @@ try {
   let url = await bench.service({ ROLE: 'api' });
   const db = new pg.Client(bench.databaseUrl);
   await db.connect();
-  await makePastPartitions(db, PARTITION_DAYS);
   const { rows: keys } = await db.query<{ id: string }>('select id from api_keys');
   await addFinished(db, keys[0]!.id, TASKS);
   await addQueued(db, keys[0]!.id, QUEUED);
-  await db.query('vacuum (analyze) tasks');
+  await db.query('vacuum (analyze) tasks_live, tasks_done');
   const questions = Object.entries(QUESTIONS).filter(([name]) => name.includes(WANTED));
   await ask(url, questions.filter(([, query]) => query.includes('search=')), ', no index'); // prettier-ignore
-  const built = await indexWords(db);
+  const built = await indexWords(db, url);
   await db.end();
   url = await bench.service({ ROLE: 'api' }); // it has not read which indexes there are
   await ask(url, questions);
@@ -129,4 +121,4 @@ try {
 } finally {
   await bench.close();
 }
-await report('filters', rows, { tasks: TASKS, rounds: ROUNDS, partitionDays: PARTITION_DAYS });
+await report('filters', rows, { tasks: TASKS, rounds: ROUNDS });

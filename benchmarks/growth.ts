@@ -117,7 +117,7 @@ class Side {
   async forgettingPosts<Result>(work: () => Promise<Result>): Promise<Result> {
     const first = await post<{ task_id: string }>(`${this.url}/v1/generations`, this.bench.apiKey, generation);
     const result = await work();
-    await this.db.query('delete from tasks where id >= $1', [first.task_id]);
+    await this.db.query('delete from tasks_done where id >= $1', [first.task_id]);
     await this.db.query('truncate idempotency_keys');
     await countQueued(this.db);
     await this.settle();
@@ -168,7 +168,7 @@ class Side {
    * deletes the oldest.
    */
   private async settle(): Promise<void> {
-    await this.db.query('vacuum (analyze, index_cleanup on) tasks, usage_ledger');
+    await this.db.query('vacuum (analyze, index_cleanup on) tasks_live, tasks_done, usage_ledger');
     await promisify(execFile)('sync');
   }
 }

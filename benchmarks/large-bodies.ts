@@ -117,7 +117,7 @@ async function replaceWithNoise(): Promise<void> {
     await writeFile(join(bench.dataDir, 'files', output.storage_key), picture);
     output.size_bytes = picture.length;
   }
-  await db.query('update tasks set result = $2 where id = $1', [task.id, JSON.stringify(task.result)]);
+  await db.query('update tasks_done set result = $2 where id = $1', [task.id, JSON.stringify(task.result)]);
   await db.end();
 }
 

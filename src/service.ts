@@ -95,6 +95,9 @@ async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url
  * @throws Error with a message for the operator
  */
 export async function startService(config: Config): Promise<Service> {
+  if (config.taskPartitionDays !== null) {
+    process.emitWarning('TASK_PARTITION_DAYS is ignored, and refused from 0.2 on: unset it.');
+  }
   await refuseUnsupported(config);
   await traces.start(config);
   const secrets = new Secrets(await loadSecretKeys(config));

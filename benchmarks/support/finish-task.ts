@@ -16,8 +16,11 @@ export async function finishTask(databaseUrl: string, taskId: string): Promise<v
     sha256: 'ab'.repeat(32),
   };
   await client.query(
-    `update tasks set status = 'succeeded', progress = 100, sequence = 3, started_at = now(), completed_at = now(), result = $2,
-            files_expire_at = now() + interval '7 days' where id = $1`,
+    `with gone as (delete from tasks_live where id = $1 returning *)
+     insert into tasks_done (id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at,
+                             deadline_at, expires_at, result, files_expire_at)
+     select id, api_key_id, kind, model, 'succeeded', 100, 3, input, metadata, created_at, now(), now(), deadline_at, expires_at, $2,
+            now() + interval '7 days' from gone`,
     [taskId, JSON.stringify([output])],
   );
   await client.end();

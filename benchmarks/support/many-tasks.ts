@@ -24,7 +24,7 @@ const NUMBERED = `
   from (select nth, ($4::float8 + nth * $5::float8)::bigint as ms from generate_series($2::bigint, $3::bigint) as nth) as n`;
 
 const FINISHED_COLUMNS = `id, api_key_id, kind, model, status, progress, sequence, input, metadata, created_at, started_at, completed_at, deadline_at,
-    expires_at, attempt, priority, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged`;
+    expires_at, attempt, provider, provider_url, submitted_at, result, error, files_expire_at, files_purged`;
 
 const FINISHED_ROWS = `
   select id, api_key_id, kind, case kind when 'image' then 'gpt-image-2' else 'sora-2' end, status,
@@ -32,7 +32,7 @@ const FINISHED_ROWS = `
          json_build_object('prompt', 'A lighthouse at dusk, number ' || nth || ', waves breaking on the rocks below, oil on canvas',
                            'aspect_ratio', '16:9', 'resolution', case kind when 'image' then '1K' else '720P' end, 'n', 1),
          case when nth % 3 = 0 then jsonb_build_object('order', nth::text, 'shop', 'north') else '{}' end,
-         at, at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 1, 'sandbox', '',
+         at, at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 'sandbox', '',
          at + interval '1 s',
          case status when 'succeeded' then json_build_array(json_build_object(
            'id', 'file_' || substr(id, 6) || '_0', 'index', 0, 'type', kind, 'storage_key', id || '/1-0',
@@ -47,7 +47,7 @@ const FINISHED_ROWS = `
         from (${NUMBERED}) as numbered) as wanted`;
 
 const FINISHED = `
-  with added as (insert into tasks (${FINISHED_COLUMNS}) ${FINISHED_ROWS}
+  with added as (insert into tasks_done (${FINISHED_COLUMNS}) ${FINISHED_ROWS}
   returning *)
   insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, provider, resolution, source, metadata, images,
                             video_seconds, submits, cost_micros, basis, rolled_up)
@@ -57,7 +57,7 @@ const FINISHED = `
   from added`;
 
 const QUEUED = `
-  insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, priority)
+  insert into tasks_live (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, priority)
   select id, api_key_id, 'image', 'gpt-image-2', 'queued',
          '{"prompt":"A lighthouse at dusk","aspect_ratio":"16:9","resolution":"1K","n":1}', '{"order":"42"}',
          at, now() + interval '1 h', at + interval '30 days',
@@ -77,48 +77,6 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
   }
 }
 
-/** Replaces the partitions of a new installation by those of one that has run for weeks. Call it before there are tasks. */
-export async function makePastPartitions(db: Client, days: number): Promise<void> {
-  const [{ makePartitions }, { idBoundAt }, { TASK_TABLES }] = await Promise.all(
-    ['platform/database/partitions/make-partitions', 'platform/schema/time', 'tasks/record/partitioned-tables'].map(
-      (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href),
-    ),
-  );
-  const { rows } = await db.query<{ name: string }>(
-    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'tasks'::regclass and inhrelid <> 'tasks_rest'::regclass`,
-  );
-  await db.query(`drop table ${rows.map(({ name }) => name).join(', ')}`);
-  const begin = idBoundAt(Math.floor(Date.now() / DAY_MS - DAYS) * DAY_MS);
-  await db.query(`create table tasks_first partition of tasks for values from (minvalue) to ('${begin}')`);
-  await db.query('begin');
-  await makePartitions(db, TASK_TABLES, Date.now(), { days, fillGap: true });
-  await db.query('commit');
-}
-
-/** As little as a finished task can be: no metadata, no files. */
-const LEAN_COLUMNS = `id, api_key_id, kind, model, status, progress, sequence, input, created_at, started_at, completed_at, deadline_at, expires_at,
-    attempt, priority, result, files_purged`;
-const LEAN_ROWS = `
-  select id, api_key_id, 'image', 'gpt-image-2', 'succeeded', 100, 6, '{"prompt":"A lighthouse at dusk","n":1}'::json, at,
-         at + interval '1 s', at + interval '9 s', at + interval '1 h', at + interval '30 days', 1, 1, '[]'::json, true
-  from (${NUMBERED}) as numbered`;
-
-/**
- * Inserts lean rows into a table, so that as many as possible fit in the disk. Every second one belongs to the given
- * key. Without rows of the ledger.
- */
-export async function fillTable(
-  db: Client,
-  table: string,
-  apiKeyId: string,
-  count: number,
-  fromMs: number,
-  toMs: number,
-): Promise<void> {
-  const values = [apiKeyId, 1, count, fromMs, (toMs - fromMs) / (count + 1)];
-  await db.query(`insert into ${table} (${LEAN_COLUMNS}) ${LEAN_ROWS}`, values);
-}
-
 /**
  * Inserts queued tasks in one commit, with their counters. They are an hour old, so that a list of the newest tasks
  * returns the same as without them.
@@ -134,8 +92,8 @@ export async function addQueued(db: Client, apiKeyId: string, count: number): Pr
 export async function countQueued(db: Client): Promise<void> {
   await db.query(`
     insert into key_load (api_key_id)
-    select distinct api_key_id from tasks where status = 'queued' on conflict do nothing`);
+    select distinct api_key_id from tasks_live where attempt = 0 on conflict do nothing`);
   await db.query(`
     update key_load l
-    set queued = (select count(*) from tasks t where t.api_key_id = l.api_key_id and t.status = 'queued')`);
+    set queued = (select count(*) from tasks_live t where t.api_key_id = l.api_key_id and t.attempt = 0)`);
 }

@@ -33,7 +33,7 @@ const ONE_TASK: Record<string, string> = {
   deadline_s: '600',
 };
 const ITS_KEY = `'[{"key":1,"api_key_id":"key_pgbench","tasks":1,"low_places":[],"max_queued":0,"max_running":0,"weight":10}]'`;
-const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'status', 'succeeded',
+const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'outcome', 'succeeded',
   'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json,
   'images', 1, 'video_seconds', 0, 'micros', 0, 'basis', 'free'))`;
 
@@ -75,7 +75,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
         '\\set nth random(1, 1000000000000000)',
         `${withValues(create, [ITS_KEY, "'1200ms'", ...columns])};`,
         `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'"])} \\gset t_`,
-        `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'", ':t_id::text', ':t_id::text'])};`,
+        `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'", 'array[:t_id::text]'])};`,
         '',
       ].join('\n'),
     );

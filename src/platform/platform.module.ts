@@ -6,8 +6,6 @@ import { Config } from './config/config.ts';
 import { registerBatchMetrics } from './database/batch.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { PoolLogin } from './database/pool-login.ts';
-import { PartitionSweep } from './database/partitions/partition-sweep.ts';
-import { PartitionedTable } from './database/partitions/partitioned-table.entity.ts';
 import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
 import { DatabaseFacts } from './database/database-facts.ts';
@@ -54,7 +52,7 @@ export class PlatformModule implements OnModuleInit {
       module: PlatformModule,
       imports: [
         DatabaseModule.connect(databaseUrl, dataSource),
-        TypeOrmModule.forFeature([PartitionedTable, SecretKey]),
+        TypeOrmModule.forFeature([SecretKey]),
         EventsModule,
         StorageModule,
       ],
@@ -64,14 +62,13 @@ export class PlatformModule implements OnModuleInit {
         Metrics,
         DatabaseFacts,
         NewestKey,
-        PartitionSweep,
         PoolLogin,
         BuildInfo,
         Readiness,
         Reloads,
         TraceMetrics,
       ],
-      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, PartitionSweep, Readiness, Reloads, StorageModule],
+      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, Readiness, Reloads, StorageModule],
     };
   }
 

@@ -10,11 +10,11 @@ import { CreateTaskBatch } from './sql/create-task-batch.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { DeleteTask } from './sql/delete-task.ts';
 import { EndTasks } from './sql/end-tasks.ts';
+import { FillWords } from './sql/fill-words.ts';
 import { ListChildren } from './sql/list-children.ts';
 import { ListUnfinished } from './sql/list-unfinished.ts';
 import { MatchTasks } from './sql/match-tasks.ts';
 import { OpenKeyCounters } from './sql/open-key-counters.ts';
-import { TaskPartitions } from './sql/task-partitions.ts';
 import { PurgeRows } from './sql/purge-rows.ts';
 import { ReadLine } from './sql/read-line.ts';
 import { ReadPace } from './sql/read-pace.ts';
@@ -30,8 +30,8 @@ import { RenewLeases } from './sql/renew-leases.ts';
 import { ReplaceResult } from './sql/replace-result.ts';
 import { SetModelVersion } from './sql/set-model-version.ts';
 import { TakeLeases } from './sql/take-leases.ts';
-import { IndexWords } from './sql/index-words.ts';
-import { WordIndexes } from './sql/word-indexes.ts';
+import { TaskWordsIndex } from './sql/task-words.ts';
+import { VacuumQueue } from './sql/vacuum-queue.ts';
 import { PauseTasks } from './sql/pause-tasks.ts';
 import { WakeParked } from './sql/wake-parked.ts';
 
@@ -49,11 +49,11 @@ export const STATEMENTS = [
   CreateTasks,
   DeleteTask,
   EndTasks,
+  FillWords,
   ListChildren,
   ListUnfinished,
   MatchTasks,
   OpenKeyCounters,
-  TaskPartitions,
   PurgeRows,
   ReadLine,
   ReadPace,
@@ -69,8 +69,8 @@ export const STATEMENTS = [
   ReplaceResult,
   SetModelVersion,
   TakeLeases,
+  TaskWordsIndex,
+  VacuumQueue,
   PauseTasks,
   WakeParked,
-  IndexWords,
-  WordIndexes,
 ];

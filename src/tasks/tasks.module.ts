@@ -37,6 +37,7 @@ import { ModelLoadService } from './insight/model-load.service.ts';
 import { RecentRates } from './insight/recent-rates.ts';
 import { Pause } from './record/pause.entity.ts';
 import { FollowPauses } from './queue/follow-pauses.ts';
+import { IndexWords } from './queue/index-words.ts';
 import { Pauses } from './queue/pauses.ts';
 import { Pace } from './queue/pace.ts';
 import { PaceSample } from './record/pace-sample.entity.ts';
@@ -47,11 +48,13 @@ import { QueueGauges } from './queue/queue-gauges.ts';
 import { Sweep } from './queue/sweep.ts';
 import { TakeoverPause } from './queue/takeover-pause.ts';
 import { TaskQueue } from './queue/task-queue.ts';
+import { Vacuum } from './queue/vacuum.ts';
 import { WakeSignal } from './queue/wake-signal.ts';
 import { TaskBatches } from './acts/task-batches.service.ts';
 import { TaskViews } from './read/task-views.ts';
 import { STATEMENTS } from './statements.ts';
-import { Task } from './record/task.entity.ts';
+import { DoneTask, LiveTask } from './record/task.entity.ts';
+import { TaskWords, WordsState } from './record/task-words.entity.ts';
 import { TasksController } from './edge/tasks.controller.ts';
 import { TasksResolver } from './edge/tasks.resolver.ts';
 import { TaskNodeResolver } from './edge/task-node.resolver.ts';
@@ -74,7 +77,18 @@ const fileLinks = {
   imports: [
     AuthModule,
     ModelsModule,
-    TypeOrmModule.forFeature([Task, KeyCounters, IdempotencyKey, PaceSample, Pause, RunTimes, UsageRow]),
+    TypeOrmModule.forFeature([
+      LiveTask,
+      DoneTask,
+      TaskWords,
+      WordsState,
+      KeyCounters,
+      IdempotencyKey,
+      PaceSample,
+      Pause,
+      RunTimes,
+      UsageRow,
+    ]),
   ],
   controllers: [
     TaskCountsController,
@@ -101,6 +115,7 @@ const fileLinks = {
     CachedTasks,
     FollowPauses,
     FollowTasks,
+    IndexWords,
     KeyChanges,
     ListAnswers,
     ListTasks,
@@ -129,6 +144,7 @@ const fileLinks = {
     TimelineResolver,
     TimelinesService,
     UsualTimes,
+    Vacuum,
     WakeSignal,
   ],
   exports: [

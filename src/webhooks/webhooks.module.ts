@@ -36,7 +36,6 @@ import { WatchDeliveries } from './deliveries/watch-deliveries.service.ts';
 import { ReadEndpointStats } from './sql/endpoint-stats.ts';
 import { ListDeliveries } from './sql/list-deliveries.ts';
 import { EraseWebhooks } from './sql/erase-webhooks.ts';
-import { EventPartitions } from './sql/event-partitions.ts';
 import { PurgeEvents } from './sql/purge-events.ts';
 import { FindUntaken } from './sql/find-untaken.ts';
 import { UntakenDispatches } from './deliveries/untaken-dispatches.ts';
@@ -86,7 +85,6 @@ import { WebhookGauges } from './webhook-gauges.ts';
     EventsOfKey,
     EventsResolver,
     EraseWebhooks,
-    EventPartitions,
     FinishAndClaim,
     InsertEvents,
     PurgeEvents,

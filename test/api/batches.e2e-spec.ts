@@ -400,7 +400,9 @@ describe('a batch', () => {
     const [deleted] = await batches.tasks(id);
     expect((await service.api.call('DELETE', `/v1/tasks/${deleted!.task_id}`)).status).toBe(200);
     expect((await batches.read(id)).progress).toBe(before.progress);
-    await database.query(`update tasks set purge_after = now() - interval '1 s' where id = $1`, [deleted!.task_id]);
+    await database.query(`update tasks_done set purge_after = now() - interval '1 s' where id = $1`, [
+      deleted!.task_id,
+    ]);
     await eventually('the purge', async () => {
       const { rowCount } = await database.query('select 1 from tasks where id = $1', [deleted!.task_id]);
       expect((await batches.read(id)).counts.failed).toBe(2);
@@ -447,7 +449,7 @@ describe('a batch', () => {
     );
     const [waiting] = rows;
     expect(waiting).toMatchObject({ waits_s: 86_400, run_deadline_s: 600 });
-    await database.query('update tasks set deadline_at = now() where id = $1', [waiting!.id]);
+    await database.query('update tasks_live set deadline_at = now() where id = $1', [waiting!.id]);
     await slow.until(id, 'the item to fail', ({ counts }) => counts.failed === 1);
     expect((await slow.results(id))[0]?.error?.code).toBe('task_deadline_exceeded');
     await slow.cancel(id);

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import type { Sql, Statement } from '../../src/platform/database/sql.ts';
 import { ConfirmCancel } from '../../src/tasks/sql/confirm-cancel.ts';
 import { reserveForTasks } from '../../src/tasks/sql/reserve-for-tasks.ts';
+import { END_TASK } from '../support/moved-task.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { type BatchBody, BatchClient } from '../support/clients/batches.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
@@ -317,7 +318,7 @@ describe('the end of a period', () => {
   /** Makes yesterday's numbers of what the row and the tasks have counted today. */
   const becomeYesterday = async (id: string) => {
     await query('update key_budgets set day = day - 1 where api_key_id = $1', [id]);
-    await query('update tasks set budget_day = budget_day - 1 where api_key_id = $1', [id]);
+    await query('update tasks_live set budget_day = budget_day - 1 where api_key_id = $1', [id]);
   };
 
   it('begins the next day at zero, and ends of yesterday change nothing of it', async () => {
@@ -359,9 +360,7 @@ describe('reservations', () => {
     const { body: ended } = await apiOf(key).create({ ...aHang, n: 5 });
     await untilSubmitted(ended);
     // As it would end: without a word to the budget.
-    await query(`update tasks set status = 'failed', completed_at = now(), lease_until = null where id = $1`, [
-      ended.task_id,
-    ]);
+    await query(END_TASK, [ended.task_id, '{}']);
     expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 7 * PICTURE });
     await patch(key.id, { limits: { budget: { amount_micros: 9 * PICTURE, period: 'total' } } });
     expect(await statusOf(key.id)).toMatchObject({ spent_micros: 0, reserved_micros: 2 * PICTURE });
@@ -388,7 +387,7 @@ describe('reservations', () => {
     await reserve(500);
     expect(await statusOf(key.id)).toMatchObject({ reserved_micros: 1_000 });
     await revoke(key.id);
-    await query('update tasks set deadline_at = now() where id = any($1)', [made.map(({ body }) => body.task_id)]);
+    await query('update tasks_live set deadline_at = now() where id = any($1)', [made.map(({ body }) => body.task_id)]);
     const left = 'select 1 from key_budgets where api_key_id = $1 and (day_reserved <> 0 or total_reserved <> 0)';
     await eventually('the end of the running tasks', async () => (await query(left, [key.id])).length === 0);
     await reserve(1, 'key_without');

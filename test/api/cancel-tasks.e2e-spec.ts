@@ -151,8 +151,8 @@ describe('cancelling many tasks', () => {
     const query = <Row>(statement: string, values: unknown[]) =>
       queryOnce<Row>(service.database.url, statement, values);
     await query(
-      `insert into tasks select (jsonb_populate_record(t, jsonb_build_object('id', left(t.id, 27) || lpad(n::text, 4, '0')))).*
-       from tasks t, generate_series(1, 1022) n where id = $1`,
+      `insert into tasks_live select (jsonb_populate_record(t, jsonb_build_object('id', left(t.id, 27) || lpad(n::text, 4, '0')))).*
+       from tasks_live t, generate_series(1, 1022) n where id = $1`,
       [id],
     );
     await query('update key_load set queued = queued + 1022 where api_key_id = $1', [keyId]);

@@ -174,8 +174,8 @@ describe('DELETE /v1/tasks/{task_id}', () => {
       transaction: (work: (tx: Client) => Promise<void>) => work(database),
     } as unknown as Sql;
     const config = { role: 'worker', fileRetentionDays: 1 } as Config;
-    const purge = new Purge(config, new DiskStorage(`${service.env.DATA_DIR}/files`), new PurgeRows(sql, config));
-    await database.query(`update tasks set purge_after = now() where id = $1`, [body.task_id]);
+    const purge = new Purge(config, new DiskStorage(`${service.env.DATA_DIR}/files`), new PurgeRows(sql));
+    await database.query(`update tasks_done set purge_after = now() where id = $1`, [body.task_id]);
     jest.spyOn(Logger.prototype, 'log').mockReturnValue(undefined);
     purge.onApplicationBootstrap();
     try {

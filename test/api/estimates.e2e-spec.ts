@@ -146,15 +146,15 @@ describe('POST /v1/estimates', () => {
 
 describe('positions among 30,000 waiting tasks', () => {
   beforeAll(async () => {
-    await query('truncate tasks, key_load');
+    await query('truncate tasks_live, tasks_done, task_words, key_load');
     await query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked, waits)
        select 'task_01' || substr(md5(n::text), 1, 24), (select id from api_keys where name = 'BOOTSTRAP_API_KEY'), 'image', 'gpt-image-2', 'queued', '{}',
-              now(), now() + interval '1 day', now() + interval '1 day', 1 + (n * 7919) % 1000, n % 50 = 0
+              now(), now() + interval '1 day', now() + interval '1 day', 1 + (n * 7919) % 1000, n % 50 = 0, n % 50 > 0
        from generate_series(1, 30000) n`,
     );
   });
-  afterAll(() => query('truncate tasks, key_load'));
+  afterAll(() => query('truncate tasks_live, tasks_done, task_words, key_load'));
 
   /** The place of each among all that wait. */
   const counted = async (ids: string[]) =>
@@ -182,7 +182,7 @@ describe('positions among 30,000 waiting tasks', () => {
     const id = 'task_01000000000000000000000000';
     await estimateOf(id);
     await query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority)
        select $1, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, 50 from tasks where not parked limit 1`,
       [id],
     );
@@ -191,7 +191,7 @@ describe('positions among 30,000 waiting tasks', () => {
 
   it('of tasks of low priority are behind the others, but for every tenth start', async () => {
     await query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, low)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, low)
        select 'task_02' || lpad(n::text, 24, '0'), api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, 16401, true
        from (select * from tasks where not parked limit 1) t, generate_series(1, 1500) n`,
     );
@@ -203,7 +203,7 @@ describe('positions among 30,000 waiting tasks', () => {
     const [first, tenth] = await some('not parked and not low', 'priority, id').then((ids) => [ids[0]!, ids[9]!]);
     expect((await estimateOf(first)).position).toBe(1);
     expect((await estimateOf(tenth)).position).toBe(11);
-    await query('delete from tasks where low');
+    await query('delete from tasks_live where low');
     await eventually('the line without them', async () => (await estimateOf(tenth)).position === 10);
   });
 
@@ -242,7 +242,8 @@ describe('with a worker that has one place', () => {
   };
   const startOf = async (body?: object, api?: Api) => (await times(body, api)).start ?? 0;
   /** Only the time for which a line has existed says how fast it moves. */
-  const makeLineOld = () => query(`update tasks set created_at = now() - interval '1 hour' where status = 'queued'`);
+  const makeLineOld = () =>
+    query(`update tasks_live set created_at = now() - interval '1 hour' where status = 'queued'`);
 
   it('the times of a generation are unknown before any task has run', async () => {
     expect(await times()).toEqual({ start: null, end: null });

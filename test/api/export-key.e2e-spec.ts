@@ -95,7 +95,7 @@ describe('darkroom keys export', () => {
   it('writes everything of the key as the API shows it, and nothing of another', async () => {
     const { id, api, task, upload, picture, batch, endpoint } = await fullKey('exported');
     await database.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, error)
+      `insert into tasks_done (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, error)
        select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'failed', '{"prompt": "old"}', now(), now(),
               now(), now() + interval '1 day', '{"code": "task_cancelled", "message": "", "retryable": false}'
        from generate_series(1, $2::int) as nth`,

@@ -45,8 +45,8 @@ describe('a worker whose lease another one has taken', () => {
   ])('%s no task with its old attempt', async (_, act) => {
     const id = newTaskId(Date.now());
     await observer.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, attempt, worker_id, lease_until, created_at, expires_at, deadline_at)
-       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, 'second', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, created_at, expires_at, deadline_at)
+       values ($1, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 2, false, 'second', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour')`,
       [id],
     );
     const before = await row('tasks', id);

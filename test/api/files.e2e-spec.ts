@@ -107,7 +107,7 @@ async function given({ bytes = PICTURE, type = 'image/png', filesExpireIn = '1 d
   };
   await storage.put(storageKey, bytes);
   await app.get(DataSource).query(
-    `insert into tasks (id, api_key_id, kind, model, status, progress, input, created_at, completed_at, deadline_at, expires_at, result, files_expire_at)
+    `insert into tasks_done (id, api_key_id, kind, model, status, progress, input, created_at, completed_at, deadline_at, expires_at, result, files_expire_at)
      values ($1, 'key_a', 'image', 'gpt-image-2', 'succeeded', 100, '{}', now(), now(), now(), now() + interval '30 days', $2, now() + $3::interval)`,
     [taskId, JSON.stringify([output]), filesExpireIn],
   );

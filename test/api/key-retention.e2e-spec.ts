@@ -74,7 +74,7 @@ describe('the retention of an API key', () => {
     await batches.untilEnded(batch.id);
     expect((await keptFor(task!.task_id))[0]).toBe(1);
     await database.query(
-      `update tasks set created_at = created_at - interval '25 hours', expires_at = expires_at - interval '25 hours' where id = $1`,
+      `update tasks_done set created_at = created_at - interval '25 hours', expires_at = expires_at - interval '25 hours' where id = $1`,
       [task!.task_id],
     );
     await eventually('the record to be gone for its owner', async () => {

@@ -173,10 +173,10 @@ describe('GET /v1/tasks', () => {
     const client = new Client({ connectionString: service.database.url });
     await client.connect();
     for (const at of times) {
-      await client.query(`insert into tasks select (jsonb_populate_record(t, $2)).* from tasks t where id = $1`, [
-        made[0],
-        { id: `${idBoundAt(at * 1000)}${'0'.repeat(16)}`, created_at: new Date(at * 1000 + 1) },
-      ]);
+      await client.query(
+        `insert into tasks_done select (jsonb_populate_record(t, $2)).* from tasks_done t where id = $1`,
+        [made[0], { id: `${idBoundAt(at * 1000)}${'0'.repeat(16)}`, created_at: new Date(at * 1000 + 1) }],
+      );
     }
     await client.end();
     const created = async (query: string) => (await list(`${query}&limit=100`)).data.map((task) => task.created_at);
@@ -541,7 +541,7 @@ describe('filters that few of many tasks match', () => {
     for (const [at, owner] of [service.keyId, NEIGHBOUR].entries()) {
       await queryOnce(
         service.database.url,
-        `insert into tasks (id, api_key_id, kind, model, source, status, input, metadata, created_at, completed_at, deadline_at, expires_at, result, error)
+        `insert into tasks_done (id, api_key_id, kind, model, source, status, input, metadata, created_at, completed_at, deadline_at, expires_at, result, error)
          select id, $1, kind, model, source, status, jsonb_build_object('prompt', words, 'n', 1), metadata,
                 to_timestamp(${START_S} + nth), now(), now(), now() + interval '1 day', case status when 'succeeded' then '[]'::json end,
                 case when code is not null then jsonb_build_object('code', code, 'message', '', 'retryable', true) end
@@ -551,7 +551,9 @@ describe('filters that few of many tasks match', () => {
     }
   });
   afterAll(async () => {
-    await queryOnce(service.database.url, 'delete from tasks where api_key_id = any($1)', [[service.keyId, NEIGHBOUR]]);
+    await queryOnce(service.database.url, 'delete from tasks_done where api_key_id = any($1)', [
+      [service.keyId, NEIGHBOUR],
+    ]);
     await service.close();
   });
 

@@ -14,7 +14,7 @@ import { queryOnce } from '../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Behind every partition that a test has, so these are in another one than the tasks of today. */
+/** Long after the tasks of today. */
 const LATER_MS = 400 * DAY_MS;
 
 describe('a statement that waits for the row of one task', () => {
@@ -38,12 +38,12 @@ describe('a statement that waits for the row of one task', () => {
   const config = { taskLeaseS: 30, fileRetentionDays: 30 } as Config;
   const terms = { currency: 'USD', revealProviders: true } as UsageTerms;
 
-  /** Running tasks in two partitions, in the order of their ids. */
+  /** Running tasks of two days, in the order of their ids. */
   async function runningTasks(): Promise<string[]> {
     const ids = [0, 1, LATER_MS, LATER_MS + 1].map((ms) => newTaskId(Date.now() + ms));
     await other.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, attempt, worker_id, lease_until, created_at, expires_at, deadline_at)
-       select id, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, 'w', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour'
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, attempt, waits, worker_id, lease_until, created_at, expires_at, deadline_at)
+       select id, 'key_a', 'image', 'gpt-image-2', 'running', '{}', 1, false, 'w', now() + interval '30 s', now(), now() + interval '1 day', now() + interval '1 hour'
        from unnest($1::text[]) as t(id)`,
       [ids],
     );
@@ -76,7 +76,7 @@ describe('a statement that waits for the row of one task', () => {
   ])('%s, also when another transaction has changed that row', async (_, act) => {
     const ids = await runningTasks();
     await other.query('begin');
-    await other.query('update tasks set progress = 1 where id = $1', [ids[0]]);
+    await other.query('update tasks_live set progress = 1 where id = $1', [ids[0]]);
     const acted = act(ids);
     await untilWaiting();
     await other.query('commit');

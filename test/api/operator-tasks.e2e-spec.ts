@@ -85,14 +85,14 @@ describe('the tasks of all keys', () => {
     await queued.database.query(
       `insert into run_times (model, resolution, n, run_ms) values ('gpt-image-2', '', 0, '{1000}') on conflict do nothing`,
     );
-    await queued.database.query(`update tasks set started_at = now() - interval '1 hour' where id = $1`, [id]);
+    await queued.database.query(`update tasks_live set started_at = now() - interval '1 hour' where id = $1`, [id]);
     const [late] = await eventually('the usual times to be read', async () => {
       const { data } = await list('state=stuck');
       return data.length > 0 && data;
     });
     expect(late).toMatchObject({ task_id: id, stuck: 'over_time', status: 'running' });
     await queued.database.query(
-      `update tasks set lease_until = now() - interval '1 minute', attempt = 99 where id = $1`,
+      `update tasks_live set lease_until = now() - interval '1 minute', attempt = 99 where id = $1`,
       [id],
     );
     expect(await read(id)).toMatchObject({ stuck: 'lease_lapsed' });
@@ -100,7 +100,7 @@ describe('the tasks of all keys', () => {
 
   it('seem stuck when they are parked for no reason', async () => {
     const { body } = await other.create(aCat);
-    const park = `update tasks set parked = true, created_at = now() - interval '1 minute'`;
+    const park = `update tasks_live set parked = true, waits = false, created_at = now() - interval '1 minute'`;
     await queued.database.query(`${park}, paused_by = 'pause_gone' where id = $1`, [body.task_id]);
     expect((await list('state=stuck')).data).toMatchObject([{ task_id: body.task_id, stuck: 'parked_without_reason' }]);
     await queued.database.query(`${park}, paused_by = null where id = $1`, [body.task_id]);
@@ -131,7 +131,7 @@ describe('the tasks of all keys', () => {
     const id = await hangingTask();
     await queued.stopWork();
     await queued.database.query(
-      `update tasks set worker_id = 'gone', losses = 0, lease_until = now() + interval '1 hour' where id = $1`,
+      `update tasks_live set worker_id = 'gone', losses = 0, lease_until = now() + interval '1 hour' where id = $1`,
       [id],
     );
     const { attempt } = await read(id);
@@ -271,9 +271,9 @@ describe('pauses', () => {
 
   it('set 10,000 waiting tasks aside, so that a claim reads none of them', async () => {
     await queued.database.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked, waits)
        select 'task_' || lpad(n::text, 26, '0'), 'key_' || n % 7, 'image', 'gpt-image-2', 'queued', '{}', now(),
-              now() + interval '1 day', now() + interval '1 day', n / 7, n % 3 = 0 from generate_series(1, 10000) n`,
+              now() + interval '1 day', now() + interval '1 day', n / 7, n % 3 = 0, n % 3 > 0 from generate_series(1, 10000) n`,
     );
     await queued.database.query(
       `insert into key_load (api_key_id, queued, max_running)
@@ -299,7 +299,7 @@ describe('pauses', () => {
     Plans?: Node[];
   }
 
-  /** Rows of `tasks` that a claim looks at. The claim itself is rolled back. */
+  /** Rows of `tasks_live` that a claim looks at. The claim itself is rolled back. */
   async function rowsReadByClaim(): Promise<number> {
     let claim: { text: string; values: unknown[] } | undefined;
     const query = Client.prototype.query;
@@ -320,7 +320,7 @@ describe('pauses', () => {
   }
 
   const rowsOfTasks = (node: Node): number =>
-    (node['Relation Name'] === 'tasks'
+    (node['Relation Name'] === 'tasks_live'
       ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
       : 0) + (node.Plans ?? []).reduce((sum, child) => sum + rowsOfTasks(child), 0);
 
@@ -356,7 +356,10 @@ describe('pauses', () => {
   it('free the tasks of a model that they hold no more, however long no worker was there', async () => {
     const { id } = await pause({ model: 'sora-2' });
     const { body: held } = await api().create(aCat);
-    await queued.database.query('update tasks set parked = true, paused_by = $1 where id = $2', [id, held.task_id]);
+    await queued.database.query('update tasks_live set parked = true, waits = false, paused_by = $1 where id = $2', [
+      id,
+      held.task_id,
+    ]);
     await queued.database.query(`update pauses set changed_at = now() - interval '5 minutes' where id = $1`, [id]);
     await queued.work();
     await eventually('the task to run', async () => (await statusOf(held.task_id)) === 'succeeded');

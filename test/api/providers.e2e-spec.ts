@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { END_TASK } from '../support/moved-task.ts';
 import { aCat, type TaskBody } from '../support/clients/api.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { freePort } from '../support/free-port.ts';
@@ -64,7 +65,9 @@ describe('models behind real providers', () => {
   const skipWait = (id: string) =>
     eventually('the task to wait', async () => {
       const waiting = `status = 'running' and worker_id is null and lease_until > now()`;
-      return (await query(`update tasks set lease_until = now() where id = $1 and ${waiting} returning id`, id))[0];
+      return (
+        await query(`update tasks_live set lease_until = now() where id = $1 and ${waiting} returning id`, id)
+      )[0];
     });
 
   it('uses the provider of a model if its key is set, and the sandbox otherwise', async () => {
@@ -172,11 +175,7 @@ describe('models behind real providers', () => {
   describe('cancels the job at the upstream although the cancellation was never published', () => {
     /** As if the process that accepted the cancellation died before it could publish it. */
     const cancelUnpublished = (id: string) =>
-      query(
-        `update tasks set status = 'failed', error = $2, completed_at = now(), sequence = sequence + 1, lease_until = null where id = $1`,
-        id,
-        JSON.stringify({ code: 'task_cancelled', message: 'Cancelled.', retryable: false }),
-      );
+      query(END_TASK, id, JSON.stringify({ code: 'task_cancelled', message: 'Cancelled.', retryable: false }));
 
     it('between the answer to the paid call and its commit', async () => {
       const [before, rest] = [ark.count(/^DELETE/), Promise.withResolvers<void>()];

@@ -156,7 +156,7 @@ describe('POST /v1/tasks/{task_id}/retry', () => {
     const isFinal = `select 1 from tasks where id = $1 and status = 'failed'`;
     await eventually('the end', async () => (await read(isFinal)).length === 1);
     const wrong = link.replace(/expires=[0-9]+/, 'expires=1795180030');
-    await read(`update tasks set input = replace(input::text, $2, $3)::json where id = $1`, link, wrong);
+    await read(`update tasks_done set input = replace(input::text, $2, $3)::json where id = $1`, link, wrong);
     const { status, body } = await retry(first.task_id);
     expect(status).toBe(201);
     expect(body.input).toMatchObject({ reference_images: [picture.result!.outputs[0]!.id] });

@@ -70,7 +70,7 @@ describe('waiting tasks of low priority', () => {
     const { api } = deployment.service;
     const { task_id } = (await api.create({ ...aHang, ...LOW })).body;
     await deployment.database.query(
-      `update tasks set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour'`,
+      `update tasks_live set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour'`,
     );
     await deployment.work(SWEEPING);
     await api.until(task_id, 'running');
@@ -106,7 +106,7 @@ describe('waiting tasks of low priority', () => {
       async () => (await deployment.rows(`status = 'running'`)).length === 1,
     );
     const made = [await api.create({ ...aHang, ...LOW }), await api.create({ ...aHang, ...LOW })];
-    await deployment.database.query(`update tasks set deadline_at = deadline_at - interval '1 day' where low`);
+    await deployment.database.query(`update tasks_live set deadline_at = deadline_at - interval '1 day' where low`);
     for (const { body } of made) {
       expect((await api.untilFinal(body.task_id)).error?.code).toBe('task_deadline_exceeded');
     }
@@ -165,9 +165,9 @@ describe('waiting tasks', () => {
     await work();
     const [unsignalled, abandoned] = [newTaskId(), newTaskId()];
     await deployment.database.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, lease_until)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, waits, lease_until)
        select id, (select api_key_id from key_load limit 1), 'image', 'gpt-image-2', status, $3, now(),
-              now() + interval '1 hour', now() + interval '1 hour', attempt, lease
+              now() + interval '1 hour', now() + interval '1 hour', attempt, attempt = 0, lease
          from (values ($1, 'queued', 0, null), ($2, 'running', 1, now() - interval '1 s')) as v (id, status, attempt, lease)`,
       [unsignalled, abandoned, aFailure],
     );
@@ -222,15 +222,15 @@ describe('the starts of several API keys', () => {
     await deployment.create(30, 'twenty', { api: twenty! });
     await deployment.create(5, 'new', { api: await deployment.keyWith() });
     await deployment.database.query(
-      `update tasks set created_at = created_at - interval '2 minutes' where metadata->>'name' <> 'new'`,
+      `update tasks_live set created_at = created_at - interval '2 minutes' where metadata->>'name' <> 'new'`,
     );
     await deployment.create(1, 'hang', { prompt: '#hang', api: await deployment.keyWith() });
-    await deployment.database.query(`update tasks set priority = -100 where metadata->>'name' = 'hang'`);
+    await deployment.database.query(`update tasks_live set priority = -100 where metadata->>'name' = 'hang'`);
     await deployment.work(SWEEPING); // it sweeps while its only place is taken
     await eventually('the old tasks to move', async () => (await deployment.rows('priority between -11 and -1')).length === 30); // prettier-ignore
     const { rows } = await deployment.database.query(`select id from tasks where metadata->>'name' = 'hang'`);
     const hanging = rows[0].id;
-    await deployment.database.query(`update tasks set deadline_at = now() where id = $1`, [hanging]);
+    await deployment.database.query(`update tasks_live set deadline_at = now() where id = $1`, [hanging]);
     const order = (await deployment.startOrder()).slice(1);
     const early = order.slice(0, 24);
     expect(Math.abs(count(early, 'twenty') - 16)).toBeLessThanOrEqual(1);
@@ -308,5 +308,5 @@ async function parkAll({ low, normal, share }: { low: number; normal: number; sh
   await deployment.create(normal, 'n', { api });
   await eventually('the rest to be parked', async () => (await deployment.rows('parked')).length === low + normal);
   // The worker itself ends it, and offers the place with its own share.
-  await deployment.database.query(`update tasks set deadline_at = now() where status = 'running'`);
+  await deployment.database.query(`update tasks_live set deadline_at = now() where status = 'running'`);
 }

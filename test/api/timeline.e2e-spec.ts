@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LOSE_WORKER } from '../support/moved-task.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
@@ -84,12 +85,7 @@ describe('the timeline of a task', () => {
     const lost = (await service.api.create(aFailure)).body.task_id;
     await service.api.untilFinal(lost);
     // As a worker leaves it that is killed: the lease expires.
-    await queryOnce(
-      service.database.url,
-      `update tasks set status = 'running', completed_at = null, error = null, timeline = null, worker_id = 'gone',
-              lease_until = now() - interval '1 second' where id = $1`,
-      [lost],
-    );
+    await queryOnce(service.database.url, LOSE_WORKER, [lost, null]);
     await eventually('the end', async () => (await typesOf(service.api, lost)).includes('failed'));
     const moments = await timelineOf(service.api, lost);
     expect(moments.filter(({ type }) => ['worker_lost', 'taken_over'].includes(type))).toMatchObject([
@@ -202,13 +198,14 @@ describe('the timeline of a task at a provider', () => {
   it('has at most 200 entries: the middle goes', async () => {
     const { body } = await service.api.create(aFilm);
     await service.api.untilFinal(body.task_id);
-    await query(
-      `update tasks set status = 'running', completed_at = null, result = null, worker_id = 'gone', lease_until = now() - interval '1 second',
-              submitted_at = null, upstream_id = null,
-              timeline = (select jsonb_agg(jsonb_build_array(floor(1000 * extract(epoch from created_at))::bigint - 200 + n, 'refused', n, null, null)) from generate_series(1, 199) n)
-       where id = $1`,
-      [body.task_id],
-    );
+    const refusals = Array.from({ length: 199 }, (_, n) => [
+      1_000 * body.created_at - 200 + n,
+      'refused',
+      n + 1,
+      null,
+      null,
+    ]);
+    await query(LOSE_WORKER, [body.task_id, JSON.stringify(refusals)]);
     await eventually('the end', async () => (await typesOf(service.api, body.task_id)).includes('succeeded'));
     const moments = await timelineOf(service.api, body.task_id);
     expect(moments.length).toBeLessThanOrEqual(200);

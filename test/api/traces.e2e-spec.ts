@@ -127,7 +127,7 @@ describe('the trace of a task', () => {
     const { body: task } = await first.api.create(aFilm, { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01` });
     await untilTrace(TRACE, (spans) => named(spans, 'submit').length === 1, 'the submit of the first claim');
     await first.kill('SIGKILL');
-    await queryOnce(database.url, `update tasks set lease_until = now() where status = 'running'`);
+    await queryOnce(database.url, `update tasks_live set lease_until = now() where status = 'running'`);
     fal.steps = { queued: 0, running: 3 };
     const second = await start();
     service = second;

@@ -558,7 +558,7 @@ describe('an image of a request', () => {
     const film = await succeeds({ model: 'gpt-image-2', prompt: 'x' });
     const filmId = film.result!.outputs[0]!.id;
     const [{ result }] = await query(`select result from tasks where id = $1`, [film.task_id]);
-    await query(`update tasks set result = $2 where id = $1`, [
+    await query(`update tasks_done set result = $2 where id = $1`, [
       film.task_id,
       JSON.stringify([{ ...result[0], type: 'video' }]),
     ]);
@@ -641,7 +641,7 @@ describe('an image of a request', () => {
     expect(await fault(edit(dataUrl(await aPicture()), bad))).toEqual([400, 'invalid_image', 'reference_images[1]']);
     await worker.purge();
     expect(await rows()).toBe(before);
-    await query(`update tasks set files_purged = true where id = $1`, [task.task_id]);
+    await query(`update tasks_done set files_purged = true where id = $1`, [task.task_id]);
     await query(`update uploads set needed_until = null where id = $1`, [id]);
     await worker.purge();
     expect(await rows()).toBe(before - 1);
@@ -688,7 +688,7 @@ describe('an image of a request', () => {
     expect((await own.upload(other)).status).toBe(201); // uploads have their own
 
     const { body: kept } = await own.upload(picture);
-    await query(`update tasks set files_purged = true where api_key_id = (select api_key_id from uploads where id = $1)`, [kept.id]); // prettier-ignore
+    await query(`update tasks_done set files_purged = true where api_key_id = (select api_key_id from uploads where id = $1)`, [kept.id]); // prettier-ignore
     service.app.get(TaskCache).drop(task_id);
     await query(`update uploads set needed_until = null where of_task`);
     await purge();
@@ -724,7 +724,7 @@ describe('an image of a request', () => {
     expect(noise.length).toBeGreaterThan(20_000_000);
     const [{ result: stored }] = await query(`select result from tasks where id = $1`, [task_id]);
     await service.app.get(Storage).put(stored[0].storage_key, noise, 'image/png');
-    await query(`update tasks set result = $2 where id = $1`, [task_id, JSON.stringify([{ ...stored[0], size_bytes: noise.length }])]); // prettier-ignore
+    await query(`update tasks_done set result = $2 where id = $1`, [task_id, JSON.stringify([{ ...stored[0], size_bytes: noise.length }])]); // prettier-ignore
     service.app.get(TaskCache).drop(task_id);
     await succeeds(edit(output.id));
   });

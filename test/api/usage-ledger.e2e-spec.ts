@@ -215,7 +215,7 @@ prices:
 
       const { body: old } = await service.api.create({ ...aFailure, prompt: '#fail:provider_rejected' });
       await service.api.untilFinal(old.task_id);
-      await queryOnce(service.database.url, 'update tasks set usage = null where id = $1', [old.task_id]);
+      await queryOnce(service.database.url, 'update tasks_done set usage = null where id = $1', [old.task_id]);
       await eventually('the cache to forget', async () => {
         const { body } = await service.api.get(`/v1/tasks/${old.task_id}`);
         return usageOf(body).cost.basis === 'unpriced' && usageOf(body).resolution === '1K';
@@ -535,7 +535,7 @@ prices:
     const { body: picture } = await service.api.create(aCat);
     await eventually('the paid call', async () => openai.count(/^POST .*generations$/) > submitted);
     await service.kill('SIGKILL');
-    await queryOnce(database.url, `update tasks set lease_until = now() where status = 'running'`);
+    await queryOnce(database.url, `update tasks_live set lease_until = now() where status = 'running'`);
 
     writeFileSync(file, prices('999'));
     ark.steps = { queued: 0, running: 0 };

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 import { createDataDir } from '../../src/platform/database/embedded/embedded-cluster.ts';
 import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
+import { BASELINE } from '../../src/platform/database/baseline-names.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { testEnv } from '../support/test-env.ts';
@@ -113,7 +114,7 @@ describe('a backup of a running service with an external database and a bucket',
     expect(manifest.tables.map(({ name }) => name).toSorted()).toEqual(names.map(({ name }) => name).toSorted());
     expect(manifest.files).toMatchObject({ count: 2 });
     for (const path of ['.', 'tables', 'files']) expect(statSync(join(backup, path)).mode & 0o077).toBe(0);
-    for (const name of ['manifest.json', 'tables/tasks.copy', 'files.ndjson']) {
+    for (const name of ['manifest.json', 'tables/tasks_done.copy', 'files.ndjson']) {
       expect(statSync(join(backup, name)).mode & 0o077).toBe(0);
     }
   });
@@ -181,7 +182,7 @@ describe('a backup of a running service with an external database and a bucket',
         writeFileSync(join(copy, 'manifest.json'), JSON.stringify({ ...readManifest(copy), ...changes })),
       );
 
-    const cut = changed('cut', (copy) => appendFileSync(join(copy, 'tables/tasks.copy'), 'x'));
+    const cut = changed('cut', (copy) => appendFileSync(join(copy, 'tables/tasks_done.copy'), 'x'));
     const otherFile = changed('other-file', (copy) => {
       const name = readdirSync(join(copy, 'files', taskId))[0]!;
       appendFileSync(join(copy, 'files', taskId, name), 'x');
@@ -200,7 +201,7 @@ describe('a backup of a running service with an external database and a bucket',
       expect.stringContaining('SECRET_KEY is not the one of the backup'),
       expect.stringContaining('of a newer version, 9.0.0: this program does not know its migration Later1900000000099'),
       expect.stringContaining('it is no backup, or one that was interrupted'),
-      expect.stringMatching(/tasks\.copy is damaged/),
+      expect.stringMatching(/tasks_done\.copy is damaged/),
       expect.stringMatching(/files\/task_.* is damaged/),
     ]);
     const marker = join(env.DATA_DIR as string, 'files/_marker');
@@ -224,10 +225,15 @@ describe('a backup of a running service with an external database and a bucket',
 it('a backup of an earlier version gets the migrations that it lacks, and keeps its rows', async () => {
   const [old, fresh] = [await emptyDatabase(), await emptyDatabase()];
   try {
-    const names = MIGRATIONS.map(({ name }) => name);
-    const earlier = names.slice(0, names.indexOf('Batches1700000000021'));
+    const earlier = [BASELINE];
     await migrateTo(old.url, earlier);
     await queryOnce(old.url, `insert into run_times (model, resolution, n, run_ms) values ('m', '1K', 1, '{5,7}')`);
+    await queryOnce(
+      old.url,
+      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, parked)
+       select 'task_' || status, 'key_a', 'image', 'gpt-image-2', status, '{"b":1,"a":2}', now(), case when status = 'failed' then now() end, now(), now(), false
+       from unnest('{queued,running,failed}'::text[]) as status`,
+    );
     const { env } = await testEnv(old.url);
     const path = join(folder, 'earlier');
     expect(await darkroom(['backup', path], env)).toMatchObject({ code: 0 });
@@ -235,6 +241,11 @@ it('a backup of an earlier version gets the migrations that it lacks, and keeps 
     expect((await darkroom(['restore', path], (await testEnv(fresh.url)).env)).code).toBe(0);
     await migrate(fresh.url);
     expect(await queryOnce(fresh.url, 'select * from run_times')).toMatchObject([{ run_ms: [5, 7], wait_ms: [] }]);
+    expect(await queryOnce(fresh.url, 'select id, waits, input::text from tasks_live order by id')).toEqual([
+      { id: 'task_queued', waits: true, input: '{"b":1,"a":2}' },
+      { id: 'task_running', waits: false, input: '{"b":1,"a":2}' },
+    ]);
+    expect(await queryOnce(fresh.url, 'select id from tasks_done')).toEqual([{ id: 'task_failed' }]);
     const newer = await testEnv((await emptyDatabase()).url);
     await migrate(newer.env.DATABASE_URL as string);
     expect((await darkroom(['restore', path], newer.env)).err).toContain('The database is newer than the rows');

@@ -4,11 +4,13 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { migrate, migrateTo } from '../../src/platform/database/migrate.ts';
+import { BASELINE } from '../../src/platform/database/baseline-names.ts';
 import { MIGRATIONS } from '../../src/platform/database/migrations.ts';
 import { noteOldestPrograms } from '../../src/platform/database/oldest-program.ts';
 import { testEnv } from '../support/test-env.ts';
 import { LockedRows } from '../support/faults/locked-rows.ts';
 import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/wait.ts';
 import { spawnService } from '../support/process.ts';
 
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
@@ -21,9 +23,8 @@ describe('migrate', () => {
   let givenUp: Promise<string>;
   beforeAll(async () => {
     const locked = await emptyDatabase();
-    const names = MIGRATIONS.map(({ name }) => name);
-    await migrateTo(locked.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
-    const rows = await LockedRows.by(locked.url, 'lock table webhook_deliveries in access share mode');
+    await migrateTo(locked.url, [BASELINE]);
+    const rows = await LockedRows.by(locked.url, 'lock table tasks in access share mode');
     givenUp = migrate(locked.url).then(
       () => 'It migrated.',
       (error: Error) => error.message,
@@ -80,20 +81,19 @@ describe('migrate', () => {
   });
 
   it('lets others pass while a table that it wants is locked, and goes on once it is free', async () => {
-    const names = MIGRATIONS.map(({ name }) => name);
     await client.query('drop schema public cascade; create schema public');
-    await migrateTo(database.url, names.slice(0, names.indexOf('Dashboard1700000000029')));
+    await migrateTo(database.url, [BASELINE]);
     const reader = new Client({ connectionString: database.url });
     await reader.connect();
     try {
-      await client.query('begin; lock table webhook_deliveries in access share mode'); // as a long query does
+      await client.query('begin; lock table tasks in access share mode'); // as a long query does
       let isOver = false;
       const migrated = migrate(database.url).finally(() => (isOver = true));
       let longestMs = 0;
       // Twice the migration is in front of the reader, and lets it pass.
       for (let waits = 0; waits < 2;) {
         const begunMs = performance.now();
-        await reader.query('select from webhook_deliveries');
+        await reader.query('select from tasks limit 1');
         const tookMs = performance.now() - begunMs;
         if (tookMs > 500) waits += 1;
         longestMs = Math.max(longestMs, tookMs);
@@ -126,6 +126,78 @@ describe('migrate', () => {
     const service = await spawnService(env);
     expect((await service.api.get('/readyz')).status).toBe(200);
     await service.kill('SIGTERM');
+    await rm(dataDir, { recursive: true });
+  });
+
+  /** Makes its migrations those of a pre-release. */
+  const renameBaseline = (...names: string[]) =>
+    client.query(
+      `with gone as (delete from schema_migrations returning 1)
+       insert into schema_migrations (timestamp, name) select right(name, 13)::bigint, name from unnest($1::text[]) as name`,
+      [names],
+    );
+
+  it('takes over a database of the last pre-release, and refuses one of an earlier one with what to do', async () => {
+    await client.query('drop schema public cascade; create schema public');
+    await migrateTo(database.url, [BASELINE]);
+    await renameBaseline('ApiKeys1700000000001', 'Dashboard1700000000029');
+    await expect(migrate(database.url)).rejects.toThrow('Start the last pre-release once, then this version.');
+    await renameBaseline('ApiKeys1700000000001', 'Dashboard1700000000029', 'NoChecksOfTasks1700000000043');
+    await migrate(database.url);
+    expect((await client.query('select from tasks_live')).rowCount).toBe(0);
+  });
+
+  it('moves tasks and webhooks out of their partitions, also when it is killed on the way', async () => {
+    await client.query('drop schema public cascade; create schema public');
+    await migrateTo(database.url, [BASELINE]);
+    await client.query(`
+      drop table tasks_first;
+      create table tasks_a partition of tasks for values from (minvalue) to ('task_b');
+      create table tasks_b partition of tasks for values from ('task_b') to ('task_c');
+      insert into tasks (id, api_key_id, kind, model, status, input, metadata, created_at, completed_at, deadline_at, expires_at, parked, attempt,
+                         lease_until, result, usage, timeline)
+      select 'task_' || part || n, 'key_' || n % 3, 'image', 'gpt-image-2', status, json_build_object('prompt', 'b', 'n', n, 'a', 1),
+             jsonb_build_object('order', n), now(), case when status = 'succeeded' then now() end, now(), now(), n % 8 = 0, (status = 'running')::int,
+             case when status = 'running' then now() end, case when status = 'succeeded' then '[{"z":1,"a":2}]'::json end,
+             case when status = 'succeeded' then '{"z":1,"cost_micros":3}'::json end, '[[1,"queued",0,null,null]]'
+      from unnest('{a,b,c}'::text[]) as part, generate_series(1, 400) n,
+           lateral (select case n % 4 when 0 then 'queued' when 1 then 'running' else 'succeeded' end as status) s;
+      insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
+      select 'evt_' || n, 'key_1', 'task.completed', 'body', now(), now() from generate_series(1, 50) n;
+      insert into processes (id, role, version, host, started_at, last_seen_at, slots, busy)
+      values ('before', 'all', '0.1.0', 'host', now(), now() - interval '12 seconds', 1, 0)`);
+    const sums = async () => {
+      const sum = await client.query(`
+        select status, count(*)::int as tasks, md5(string_agg(t::text, '|' order by id)) as sum from (
+          select id, api_key_id, status, input::text, metadata, created_at, completed_at, expires_at, parked, attempt, lease_until, result::text,
+                 usage::text, timeline from tasks) t
+        group by status order by status`);
+      return sum.rows;
+    };
+    const before = await sums();
+
+    const rows = await LockedRows.by(database.url, 'lock table tasks_b in access share mode');
+    const { env, dataDir } = await testEnv(database.url, { MIGRATE: 'only' });
+    const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, ...env }, cwd: dataDir });
+    await eventually('the first partition to be gone', async () => {
+      return (await client.query(`select from pg_class where relname = 'tasks_a'`)).rowCount === 0;
+    });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await client.query('select from tasks_done')).rowCount).toBe(200);
+    // The connection of the killed process may still wait for the second partition, and drop it now.
+    const resumed = migrate(database.url);
+    await Promise.all([rows.release(), resumed]);
+    expect(await sums()).toEqual(before);
+    const { rows: counts } = await client.query(
+      `select count(*) filter (where waits)::int as waiting, count(*)::int as live, (select count(*)::int from tasks_done) as done,
+              (select count(*)::int from webhook_events) as events from tasks_live`,
+    );
+    expect(counts).toEqual([{ waiting: 150, live: 600, done: 600, events: 50 }]);
+    // It has waited for the process that looked alive.
+    expect(
+      (await client.query(`select from processes where last_seen_at > now() - interval '15 seconds'`)).rowCount,
+    ).toBe(0);
     await rm(dataDir, { recursive: true });
   });
 

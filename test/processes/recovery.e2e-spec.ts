@@ -31,7 +31,7 @@ describe('kill -9 of the whole service, its embedded database included', () => {
     const before = await api.until(film!.body.task_id, 'running');
     await api.until(lost, 'running');
     const { url, leave } = await startEmbeddedPostgres(dataDir); // joins it
-    await queryOnce(url, 'update tasks set losses = 2 where id = $1', [lost]);
+    await queryOnce(url, 'update tasks_live set losses = 2 where id = $1', [lost]);
     await leave();
     const postmaster = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
     await service.kill('SIGKILL');

@@ -101,9 +101,9 @@ describe('a worker that takes a task over', () => {
     await queryOnce(
       database.url,
       `with taken as (
-         update tasks set status = 'running', attempt = 1, started_at = now(), lease_until = ${lease}, losses = $7,
+         update tasks_live set status = 'running', attempt = 1, started_at = now(), lease_until = ${lease}, losses = $7,
            provider = $2, provider_url = $3, credential = $4, provider_model = $5, submitted_at = now(), upstream_id = $6,
-           parked = false, paused_by = null
+           parked = false, waits = false, paused_by = null
          where id = $1 returning api_key_id)
        update key_load l set queued = queued - 1, running = running + 1 from taken where l.api_key_id = taken.api_key_id`,
       [id, provider, url, credential, model, upstreamId, losses],
@@ -181,7 +181,7 @@ describe('a worker that takes a task over', () => {
         await releaseFilms();
         const isOpen = async () => (await Scrape.of(api.baseUrl)).value('darkroom_provider_circuit_open') === 1;
         await eventually('the circuit of the provider to open', isOpen);
-        await queryOnce(database.url, 'update tasks set lease_until = now() where id = $1', [task.task_id]);
+        await queryOnce(database.url, 'update tasks_live set lease_until = now() where id = $1', [task.task_id]);
         await eventually('the takeover', async () => (await attemptOf(task)) === 2);
         await sleep(2_000);
       } finally {

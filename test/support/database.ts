@@ -54,7 +54,8 @@ async function testServer(): Promise<string> {
       import('../../src/platform/database/embedded/embedded-postgres.ts'),
       import('../../src/platform/database/migrate.ts'),
     ]);
-    const { url } = await startEmbeddedPostgres(join(folder, 'data'), { fsync: false });
+    const url =
+      process.env.DARKROOM_TEST_SERVER ?? (await startEmbeddedPostgres(join(folder, 'data'), { fsync: false })).url;
     await drop(url, TEMPLATE);
     await execute(url, `create database ${TEMPLATE}`);
     await migrate(inDatabase(url, TEMPLATE));

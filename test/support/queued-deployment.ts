@@ -32,7 +32,7 @@ export class QueuedDeployment {
   /** Ends every task that is not final, as if it never was. */
   async clear(): Promise<void> {
     await this.stopWork();
-    await this.database.query('delete from tasks');
+    await this.database.query('delete from tasks_live; delete from tasks_done');
     await this.database.query('delete from key_load');
   }
 

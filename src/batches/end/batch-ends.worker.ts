@@ -13,7 +13,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import { TaskBatches } from '../../tasks/acts/task-batches.service.ts';
 import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../record/batch-views.ts';
-import { EndBatches, PURGE_BATCHES, hasItemsOfUnfinished } from '../sql/end-batches.ts';
+import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
 
 /** How often a batch is checked while its items end: a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
@@ -56,7 +56,6 @@ export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplic
       if (id !== null) this.checkSoon(id);
     });
     this.tasks.registerPurgeHook((tx, items) => this.rows.countPurged(tx, items));
-    this.tasks.registerPartitionGuard(hasItemsOfUnfinished);
   }
 
   onApplicationBootstrap(): void {

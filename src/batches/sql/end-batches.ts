@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchRows } from './batch-rows.ts';
 
-/** Backwards, because the items run in their order: usually the first row read is the answer. */
 const HAS_UNFINISHED: Statement = {
   name: 'batches.has_unfinished',
   text: `
-    select 1 from tasks where batch_id = $1 and ${hidden('status')} in ('queued', 'running')
-    order by batch_index desc limit 1`,
+    select from tasks_live where batch_id = $1 limit 1`,
 };
 
 /** A statement of its own: the next one must see what a purge has counted while this one waited for its lock. */
@@ -43,9 +40,7 @@ const LEFT_BEHIND: Statement = {
   name: 'batches.left_behind',
   text: `
     select b.id, b.status from batches b
-    where b.ended_at is null and (b.status = 'cancelling' or (
-      select 1 from tasks t where t.batch_id = b.id and ${hidden('t.status')} in ('queued', 'running')
-      order by t.batch_index desc limit 1) is null)
+    where b.ended_at is null and (b.status = 'cancelling' or (select 1 from tasks_live t where t.batch_id = b.id limit 1) is null)
     order by b.id limit ${SWEPT}`,
 };
 
@@ -67,10 +62,6 @@ const COUNT_PURGED: Statement = {
     set succeeded = b.succeeded + c.succeeded, failed = b.failed + c.failed, cancelled = b.cancelled + c.cancelled
     from counts c, held where b.id = c.batch_id and held.id = b.id`,
 };
-
-/** SQL: whether a partition of tasks has items that no batch has counted yet. */
-export const hasItemsOfUnfinished = (partition: string): string =>
-  `exists (select from batches b where b.ended_at is null and exists (select from ${partition} t where t.batch_id = b.id))`;
 
 /** Batches of one round of the purge. */
 export const PURGE_BATCHES = 500;

@@ -13,15 +13,12 @@ import {
 import { withTransaction } from '../../platform/database/copy/transactions.ts';
 import { migrate, migrateTo } from '../../platform/database/migrate.ts';
 import { assertOwnSessions } from '../../platform/database/session-check.ts';
-import { makeRoom } from './sql/make-room.ts';
 import { assertNotAhead } from './not-ahead.ts';
 import { untilStopped } from './stopped-service.ts';
 
 export interface MoveOptions {
   /** Seconds to wait until the service has stopped. */
   waitS: number;
-  /** Of the new database. */
-  partitionDays: number;
   tell: (line: string) => void;
 }
 
@@ -36,11 +33,7 @@ export interface MovedTable {
  * Copies every table into an empty database and compares both. The old one stays as it is.
  * @throws Error for the operator; the new database then has no row
  */
-export async function moveDatabase(
-  from: string,
-  to: string,
-  { waitS, partitionDays, tell }: MoveOptions,
-): Promise<MovedTable[]> {
+export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {
   await assertOwnSessions(to, 'The address of --to');
   const moved = await withBulkClient(from, (source) =>
     withBulkClient(to, async (target) => {
@@ -50,12 +43,7 @@ export async function moveDatabase(
       assertNotAhead(await readMigrations(target), migrations);
       await untilStopped(source, waitS, tell);
       await migrateTo(to, migrations);
-      return withTransaction(source, () =>
-        withTransaction(target, async () => {
-          await makeRoom(target, partitionDays);
-          return copyTables(source, target);
-        }),
-      );
+      return withTransaction(source, () => withTransaction(target, () => copyTables(source, target)));
     }),
   );
   await migrate(to);

@@ -3,6 +3,7 @@ import { chmod, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { Config } from '../../platform/config/config.ts';
+import { sinceBaseline } from '../../platform/database/baseline-names.ts';
 import { withBulkClient } from '../../platform/database/copy/bulk-client.ts';
 import { writeRows } from '../../platform/database/copy/copy-rows.ts';
 import { assertEmpty, readMigrations, readTables, truncateTables } from '../../platform/database/copy/tables.ts';
@@ -16,7 +17,6 @@ import { readStorageMarker, writeStorageMarker } from '../../platform/storage/st
 import type { Storage } from '../../platform/storage/storage.ts';
 import { assertWhole } from './digest.ts';
 import { type BackupTable, type Manifest, pathOfFileList, pathOfSecretKey, pathOfTable } from './manifest.ts';
-import { makeRoom } from './sql/make-room.ts';
 import { assertNotAhead } from './not-ahead.ts';
 import { putFiles } from './stored-files.ts';
 
@@ -35,13 +35,8 @@ export async function restoreBackup(config: Config, url: string, folder: string,
     await putFiles(storage, folder);
     if (backup.storage_marker !== null) await writeStorageMarker(storage, backup.storage_marker);
   }
-  await migrateTo(url, backup.migrations);
-  await withBulkClient(url, (client) =>
-    withTransaction(client, async () => {
-      await makeRoom(client, config.taskPartitionDays);
-      await loadTables(client, folder, backup);
-    }),
-  );
+  await migrateTo(url, sinceBaseline(backup.migrations));
+  await withBulkClient(url, (client) => withTransaction(client, () => loadTables(client, folder, backup)));
   // Now, not before: a migration may change rows, and those of the backup are of its version.
   await migrate(url, { isBehindPooler: config.databaseDirectUrl !== null });
 }
@@ -78,14 +73,15 @@ export async function prepareSecretKey(config: Config, folder: string, backup: M
 
 async function assertRestorable(client: Client, backup: Manifest): Promise<void> {
   const known = MIGRATIONS.map(({ name }) => name);
-  const unknown = backup.migrations.filter((name) => !known.includes(name));
+  const migrations = sinceBaseline(backup.migrations);
+  const unknown = migrations.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new Error(
       `The backup is of a newer version, ${backup.version}: this program does not know its migration ${unknown[0]}.`,
     );
   }
   await assertEmpty(client);
-  assertNotAhead(await readMigrations(client), backup.migrations);
+  assertNotAhead(await readMigrations(client), migrations);
 }
 
 /** A bucket or folder of another installation would mix the files of both. */

@@ -14,9 +14,7 @@ export async function move({ to, wait, json }: MoveCommand): Promise<void> {
   assertPostgres(to);
   const config = loadConfig();
   const tell = (line: string): void => console.error(line);
-  const tables = await withDatabaseUrl(config, (from) =>
-    moveDatabase(from, to, { waitS: wait, partitionDays: config.taskPartitionDays, tell }),
-  );
+  const tables = await withDatabaseUrl(config, (from) => moveDatabase(from, to, { waitS: wait, tell }));
   if (json) console.log(JSON.stringify(tables, null, 2));
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   console.error(`${rows} rows of ${tables.length} tables are the same in both databases. Before the next start, set:`);

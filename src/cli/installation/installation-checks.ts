@@ -8,13 +8,11 @@ import { catalog } from '../../models/catalog.ts';
 import { nameOfSet } from '../../models/declaration/model-folder.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { loadModels, modelsPath } from '../../providers/bindings/load-models.ts';
-import { TASK_TABLES } from '../../tasks/record/partitioned-tables.ts';
 import { wordReport } from '../../tasks/insight/word-report.ts';
 import { UsageTerms } from '../../tasks/record/usage-terms.ts';
 import { addressOf } from '../../platform/config/address-of.ts';
 import { Config, ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createDataSource } from '../../platform/database/data-source.ts';
-import { partitionReport } from '../../platform/database/partitions/partition-report.ts';
 import { assertPooler, assertSameDatabase } from '../../platform/database/pooler-check.ts';
 import { replicationReport } from '../../platform/database/servers/replication-report.ts';
 import { probeRedis } from '../../platform/events/redis-probe.ts';
@@ -22,7 +20,6 @@ import { loadSecretKeys } from '../../platform/config/secrets.ts';
 import { checkCredential } from '../../provenance/c2pa/check-credential.ts';
 import { writeLifecycle } from '../../platform/storage/s3-lifecycle.ts';
 import { openStorage } from '../../platform/storage/storage.module.ts';
-import { EVENT_TABLES } from '../../webhooks/record/partitioned-tables.ts';
 import { dataDirMode } from './data-dir-mode.ts';
 import { withDatabaseUrl } from './database.ts';
 import { failureText } from '../terminal/failure-text.ts';
@@ -114,9 +111,8 @@ async function database(config: Config): Promise<Finding[]> {
             await finding('API keys', async () => `${await dataSource.manager.count(ApiKey)} created so far`),
           );
           findings.push(await finding('older secret keys', () => olderKeys(dataSource, config)));
-          for (const tables of [TASK_TABLES, EVENT_TABLES])
-            findings.push(await finding('partitions', () => partitionReport(url, tables)));
           findings.push(await finding('words', () => wordReport(url)));
+          findings.push(await finding('queue', () => queue(dataSource)));
         }
         if (!pending && config.restoredFrom)
           findings.push(await finding('restore', () => restored(dataSource, config)));
@@ -144,10 +140,31 @@ async function database(config: Config): Promise<Finding[]> {
   return [reachable, ...findings];
 }
 
+/** Longer than any transaction of the service. A backup may be as long. */
+const LONG_TRANSACTION_S = 120;
+
+/**
+ * Whether each task that may be claimed is in the line, and whether a transaction keeps dead rows in it.
+ * @throws Error for the operator
+ */
+async function queue(dataSource: DataSource): Promise<string> {
+  const [{ tasks, lost, open_s: openS }] = await dataSource.query<[{ tasks: number; lost: number; open_s: number }]>(
+    `select count(*)::int as tasks, (count(*) filter (where waits <> (status = 'queued' and not parked)))::int as lost,
+            (select coalesce(extract(epoch from now() - min(xact_start)), 0)::int from pg_stat_activity
+             where datname = current_database() and pid <> pg_backend_pid()) as open_s
+     from tasks_live`,
+  );
+  if (lost > 0)
+    throw new Error(`${lost} of ${tasks} unfinished tasks are in the line and should not be, or the reverse`);
+  const note = `${tasks} unfinished tasks`;
+  if (openS < LONG_TRANSACTION_S) return note;
+  return `WARNING ${note}. A transaction has been open for ${openS} s: dead rows stay, and claims become slower. End it if it is not a backup`;
+}
+
 /** Whether RESTORED_FROM is still needed. */
 async function restored(dataSource: DataSource, { restoredFrom }: Config): Promise<string> {
   const [{ tasks }] = await dataSource.query<[{ tasks: number }]>(
-    `select count(*)::int as tasks from tasks where status in ('queued', 'running') and created_at <= $1`,
+    `select count(*)::int as tasks from tasks_live where created_at <= $1`,
     [restoredFrom],
   );
   if (tasks === 0) return 'no task of before RESTORED_FROM is unfinished: unset it';

@@ -40,7 +40,7 @@ describe('configuration', () => {
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of fatal, error, .*, not "loud"$/],
     [
       { LOG_LEVELS: 'webhook=warn' },
-      /^LOG_LEVELS must be pairs such as .*, not "webhook=warn"; the names are .*, webhooks;/,
+      /^LOG_LEVELS must be pairs such as .*, not "webhook=warn"; the names are .*, words;/,
     ],
     [{ LOG_LEVELS: 'bus=loud' }, /^LOG_LEVELS must be pairs .*; the values are fatal, .*, silent$/],
     [{ LOG_LEVELS: 'bus' }, /^LOG_LEVELS must be pairs such as/],

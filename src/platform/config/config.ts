@@ -31,9 +31,6 @@ export class Config extends FromTable {
 
 export type Role = Config['role'];
 
-/** Partitions that tasks of their whole retention may be in: claims and lists look into each. */
-const MAX_PARTITIONS = 200;
-
 /** Those that `NAME_FILE` works for, beside the credentials that bindings name. */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
@@ -67,11 +64,6 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   check(
     settings.fileRetentionDays <= settings.taskRetentionDays,
     'FILE_RETENTION_DAYS must not be longer than TASK_RETENTION_DAYS',
-  );
-  check(
-    settings.taskRetentionDays <= settings.taskPartitionDays * MAX_PARTITIONS,
-    `TASK_PARTITION_DAYS=${settings.taskPartitionDays} is too short for TASK_RETENTION_DAYS=${settings.taskRetentionDays}: that would be more ` +
-      `than ${MAX_PARTITIONS} partitions`,
   );
   check(settings.opsPort === null || settings.opsPort !== settings.port, 'OPS_PORT must be another port than PORT');
   const secretKey = textOf(env, 'SECRET_KEY');

@@ -26,7 +26,6 @@ export const LOG_CONTEXTS = [
   'operations',
   'outputs',
   'pace',
-  'partitions',
   'pauses',
   'process',
   'provenance',
@@ -44,6 +43,7 @@ export const LOG_CONTEXTS = [
   'traces',
   'usage',
   'webhooks',
+  'words',
 ] as const;
 
 export interface LevelSettings {

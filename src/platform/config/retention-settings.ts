@@ -1,5 +1,5 @@
 import { setting } from './setting.ts';
-import { decimal, integer } from './setting-types.ts';
+import { decimal, integer, optionalInteger } from './setting-types.ts';
 import { YEAR_S } from '../schema/time.ts';
 
 /** How long things are kept. */
@@ -9,8 +9,8 @@ export const RETENTION_SETTINGS = {
   taskPartitionDays: setting(
     'TASK_PARTITION_DAYS',
     'retention',
-    integer(7, 1, 366),
-    'Days of tasks, and of webhooks, in one partition of their tables, which is dropped as a whole.',
+    optionalInteger(1, 366),
+    'Ignored until 0.2, which refuses it: tasks and webhooks are in no partitions any more.',
   ),
   fileRetentionDays: setting('FILE_RETENTION_DAYS', 'retention', decimal(7, 0.00001, 36_500), 'Days.'),
   uploadRetentionDays: setting('UPLOAD_RETENTION_DAYS', 'retention', decimal(30, 0.00001, 36_500), 'Days.'),

@@ -11,7 +11,7 @@ export interface Statement {
   text: string;
   /**
    * The text follows what a client asks for, so PostgreSQL plans it each time. A connection keeps what it has prepared
-   * for its life, 168 kB for a list of tasks in four partitions. A client could ask for 100,000 lists.
+   * for its life. A client could ask for 100,000 lists.
    */
   isUnprepared?: boolean;
 }

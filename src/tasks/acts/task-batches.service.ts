@@ -10,7 +10,6 @@ import { type MadeTask, NewTasks, type TaskRequest } from './new-tasks.ts';
 import { TaskQueue } from '../queue/task-queue.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { BatchTasks } from '../sql/batch-tasks.ts';
-import { TaskPartitions } from '../sql/task-partitions.ts';
 import { type PurgeHook, PurgeRows } from '../sql/purge-rows.ts';
 import { CreateTaskBatch } from '../sql/create-task-batch.ts';
 import { taskError } from '../record/task-error.ts';
@@ -48,7 +47,6 @@ export class TaskBatches {
     private readonly creates: CreateTaskBatch,
     private readonly rows: BatchTasks,
     private readonly purged: PurgeRows,
-    private readonly partitions: TaskPartitions,
     private readonly queue: TaskQueue,
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
@@ -58,11 +56,6 @@ export class TaskBatches {
   /** @param hook writes in the transaction that deletes the records of items, which are counted in no table any more */
   registerPurgeHook(hook: PurgeHook): void {
     this.purged.registerHook(hook);
-  }
-
-  /** @param guard SQL: whether a partition of tasks must stay, although they have expired */
-  registerPartitionGuard(guard: (partition: string) => string): void {
-    this.partitions.registerGuard(guard);
   }
 
   /** Unix milliseconds by the database's clock. */

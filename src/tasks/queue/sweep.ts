@@ -1,14 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { Config } from '../../platform/config/config.ts';
-import { hidden } from '../../platform/database/planner.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { KeyCounters } from '../record/key-counters.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
-import { heldByLimit } from '../sql/paused-models.ts';
+import { HELD_BY_LIMIT } from '../sql/paused-models.ts';
 import { type TaskErrorCode, taskError } from '../record/task-error.ts';
-import { Task } from '../record/task.entity.ts';
+import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
@@ -28,7 +27,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
-    @InjectRepository(Task) private readonly tasks: Repository<Task>,
+    @InjectRepository(LiveTask) private readonly tasks: Repository<LiveTask>,
     @InjectRepository(KeyCounters) private readonly counters: Repository<KeyCounters>,
   ) {}
 
@@ -81,24 +80,23 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }
 
-  private overdue(): Promise<Task[]> {
+  private overdue(): Promise<LiveTask[]> {
     return this.tasks.find({
       comment: 'tasks.overdue',
       select: { id: true, api_key_id: true },
-      where: { completed_at: IsNull(), deadline_at: inThePast() },
+      where: { deadline_at: inThePast() },
       order: { deadline_at: 'ASC' },
       take: SWEEP_ROWS,
     });
   }
 
   /** The last allowed attempt has lost its worker too. */
-  private workerLost(): Promise<Task[]> {
+  private workerLost(): Promise<LiveTask[]> {
     return this.tasks
       .createQueryBuilder('task')
       .comment('tasks.worn_out')
       .select(['task.id', 'task.api_key_id', 'task.attempt'])
       .where({ lease_until: inThePast() })
-      .andWhere(`${hidden('task.status')} = 'running'`)
       .andWhere('task.losses + 1 >= :maxAttempts', { maxAttempts: this.config.taskMaxAttempts })
       .orderBy('task.lease_until')
       .limit(SWEEP_ROWS)
@@ -114,9 +112,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .where('counters.queued > 0')
       .andWhere('(counters.max_running = 0 or counters.running < counters.max_running)')
       .andWhereExists(
-        this.tasks
-          .createQueryBuilder('task')
-          .where(`task.api_key_id = counters.api_key_id and ${heldByLimit('task.')}`),
+        this.tasks.createQueryBuilder('task').where(`task.api_key_id = counters.api_key_id and ${HELD_BY_LIMIT}`),
       )
       .limit(SWEEP_ROWS)
       .getMany();

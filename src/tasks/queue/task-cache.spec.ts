@@ -1,7 +1,6 @@
 import type { Bus } from '../../platform/events/bus.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { charactersOf, TaskCache } from './task-cache.ts';
-import type { TaskVersion } from '../record/task-version.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 const NOW = 1_800_000_000_000;
@@ -19,10 +18,16 @@ function cache() {
   return { tasks, published, listeners };
 }
 
-const task = (more: Partial<ShownTask> = {}, version = '7'): TaskVersion => {
-  const row = { id: 'task_1', status: 'failed', input: {}, metadata: {}, result: null, expires_at: new Date(NOW + 1) };
-  return { task: { ...row, ...more } as ShownTask, version };
+const FINAL = {
+  id: 'task_1',
+  status: 'failed',
+  sequence: 7,
+  input: {},
+  metadata: {},
+  result: null,
+  expires_at: new Date(NOW + 1),
 };
+const task = (more: Partial<ShownTask> = {}): ShownTask => ({ ...FINAL, ...more }) as ShownTask;
 
 describe('the cache of tasks', () => {
   it('weighs image URLs and metadata, not only the prompt', () => {
@@ -34,7 +39,7 @@ describe('the cache of tasks', () => {
 
   it('gives by its id a final task only, and none past its expiry', () => {
     const { tasks } = cache();
-    tasks.add(task({ status: 'running' }));
+    tasks.add(task({ status: 'queued' }));
     expect(tasks.final('task_1')).toBeUndefined();
     tasks.add(task());
     expect(tasks.final('task_1')).toMatchObject({ status: 'failed' });
@@ -42,15 +47,19 @@ describe('the cache of tasks', () => {
     expect(tasks.final('task_1')).toBeNull();
   });
 
-  it('gives any task in the version that it has, and in no other', () => {
+  it('gives a task with the sequence that it has, and with no other, and no running one', () => {
     const { tasks } = cache();
-    tasks.add(task({ status: 'running', progress: 10 }));
-    expect(tasks.ofVersion('task_1', '7')).toMatchObject({ progress: 10 });
-    expect(tasks.ofVersion('task_1', '8')).toBeUndefined();
-    tasks.add(task({ status: 'running', progress: 20 }, '8'));
-    expect(tasks.ofVersion('task_1', '7')).toBeUndefined();
-    expect(tasks.ofVersion('task_1', '8')).toMatchObject({ progress: 20 });
-    expect(tasks.ofVersion('task_2', '8')).toBeUndefined();
+    tasks.add(task({ status: 'running' }));
+    expect(tasks.ofSequence('task_1', 7)).toBeUndefined();
+    tasks.add(task({ status: 'queued', sequence: 6 }));
+    expect(tasks.ofSequence('task_1', 6)).toMatchObject({ status: 'queued' });
+    tasks.add(task());
+    expect(tasks.ofSequence('task_1', 7)).toMatchObject({ status: 'failed' });
+    expect(tasks.ofSequence('task_1', 8)).toBeUndefined();
+    tasks.add(task({ sequence: 8 }));
+    expect(tasks.ofSequence('task_1', 7)).toBeUndefined();
+    expect(tasks.ofSequence('task_1', 8)).toMatchObject({ sequence: 8 });
+    expect(tasks.ofSequence('task_2', 8)).toBeUndefined();
   });
 
   it('drops a deleted task here and in other processes, also when a read from before the deletion ends later', () => {

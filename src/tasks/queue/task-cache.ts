@@ -3,29 +3,28 @@ import { LRUCache } from 'lru-cache';
 import { Bus } from '../../platform/events/bus.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isFinal } from '../record/task-status.ts';
-import type { TaskVersion } from '../record/task-version.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 const TOPIC = 'task_deleted';
 /** Inputs may be long, so the cache is also bounded by characters, those of the kept JSON included: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
-/** After this time a task is read again: the event of a deletion may be lost, and a new primary may give a number of a transaction again. */
+/** After this time a task is read again: the event of a deletion may be lost. */
 const TTL_MS = 15_000;
 /** Longer than a read of the database takes: a read that began before a deletion must not cache its result. */
 const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Tasks in memory. A final task never changes, but it or one of its files can be deleted, in another process too. An unfinished one is only
- * given to a reader who knows which version the database has now.
+ * Tasks in memory. A final one never changes, but it or one of its files can be deleted, in another process too. A queued one is only given to a
+ * reader who knows which sequence the database has now. Running ones are not kept: some of what clients see of them changes without it.
  * The cache is kept small: with 20,000 tasks garbage collection made every other request a fifth slower.
  */
 @Injectable()
 export class TaskCache implements OnModuleInit {
-  private readonly tasks = new LRUCache<string, TaskVersion>({
+  private readonly tasks = new LRUCache<string, ShownTask>({
     max: 5_000,
     maxSize: CACHED_CHARACTERS,
-    sizeCalculation: ({ task }) => charactersOf(task),
+    sizeCalculation: charactersOf,
     ttl: TTL_MS,
   });
   private readonly dropped = new LRUCache<string, true>({
@@ -46,19 +45,19 @@ export class TaskCache implements OnModuleInit {
 
   /** @returns null once the record has expired; undefined when the task is not cached or not final */
   final(taskId: string): ShownTask | null | undefined {
-    const task = this.tasks.get(taskId)?.task;
+    const task = this.tasks.get(taskId);
     if (!task || !isFinal(task.status)) return undefined;
     return task.expires_at.getTime() <= this.clock.nowMs() ? null : task;
   }
 
-  /** @param version as the database has it now */
-  ofVersion(taskId: string, version: string): ShownTask | undefined {
-    const cached = this.tasks.get(taskId);
-    return cached?.version === version ? cached.task : undefined;
+  /** @param sequence as the database has it now */
+  ofSequence(taskId: string, sequence: number): ShownTask | undefined {
+    const task = this.tasks.get(taskId);
+    return task?.sequence === sequence ? task : undefined;
   }
 
-  add(read: TaskVersion): void {
-    if (!this.dropped.has(read.task.id)) this.tasks.set(read.task.id, read);
+  add(task: ShownTask): void {
+    if (task.status !== 'running' && !this.dropped.has(task.id)) this.tasks.set(task.id, task);
   }
 
   /** Call after the commit of a deletion or correction: every process reads the task again. */

@@ -7,9 +7,6 @@ import { isTaskId } from '../record/task-id.ts';
 import { isFinal } from '../record/task-status.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
-/** No row has this version, so lists read the task once more. */
-const UNKNOWN = '';
-
 /** Reads tasks by id: final ones from memory where they are cached, all others from the database. */
 @Injectable()
 export class CachedTasks {
@@ -34,39 +31,33 @@ export class CachedTasks {
       await endOfTurn();
       return cached;
     }
-    const read = await this.reads.findVersion(taskId);
-    if (read && isFinal(read.task.status)) this.cache.add(read);
-    return read && read.task;
+    const read = await this.reads.find(taskId);
+    if (read) this.keep(read);
+    return read;
   }
 
   /**
    * Of a page that was read just before. Tasks that have changed since are as they are now.
    * @param belongs whether a task that has changed still belongs to the page; one that does not is left out
-   * @returns whether no task was left out
    */
-  async findListed(
-    listed: Listed[],
-    belongs: (task: ShownTask) => boolean,
-  ): Promise<{ tasks: ShownTask[]; isWhole: boolean }> {
-    const cached = listed.map(({ id, version }) => this.cache.ofVersion(id, version));
+  async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
+    const cached = listed.map(({ id, sequence }) => this.cache.ofSequence(id, sequence));
     const missing = listed.filter((_, at) => cached[at] === undefined);
-    if (missing.length === 0) return { tasks: cached as ShownTask[], isWhole: true };
-    const read = await this.reads.findVersions(missing.map(({ id }) => id));
+    if (missing.length === 0) return cached as ShownTask[];
+    const read = await this.reads.findMany(missing.map(({ id }) => id));
     for (const { id } of missing) {
       const found = read.get(id);
       if (found) this.cache.add(found);
     }
-    const tasks = listed.flatMap(({ id, version }, at) => {
-      if (cached[at]) return [cached[at]];
-      const found = read.get(id);
-      return found && (found.version === version || belongs(found.task)) ? [found.task] : [];
+    return listed.flatMap(({ id, sequence }, at) => {
+      const found = cached[at] ?? read.get(id);
+      return found && (found.sequence === sequence || belongs(found)) ? [found] : [];
     });
-    return { tasks, isWhole: tasks.length === listed.length };
   }
 
-  /** Caches a final state that the feed has brought; ignores others. One that is cached already is not kept for longer. */
+  /** Caches a final task; ignores others. One that is cached already is not kept for longer. */
   keep(task: ShownTask): void {
-    if (isFinal(task.status) && this.cache.final(task.id) === undefined) this.cache.add({ task, version: UNKNOWN });
+    if (isFinal(task.status) && !this.cache.ofSequence(task.id, task.sequence)) this.cache.add(task);
   }
 }
 

@@ -36,11 +36,11 @@ export interface Approximation {
 }
 
 /**
- * The task as stored: the single source of truth. Property and column names are the same, so a row read by raw SQL also has
+ * An unfinished task: the queue, and what its worker notes. Property and column names are the same, so a row read by raw SQL also has
  * this type. The statements that write it are in `sql/`.
  */
-@Entity('tasks')
-export class Task {
+@Entity('tasks_live')
+export class LiveTask {
   /** `task_` + 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
@@ -48,7 +48,7 @@ export class Task {
   @Column('text') model: string;
   /** Of the model that it was created under, or that it first ran under; null in tasks created before this column existed. */
   @Column('text', { nullable: true }) model_version: string | null;
-  @Column('text') status: TaskStatus;
+  @Column('text') status: 'queued' | 'running';
   /** Percent. */
   @Column('smallint') progress: number;
   /** Rises by one with every visible change. */
@@ -71,18 +71,31 @@ export class Task {
   @Column('boolean') task_events: boolean;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
-  @Column('timestamptz', { nullable: true }) completed_at: Date | null;
-  /**
-   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
-   * start.
-   */
-  @Column('timestamptz') deadline_at: Date;
-  /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
-  @Column('real', { nullable: true }) run_deadline_s: number | null;
-  /** Seconds from the end that the files are kept; null: as long as the process that ends the task is configured. */
-  @Column('double precision', { nullable: true }) file_retention_s: number | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
+  /** Seconds from the end that the files are kept; null: as long as the process that ends the task is configured. */
+  @Column('double precision', { nullable: true }) file_retention_s: number | null;
+  /** By the interface that took the request, before any provider was asked. */
+  @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
+  /** Of the request that created the task, for the log; null in tasks created before this column existed. */
+  @Column('text', { nullable: true }) request_id: string | null;
+  /** The traceparent of that request's span; null when it was not sampled. */
+  @Column('text', { nullable: true }) trace_parent: string | null;
+  /** Whether the task waits behind those of normal priority. */
+  @Column('boolean') low: boolean;
+  /** The UTC day in whose budget the task counts; null when its API key had none. */
+  @Column('date', { nullable: true }) budget_day: string | null;
+  /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
+  @Column('bigint', { nullable: true }) reserved_micros: string | null;
+
+  /** A claim may take the task: it was never claimed and is not parked. Only statements about the line name this column. */
+  @Column('boolean') waits: boolean;
+  /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
+  @Column('boolean') parked: boolean;
+  /** Queued and parked, because this pause holds it; null: none does. */
+  @Column('text', { nullable: true }) paused_by: string | null;
+  /** The place in the line of waiting tasks: lower numbers are claimed first. See sql/line.ts. */
+  @Column('smallint') priority: number;
 
   /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */
   @Column('integer') attempt: number;
@@ -91,19 +104,13 @@ export class Task {
   /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
   @Column('text', { nullable: true }) worker_id: string | null;
-  /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
-  @Column('boolean') parked: boolean;
-  /** Queued and parked, because this pause holds it; null: none does. Not cleared when the task ends. */
-  @Column('text', { nullable: true }) paused_by: string | null;
-  /** The place in the line of waiting tasks: lower numbers are claimed first. See sql/line.ts. */
-  @Column('smallint') priority: number;
-  /** Whether the task waits behind those of normal priority. */
-  @Column('boolean') low: boolean;
-
-  /** Of the request that created the task, for the log; null in tasks created before this column existed. */
-  @Column('text', { nullable: true }) request_id: string | null;
-  /** The traceparent of that request's span; null when it was not sampled. */
-  @Column('text', { nullable: true }) trace_parent: string | null;
+  /**
+   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
+   * start.
+   */
+  @Column('timestamptz') deadline_at: Date;
+  /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
+  @Column('real', { nullable: true }) run_deadline_s: number | null;
 
   @Column('text', { nullable: true }) provider: string | null;
   /** Base URL that was called. With provider and credential it identifies the binding that must continue after a crash. */
@@ -118,9 +125,6 @@ export class Task {
   @Column('text', { nullable: true }) upstream_request_id: string | null;
   /** By the provider of the last submit. */
   @Column('json', { nullable: true }) approximations: Approximation[] | null;
-  /** By the interface that took the request, before any provider was asked. */
-  @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
-
   /** Fixed by the intent to submit; null before, after a withdrawal, and without a matching price. */
   @Column('json', { nullable: true }) price: FixedPrice | null;
   /** Paid calls so far. */
@@ -129,16 +133,60 @@ export class Task {
   @Column('integer') lost_submits: number;
   /** The full price of the lost submits. */
   @Column('bigint') lost_micros: string;
-  /** The UTC day in whose budget the task counts; null when its API key had none. */
-  @Column('date', { nullable: true }) budget_day: string | null;
-  /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
-  @Column('bigint', { nullable: true }) reserved_micros: string | null;
-  /** Written by the statement that ends the task; null in tasks that ended before this column existed. */
-  @Column('json', { nullable: true }) usage: StoredUsage | null;
-
   /** What happened to the task, but for what follows from other columns; null: nothing. */
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
+}
 
+/** A final task. The statement that ends a task moves it here; it never comes back. Columns that `LiveTask` has too are explained there. */
+@Entity('tasks_done')
+export class DoneTask {
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  @Column('text') kind: MediaKind;
+  @Column('text') model: string;
+  @Column('text', { nullable: true }) model_version: string | null;
+  @Column('text') status: 'succeeded' | 'failed';
+  @Column('smallint') progress: number;
+  @Column('integer') sequence: number;
+  @Column('json') input: Record<string, unknown>;
+  @Column('jsonb') metadata: Record<string, string>;
+  @Column('text') source: TaskSource;
+  @Column('text', { nullable: true }) parent_task_id: string | null;
+  @Column('text', { nullable: true }) relation: TaskRelation | null;
+  @Column('smallint') partial_images: number;
+  @Column('text', { nullable: true }) batch_id: string | null;
+  @Column('integer', { nullable: true }) batch_index: number | null;
+  @Column('text', { nullable: true }) custom_id: string | null;
+  @Column('boolean') task_events: boolean;
+  @Column('timestamptz') created_at: Date;
+  @Column('timestamptz', { nullable: true }) started_at: Date | null;
+  /** The time of the transaction that ended the task. */
+  @Column('timestamptz') completed_at: Date;
+  @Column('timestamptz') expires_at: Date;
+  @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
+  @Column('text', { nullable: true }) request_id: string | null;
+  @Column('text', { nullable: true }) trace_parent: string | null;
+  @Column('boolean') low: boolean;
+  @Column('date', { nullable: true }) budget_day: string | null;
+
+  @Column('integer') attempt: number;
+  @Column('smallint') losses: number;
+  @Column('text', { nullable: true }) worker_id: string | null;
+  @Column('timestamptz') deadline_at: Date;
+  @Column('text', { nullable: true }) provider: string | null;
+  @Column('text', { nullable: true }) provider_url: string | null;
+  @Column('text', { nullable: true }) provider_model: string | null;
+  @Column('text', { nullable: true }) credential: string | null;
+  @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
+  @Column('text', { nullable: true }) upstream_id: string | null;
+  @Column('text', { nullable: true }) upstream_request_id: string | null;
+  @Column('json', { nullable: true }) approximations: Approximation[] | null;
+  @Column('integer') submits: number;
+  @Column('integer') lost_submits: number;
+  @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
+
+  /** Written by the statement that ends the task; null in tasks that ended before this column existed. */
+  @Column('json', { nullable: true }) usage: StoredUsage | null;
   @Column('json', { nullable: true }) result: StoredOutput[] | null;
   @Column('json', { nullable: true }) error: TaskError | null;
   /** The files of `result` are deleted after this time; null without files. */
@@ -147,6 +195,10 @@ export class Task {
   /** Reserved by a worker that deletes what has expired of this task, until then. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 }
+
+/** A task of the view `tasks`, which has both. A column that its table lacks is null there, or as it was never written. */
+export type Task = Omit<LiveTask, 'status' | 'waits'> &
+  Omit<DoneTask, keyof LiveTask | 'completed_at'> & { status: TaskStatus; completed_at: Date | null };
 
 /**
  * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need: in this order they are
@@ -194,6 +246,25 @@ export const SHOWN = Object.keys(shownTask(() => null as never)) as (keyof Shown
 
 /** For a `select`. */
 export const SHOWN_COLUMNS = SHOWN.join(', ');
+
+/** What an unfinished task has no column for, with the types. */
+const OF_END: Partial<Record<keyof ShownTask, string>> = {
+  completed_at: 'timestamptz',
+  result: 'json',
+  error: 'json',
+  files_expire_at: 'timestamptz',
+  usage: 'json',
+};
+
+/** SQL: what a task lacks until it ends. */
+export const NOTHING_OF_END = Object.entries(OF_END)
+  .map(([column, type]) => `null::${type} as ${column}`)
+  .join(', ');
+
+/** For a statement that returns rows `t` of `tasks_live`. */
+export const SHOWN_OF_LIVE = `${SHOWN.filter((column) => !OF_END[column])
+  .map((column) => `t.${column}`)
+  .join(', ')}, ${NOTHING_OF_END}`;
 
 /** @param row of `Sql.runForValues`, which begins with `SHOWN_COLUMNS` */
 export function toShownTask(row: readonly unknown[]): ShownTask {

@@ -1,6 +1,7 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { isOneOf } from './held.ts';
 import { agedPlaceOf } from './line.ts';
 
 /** Seconds that a task waits before it may overtake newer tasks of other keys. */
@@ -14,9 +15,9 @@ const AGED_AFTER_S = 60;
  */
 const oldest = (low: 'low' | 'not low', unfinished: string): string => `
       select t.*, l.weight from key_load l, lateral (
-        select id, api_key_id, low, priority, created_at from tasks
-        where api_key_id = l.api_key_id and status = 'queued' and not parked and ${low}
-        order by id limit l.weight for update skip locked) t
+        select id, api_key_id, low, priority, created_at from tasks_live
+        where ${equalsOrdered('api_key_id', 'l.api_key_id')} and waits and ${low}
+        order by api_key_id, id limit l.weight for update skip locked) t
       where l.queued > 0 and ${unfinished} > 0`;
 
 const AGE: Statement = {
@@ -31,7 +32,8 @@ const AGE: Statement = {
     ), placed as (
       select id, priority, ${agedPlaceOf('low', 'nth', 'weight')} as place from oldest
     )
-    update tasks t set priority = p.place from placed p where ${hasIdOf('p.id')} and p.place < p.priority
+    update tasks_live t set priority = p.place from placed p
+    where ${isOneOf('select id from placed where place < priority')} and t.id = p.id
     returning t.id`,
 };
 

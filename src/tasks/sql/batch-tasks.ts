@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { hidden, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
@@ -7,20 +6,18 @@ import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',
   text: `
-    select id, api_key_id from tasks where batch_id = $1 and ${hidden('status')} in ('queued', 'running')
+    select id, api_key_id from tasks_live where batch_id = $1
     order by status, batch_index`,
 };
 
 const FINAL: Statement = {
   name: 'tasks.final_of_batch',
   text: `
-    select ${SHOWN_COLUMNS} from tasks
-    where batch_id = $1 and batch_index > $2 and ${hidden('status')} in ('succeeded', 'failed')
-      and ${hiddenTime('expires_at')} > now()
+    select ${SHOWN_COLUMNS} from tasks_done where batch_id = $1 and batch_index > $2 and expires_at > now()
     order by batch_index limit $3`,
 };
 
-/** Raw SQL because each statement is shaped for the index `tasks_of_batch`. */
+/** Raw SQL because each statement is shaped for an index of batches. */
 @Injectable()
 export class BatchTasks {
   constructor(private readonly sql: Sql) {}

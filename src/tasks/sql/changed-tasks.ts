@@ -1,25 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { PLANNED_SEPARATELY, byIds, hidden } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** Most ids in one result; a full result may be incomplete. */
 export const MAX_CHANGED = 10_000;
 
-/** Reads key by key from the index `tasks_unfinished_of_key` and sorts afterwards. */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_keys',
   text: `
-    select t.id from unnest($1::text[]) as w(api_key_id), lateral (
-      select id from tasks
-      where api_key_id = w.api_key_id and status in ('queued', 'running') and expires_at > now() ${PLANNED_SEPARATELY}) t
-    order by t.id limit ${MAX_CHANGED}`,
+    select id from tasks_live where api_key_id = any($1::text[]) and expires_at > now() order by api_key_id, id limit ${MAX_CHANGED}`,
 };
 
-/** Reads from the index `tasks_ended_of_key`. */
 const ENDED_SINCE: Statement = {
   name: 'tasks.ended_since',
   text: `
-    select id from tasks
+    select id from tasks_done
     where api_key_id = $1 and completed_at > to_timestamp($2::float8 / 1000) and expires_at > now()
     order by completed_at limit ${MAX_CHANGED}`,
 };
@@ -28,7 +22,7 @@ const ENDED_SINCE: Statement = {
 const ENDED_WITHIN: Statement = {
   name: 'tasks.ended_within',
   text: `
-    select id from tasks
+    select id from tasks_done
     where api_key_id = any($1::text[]) and completed_at > now() - make_interval(secs => $2) and expires_at > now()
     order by completed_at desc limit ${MAX_CHANGED}`,
 };
@@ -36,7 +30,7 @@ const ENDED_WITHIN: Statement = {
 /** Those of the given tasks that have ended: a watcher may have missed the only event of the end. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
-  text: `select id from ${byIds('tasks', '$1')} where ${hidden('tasks.status')} in ('succeeded', 'failed')`,
+  text: 'select id from tasks_done where id = any($1::text[])',
 };
 
 const NOW: Statement = {
@@ -53,8 +47,8 @@ export class ChangedTasks {
   constructor(private readonly sql: Sql) {}
 
   /** Oldest first. */
-  unfinished(apiKeyIds: readonly string[]): Promise<string[]> {
-    return this.ids(UNFINISHED, [apiKeyIds]);
+  async unfinished(apiKeyIds: readonly string[]): Promise<string[]> {
+    return (await this.ids(UNFINISHED, [apiKeyIds])).sort();
   }
 
   /**

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
-import { hasIdOf, hidden } from '../../platform/database/planner.ts';
+import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../record/lease.ts';
+import { NOTHING_OF_END } from '../record/task.entity.ts';
 import { LowShare } from './low-share.ts';
 import { WORKER_ID } from '../record/worker-id.ts';
 import { isLockTimeout } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
+import { isOneOf } from './held.ts';
 import { NO_TURNS, type Turns, turnsOf } from './claim-turns.ts';
 import { LOW_FROM } from './line.ts';
 import type { TaskStatus } from '../record/task-status.ts';
@@ -42,11 +44,11 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
   text: `
     with paused as (${PAUSED_MODELS}
     ), lapsed as (
-      select id, api_key_id, status, priority, model from tasks
+      select id, api_key_id, status, priority, model from tasks_live
       where ${lapsed}
       order by lease_until limit $1 for update skip locked
     ), ${turns.taken} waiting as (
-      select id, api_key_id, status, priority, model from tasks
+      select id, api_key_id, status, priority, model from tasks_live
       where ${waiting}
       order by priority, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
     ), candidates as (
@@ -62,39 +64,40 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
       select p.id, p.status from placed p left join load l using (api_key_id)
       where p.status = 'running' or l.max_running = 0 or l.running + p.place <= l.max_running
     ), claimed as (
-      update tasks t
-      set status = 'running', attempt = t.attempt + 1, losses = t.losses + (g.status = 'running')::int,
+      update tasks_live t
+      set status = 'running', waits = false, attempt = t.attempt + 1, losses = t.losses + (t.attempt > 0)::int,
           lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
           deadline_at = case when t.started_at is null
                              then now() + coalesce(make_interval(secs => t.run_deadline_s), t.deadline_at - t.created_at)
                              else t.deadline_at end,
           sequence = t.sequence + 1,
-          timeline = case when g.status = 'running' then ${RECLAIMED} else t.timeline end
-      from granted g where ${hasIdOf('g.id')}
-      returning t.*, g.status as was, extract(epoch from t.deadline_at - now())::float8 as remaining_s
+          timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end
+      where ${isOneOf('select id from granted')}
+      returning t.*, ${NOTHING_OF_END}, case when t.attempt = 1 then 'queued' else 'running' end as was,
+                extract(epoch from t.deadline_at - now())::float8 as remaining_s
     ), counted as (
       update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks
       from (select api_key_id, count(*) as tasks from claimed where was = 'queued' group by api_key_id) c
       where l.api_key_id = c.api_key_id
     ), parked as (
-      update tasks t set parked = true, paused_by = r.pause_id,
+      update tasks_live t set parked = true, waits = false, paused_by = r.pause_id,
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
                         else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
       from ready r
-      where ${hasIdOf('r.id')} and r.id not in (select id from granted)
+      where ${isOneOf('select id from ready where id not in (select id from granted)')} and t.id = r.id
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
     order by c.priority, c.id`,
 });
 
 /** $5: not only released tasks, but any whose lease has expired. */
-const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4
-        and ${hidden('tasks.status')} = 'running'`;
+const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
 /** Passes over the tasks of API keys whose counters row is locked, for the time in which one stays locked. */
-const UNLOCKED = 'and exists (select 1 from key_load l where l.api_key_id = tasks.api_key_id for update skip locked)';
+const UNLOCKED =
+  'and exists (select 1 from key_load l where l.api_key_id = tasks_live.api_key_id for update skip locked)';
 
-const WAITING = `status = 'queued' and not parked`;
+const WAITING = 'waits';
 const LOW = `${WAITING} and priority >= ${LOW_FROM}`;
 const NOT_TAKEN = 'id <> all(array(select id from turns))';
 
@@ -117,14 +120,14 @@ const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
  */
 const LOOKAHEAD = 200;
 
-const KEY = hidden('api_key_id'); // no index of it is a way to the leases
 /** One task of each key but $10. */
 const LAPSED_OF_OTHERS = `${LAPSED} and id in (
-        select distinct on (${KEY}) id from tasks where ${LAPSED} and api_key_id <> all($10::text[])
-        order by ${KEY}, lease_until)`;
-const headOfOthers = (waiting: string): string => `${hidden('tasks.status')} = 'queued' and not parked and id in (
         select distinct on (api_key_id) id
-        from (select id, api_key_id, priority from tasks where ${waiting}
+        from (select id, api_key_id, lease_until from tasks_live where ${LAPSED} ${PLANNED_SEPARATELY}) lapsed
+        where api_key_id <> all($10::text[]) order by api_key_id, lease_until)`;
+const headOfOthers = (waiting: string): string => `waits and id in (
+        select distinct on (api_key_id) id
+        from (select id, api_key_id, priority from tasks_live where ${waiting}
               order by priority, id limit ${LOOKAHEAD}) head
         where api_key_id <> all($10::text[]) order by api_key_id, priority, id)`;
 const OTHERS = `${headOfOthers(WAITING)} and api_key_id <> all(array(select api_key_id from turns))`;

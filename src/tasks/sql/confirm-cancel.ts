@@ -1,4 +1,3 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { settled } from './settle-budgets.ts';
@@ -12,7 +11,7 @@ const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',
   text: `
     with held as (
-      select id, api_key_id, budget_day, (usage->>'cost_micros')::bigint as cost_micros from tasks
+      select id, api_key_id, budget_day, (usage->>'cost_micros')::bigint as cost_micros from tasks_done
       where id = $1 and lost_submits = 0 and error->>'code' in ('task_cancelled', 'task_deadline_exceeded') for update
     ), corrected as (
       update usage_ledger l set cost_micros = 0, basis = 'free' from held
@@ -22,10 +21,10 @@ const CONFIRM: Statement = {
       select api_key_id, budget_day, 0 as reserved_micros, -cost_micros as cost_micros
       from held join corrected on task_id = id
     ), ${settled('returned', 'returned')}
-    update tasks t
+    update tasks_done t
     set sequence = t.sequence + 1,
         usage = t.usage::jsonb || '{"cost_micros": 0, "basis": "free"}'
-    from corrected where ${hasIdOf('corrected.task_id')}
+    from corrected where t.id = corrected.task_id
     returning t.id`,
 };
 

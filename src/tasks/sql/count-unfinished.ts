@@ -8,13 +8,12 @@ export interface Unfinished {
   running: number;
 }
 
-/** Reads all unfinished tasks from the index `tasks_due`, which holds no others. */
 const COUNT: Statement = {
   name: 'tasks.count_unfinished',
   text: `
     select model, count(*) filter (where status = 'queued')::int as queued,
            count(*) filter (where status = 'running')::int as running
-    from tasks where completed_at is null group by model`,
+    from tasks_live group by model`,
 };
 
 /** Raw SQL because of the filtered aggregates. */

@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { hidden, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { DROPPED_BELOW } from './task-partitions.ts';
 
 /**
  * How long the record of a deleted task stays after the end of the task, for other processes: a stream or a worker that is
@@ -10,17 +8,12 @@ import { DROPPED_BELOW } from './task-partitions.ts';
  */
 export const SETTLED_AFTER = `interval '5 minutes'`;
 
-/**
- * An expired record is visible to no request in any process, and the purge deletes it with its files. Where it would leave the record to
- * its partition, it finds it by the files.
- */
+/** An expired record is visible to no request in any process, and the purge deletes it with its files. */
 const DELETE: Statement = {
   name: 'tasks.delete',
   text: `
-    update tasks set expires_at = now(), purge_after = completed_at + ${SETTLED_AFTER},
-           files_expire_at = case when id < ${DROPPED_BELOW} then now() else files_expire_at end,
-           files_purged = files_purged and id >= ${DROPPED_BELOW}
-    where id = $1 and api_key_id = $2 and ${hidden('status')} in ('succeeded', 'failed') and ${hiddenTime('expires_at')} > now()
+    update tasks_done set expires_at = now(), purge_after = completed_at + ${SETTLED_AFTER}
+    where id = $1 and api_key_id = $2 and expires_at > now()
     returning id`,
 };
 

@@ -1,7 +1,8 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
 import type { CallerLimits } from '../../auth/access/caller.ts';
 import { taskError } from '../record/task-error.ts';
+import { heldWhere, isOneOf } from './held.ts';
+import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
@@ -10,14 +11,12 @@ import { settled } from './settle-budgets.ts';
  * row of key_load. A queued task has made no paid call. $1 the key, $2 the error.
  */
 const END_QUEUED = `
-  with held as (
-    select id from tasks where api_key_id = $1 and status = 'queued' order by id for update
-  ), ended as (
-    update tasks t
-    set status = 'failed', error = $2::json, completed_at = now(), sequence = t.sequence + 1, progress = 0,
-        lease_until = null, parked = false
-    from held h where ${hasIdOf('h.id')}
-    returning t.*
+  with ${heldWhere('api_key_id = $1 and attempt = 0')}, ended as (
+    delete from tasks_live t where ${isOneOf('select id from held')} and t.attempt = 0
+    returning t.*, now() as completed_at
+  ), kept as (
+    insert into tasks_done (${MOVED}, status, progress, sequence, completed_at, error)
+    select ${MOVED}, 'failed', 0, sequence + 1, completed_at, $2::json from ended
   ), ledger as (
     insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, resolution, source, batch_id, metadata,
                               images, video_seconds, submits, cost_micros, basis)

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import type { ApiError } from '../../errors/api-error.ts';
-import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type EndHook, type Ending, LONGEST_END_MS } from '../record/ending.ts';
@@ -10,20 +9,16 @@ import { chargeOf } from '../record/charge.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
-import { CHARGE_COLUMNS, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
+import { heldWithin, isHeld } from './held.ts';
+import { MOVED, MOVED_BUT_TIMELINE, WRITTEN } from './moved-columns.ts';
+import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
 import type { TaskStatus } from '../record/task-status.ts';
 import { settled } from './settle-budgets.ts';
 
-/** Columns for workers, more than half of a row, are not returned: they are not read afterwards. */
-const SHOWN_OF_ENDED = SHOWN_COLUMNS.replace(/\w+/g, 't.$&');
-
-/** Of a task that ends, what the statement needs beside its id. */
-const LOCKED_COLUMNS = 't.id, t.status, t.submitted_at, t.provider, t.price, t.input, t.lost_submits, t.lost_micros';
-
 /**
- * Ends only queued or running tasks, and with an `attempt` only those that this claim holds: when a finish and a cancel
+ * Moves unfinished tasks to the final ones, and with an `attempt` only those that this claim holds: when a finish and a cancel
  * race, one finds the row and the other does not. The ledger gets its row here too, so a task is counted once, however
- * it ends. The transaction locks tasks -> key_load -> key_budgets, each in order. The counters of the keys are no part of this
+ * it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order. The counters of the keys are no part of this
  * statement: nearly always it would wait for them, and after a wait for a row PostgreSQL sets up all parts of a statement once more,
  * which was a quarter of its time.
  */
@@ -32,27 +27,23 @@ const END: Statement = {
   text: `
     with wanted as (
       select * from json_to_recordset($1::json) as w(
-        id text, attempt int, lapsed boolean, unclaimed boolean, status text, result json, error json, moments jsonb, ${CHARGE_COLUMNS}), ${lockWait('$3')}
-    ), held as (
-      select t.id, t.status as was, w.status, w.result, w.error, w.moments, ${CHARGES}
-      from ${lockedTasks(
-        5,
-        `${hidden('t.status')} in ('queued', 'running')
-        and (w.attempt is null or (${hidden('t.status')} = 'running' and t.attempt = w.attempt))
+        id text, attempt int, lapsed boolean, unclaimed boolean, outcome text, result json, error json, moments jsonb, ${CHARGE_COLUMNS})
+    ), ${heldWithin('$5', lockWait('$3'))}, gone as (
+      delete from tasks_live t using wanted w
+      where ${isHeld()}
+        and (w.attempt is null or t.attempt = w.attempt)
         and (w.lapsed is not true or t.lease_until < now())
-        and (w.unclaimed is not true or ${hidden('t.status')} = 'queued')`,
-        LOCKED_COLUMNS,
-      )} cross join ${CHARGED}
+        and (w.unclaimed is not true or t.attempt = 0)
+      returning t.*, w.outcome, w.result, w.error, w.moments, ${CHARGE_NAMES}
     ), ended as (
-      update tasks t
-      set status = h.status, result = h.result, error = h.error, completed_at = now(), sequence = t.sequence + 1,
-          progress = case when h.status = 'succeeded' then 100
-                          when h.error->>'code' = 'task_cancelled' then 0 else t.progress end,
-          files_expire_at = case when h.status = 'succeeded' then least(now() + make_interval(secs => coalesce(t.file_retention_s, $2)), t.expires_at) end,
-          timeline = case when h.moments is null then t.timeline else ${withMoments('t.timeline', 'h.moments')} end,
-          lease_until = null, parked = false, usage = ${usageJson('$4')}
-      from held h where ${hasIdOf('h.id')} and ${within(5)}
-      returning ${SHOWN_OF_ENDED}, t.budget_day, t.reserved_micros, h.was, ${LEDGER_COLUMNS}
+      select ${MOVED_BUT_TIMELINE}, outcome as status, status as was, sequence + 1 as sequence, now() as completed_at, result, error,
+             case when outcome = 'succeeded' then 100 when error->>'code' = 'task_cancelled' then 0 else progress end::smallint as progress,
+             case when outcome = 'succeeded' then least(now() + make_interval(secs => coalesce(file_retention_s, $2)), expires_at) end as files_expire_at,
+             case when moments is null then timeline else ${withMoments('timeline', 'moments')} end as timeline,
+             ${usageJson('$4')} as usage, reserved_micros, ${LEDGER_COLUMNS}
+      from (select g.*, ${CHARGES} from gone g cross join ${CHARGED}) h
+    ), kept as (
+      insert into tasks_done (${MOVED}, ${WRITTEN}) select ${MOVED}, ${WRITTEN} from ended
     ), ${LEDGER}
     select ${SHOWN_COLUMNS}, was, budget_day::text, reserved_micros, cost_micros from ended`,
 };
@@ -112,7 +103,7 @@ export class EndTasks {
       this.config.fileRetentionDays * DAY_S,
       wait,
       this.terms.currency,
-      ...boundsOf(rows.map(({ id }) => id)),
+      rows.map(({ id }) => id),
     ];
     const keys = [...new Set(rows.map((ending) => ending.api_key_id))];
     const { ended, afterCommit } = await this.sql.transaction((tx, commit) => this.write(tx, commit, values, keys));
@@ -155,16 +146,11 @@ export class EndTasks {
 
 const toJson = (endings: Ending[], currency: string): string =>
   JSON.stringify(
-    endings.map(({ id, attempt, lapsed, unclaimed, outcome, moments, usage, resolution }) => ({
-      id,
-      attempt,
-      lapsed,
-      unclaimed,
-      moments,
-      ...outcome,
-      ...chargeOf({ outcome, usage }, currency),
-      resolution,
-    })),
+    endings.map(({ id, attempt, lapsed, unclaimed, outcome, moments, usage, resolution }) => {
+      const { status, ...ends } = outcome;
+      const charge = chargeOf({ outcome, usage }, currency);
+      return { id, attempt, lapsed, unclaimed, moments, outcome: status, ...ends, ...charge, resolution };
+    }),
   );
 
 /** An ended task, as far as the counters of its API key need it. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
-import { hidden, hiddenTime } from '../../platform/database/planner.ts';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { SETTLED_AFTER } from './delete-task.ts';
 
@@ -15,25 +15,23 @@ const READ: Statement = {
     select id, status in ('queued', 'running') as is_unfinished, files_purged,
            coalesce(completed_at < now() - ${SETTLED_AFTER}, false) as is_settled,
            case when files_purged then 0 else coalesce(json_array_length(result), 0) end as files
-    from tasks where api_key_id = $1 and id > $2 order by id limit ${TASKS}`,
+    from tasks where ${equalsOrdered('api_key_id', '$1::text')} and id > $2 order by api_key_id, id limit ${TASKS}`,
 };
 
 /** No request finds the tasks any more, and the purge leaves them to the erasure, which counts them. */
 const HIDE: Statement = {
   name: 'tasks.hide',
   text: `
-    update tasks t set expires_at = least(expires_at, now()), purge_after = now() + interval '1 day'
-    from unnest($1::text[]) as w(id)
-    where t.id = w.id and ${hidden('t.status')} in ('succeeded', 'failed')
-      and (${hiddenTime('t.expires_at')} > now() or purge_after is null or purge_after < now() + interval '12 hours')
+    update tasks_done t set expires_at = least(expires_at, now()), purge_after = now() + interval '1 day'
+    where t.id = any($1::text[])
+      and (t.expires_at > now() or purge_after is null or purge_after < now() + interval '12 hours')
     returning t.id`,
 };
 
 const DELETE: Statement = {
   name: 'tasks.erase',
   text: `
-    delete from tasks t using unnest($1::text[]) as w(id)
-    where t.id = w.id and t.api_key_id = $2 and ${hidden('t.status')} in ('succeeded', 'failed')`,
+    delete from tasks_done where id = any($1::text[]) and api_key_id = $2`,
 };
 
 const DELETE_KEYS: Statement = {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import type { TaskPage } from './page-of-tasks.ts';
@@ -22,7 +22,7 @@ const CHILDREN: Statement = {
              as w(api_key_id, parent_id, after, size, request),
            lateral (
       select ${SHOWN_COLUMNS} from tasks
-      where ${equalsOrdered('api_key_id', 'w.api_key_id')} and parent_task_id = w.parent_id and id < w.after and ${hiddenTime('expires_at')} > now()
+      where ${equalsOrdered('api_key_id', 'w.api_key_id')} and parent_task_id = w.parent_id and id < w.after and expires_at > now()
       order by api_key_id desc, id desc limit w.size) t
     order by w.request, t.id desc`,
 };

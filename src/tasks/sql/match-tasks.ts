@@ -1,17 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { escapeIdentifier } from 'pg';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { patternOf, wordsOf } from '../record/search-words.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import type { Listed, PageRequest } from './page-of-tasks.ts';
-import { INDEXED_KEY, INDEXED_PROMPT, type Span, WordIndexes } from './word-indexes.ts';
 import { MEDIA_KINDS } from '../../models/definition/media-kind.ts';
-import { equalsOrdered, hidden, hiddenTime, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
+import { equalsOrdered, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { TASK_SOURCES } from '../record/task-origin.ts';
 import { SHOWN_COLUMNS } from '../record/task.entity.ts';
-import { ROW_VERSION } from '../record/task-version.ts';
-import { TaskConditions } from './task-conditions.ts';
-import { isOfStretch } from './word-stretches.ts';
+import { TaskConditions, UNFINISHED } from './task-conditions.ts';
+import { TaskWordsIndex } from './task-words.ts';
 
 /** A word that so many tasks have is found sooner in the order of the list, or by another filter. The index reads this many in some 10 ms. */
 const MANY = 2_000;
@@ -21,7 +18,7 @@ interface Bound {
   values: unknown[];
 }
 
-/** Filters are combined in 100,000 ways, and a text with the name of a partition is soon out of date. */
+/** Filters are combined in 100,000 ways. */
 const isUnprepared = true;
 
 /** What to look for, and how many rows of it. */
@@ -44,23 +41,22 @@ const isIndexed = (filter: TaskFilter): boolean =>
  * The next tasks of the list that match, and the last one that was compared, whether it matches or not. `beside`: how many so far match the filter
  * without its words.
  */
-export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number, until?: string): Bound {
+export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  next.where('after', after, (value) => `id ${order === 'desc' ? '<' : '>'} ${value}`);
-  next.where('until', until, (value) => `id ${order === 'desc' ? '>=' : '<'} ${value}`);
+  next.whereId('after', order === 'desc' ? '<' : '>', after);
   next.restrictTimes(filter);
   matching.restrictRest(filter);
   const beside = new TaskConditions(values);
   if (filter.search) beside.restrictRest({ ...filter, search: null });
   const name = next.nameOf(`tasks.match ${count}`, ...(order === 'asc' ? [order] : []));
   const text = `
-    select id, version, nth, beside, matches from (
+    select id, sequence, nth, beside, matches from (
       select next.*, (true ${matching.sql}) is true as matches from (
-        select ${SHOWN_COLUMNS}, ${ROW_VERSION}, row_number() over so_far::int as nth,
+        select ${SHOWN_COLUMNS}, row_number() over so_far::int as nth,
                ${beside.sql ? `count(*) filter (where true ${beside.sql}) over so_far::int` : 'null'} as beside
         from tasks
-        where ${equalsOrdered('api_key_id', '$1::text')} and ${hiddenTime('expires_at')} > now() ${next.sql}
+        where ${equalsOrdered('api_key_id', '$1::text')} and expires_at > now() ${next.sql}
         window so_far as (order by api_key_id ${order}, id ${order} rows unbounded preceding)
         order by api_key_id ${order}, id ${order} limit ${count}) next) page
     where matches or nth = ${count}
@@ -72,7 +68,7 @@ export function compared({ apiKeyId, filter, after, order, wanted }: Search, cou
 const anyOf = (values: readonly string[]): string => `any(array[${values.map((value) => `'${value}'`).join(', ')}])`;
 
 /**
- * True of every task. `source` and `kind` are the first columns of the index `tasks_facets` behind the key, and have few values: naming them all
+ * True of every task. `source` and `kind` are the first columns of the index `tasks_done_facets` behind the key, and have few values: naming them all
  * opens it to a filter that has only one of the columns behind them.
  */
 const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
@@ -83,67 +79,85 @@ const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDI
  */
 export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const conditions = new TaskConditions([apiKeyId, wanted]);
-  conditions.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
+  conditions.whereId('after', order === 'desc' ? '<' : '>', after, { hidesId: true });
   conditions.restrictTimes(filter, { hidesId: true });
   conditions.restrictRest(filter);
   const text = `
-    select id, version from (
-      select id, ${ROW_VERSION} from tasks
-      where ${indexedBy(filter)} and ${hiddenTime('expires_at')} > now()
-        ${conditions.sql} ${PLANNED_SEPARATELY}) matching
+    select * from (${byIndex('id, sequence', filter, conditions)} ${PLANNED_SEPARATELY}) matching
     order by id ${order} limit $2`;
   const name = conditions.nameOf('tasks.match_rest', ...(order === 'asc' ? [order] : []));
   return { statement: { name, text, isUnprepared }, values: conditions.values };
-}
-
-/**
- * Tasks of the span that have these words, by the index of its partitions, or of a stretch of one. The other filters are applied to what was read,
- * so that the limit bounds the work.
- */
-export function fewWithWords(search: Search, span: Span, words: string[]): Bound {
-  const { apiKeyId, filter, after, order, wanted } = search;
-  const values: unknown[] = [apiKeyId, wanted];
-  const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  const hidesId = span.partition !== undefined;
-  next.where('after', after, (value) => `${hidesId ? hidden('id') : 'id'} ${order === 'desc' ? '<' : '>'} ${value}`);
-  if (!hidesId) {
-    next.where('', span.from, (value) => `id >= ${value}`);
-    next.where('', span.to, (value) => `id < ${value}`);
-  }
-  next.restrictTimes(filter, { hidesId });
-  for (const word of words) next.where('', patternOf(word), (value) => `${INDEXED_PROMPT} ilike ${value}::text`);
-  matching.restrictRest(filter);
-  const name = matching.nameOf(next.nameOf(`tasks.match_words ${words.length}`, ...(order === 'asc' ? [order] : [])));
-  const table = escapeIdentifier(span.partition ?? 'tasks');
-  const from = `${table} as tasks where ${INDEXED_KEY} = $1::text ${hidesId ? `and ${isOfStretch(span)}` : ''}`;
-  const text = atMostMany(from, next, matching, order);
-  return { statement: { name, text, isUnprepared }, values };
 }
 
 /** Tasks that the filter selects without its words, by an index. */
 export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
-  next.where('after', after, (value) => `${hidden('id')} ${order === 'desc' ? '<' : '>'} ${value}`);
+  next.whereId('after', order === 'desc' ? '<' : '>', after, { hidesId: true });
   next.restrictTimes(filter, { hidesId: true });
   next.restrictRest({ ...filter, search: null });
   matching.restrictRest({ search: filter.search ?? null });
   const name = matching.nameOf(next.nameOf('tasks.match_few', ...(order === 'asc' ? [order] : [])));
-  const text = atMostMany(`tasks where ${indexedBy(filter)}`, next, matching, order);
+  const text = atMostMany(byIndex(SHOWN_COLUMNS, filter, next), matching, order);
   return { statement: { name, text, isUnprepared }, values };
 }
 
-/** Hides the key as well from the index of words, which has it hidden, and would read all tasks of it (700,000: 118 ms). */
+type Four = [TaskConditions, TaskConditions, TaskConditions, TaskConditions];
+
+/**
+ * Tasks that have these words: unfinished ones, those that have ended since the index was filled, and those of the index. The other filters are
+ * applied to what the index gives, so that the limit bounds the work.
+ */
+export function withWords({ apiKeyId, filter, after, order, wanted }: Search, words: string[]): Bound {
+  const values: unknown[] = [apiKeyId, wanted];
+  const [behind, late, said, matching] = Array.from({ length: 4 }, () => new TaskConditions(values)) as Four;
+  behind.whereId('after', order === 'desc' ? '<' : '>', after);
+  late.whereId('', order === 'desc' ? '<' : '>', after, { hidesId: true });
+  for (const word of words) said.where('', patternOf(word), (value) => `prompt ilike ${value}::text`);
+  matching.restrict(filter);
+  const text = `
+    with state as materialized (
+      select through from words_state
+    ), named as materialized (
+      select id from task_words where api_key_id = $1::text ${said.sql} ${behind.sql} limit ${MANY}
+    ), found as (
+      (select id, sequence from ${UNFINISHED}
+         and ${equalsOrdered('api_key_id', '$1::text')} and expires_at > now() ${behind.sql} ${matching.sql}
+       order by api_key_id ${order}, id ${order} limit $2)
+      union all
+      select id, sequence from tasks_done
+      where api_key_id = $1::text and completed_at > (select through from state) and expires_at > now() ${late.sql} ${matching.sql}
+      union all
+      select id, sequence from tasks_done
+      where id = any(array(select id from named)) and completed_at <= (select through from state) and expires_at > now() ${matching.sql}
+    )
+    select read, found.* from (select count(*)::int as read from named) named left join found on true
+    order by id ${order} limit $2`;
+  const name = matching.nameOf(behind.nameOf(`tasks.match_words ${words.length}`, ...(order === 'asc' ? [order] : [])));
+  return { statement: { name, text, isUnprepared }, values };
+}
+
+/** Hides the key from the indexes that begin with it. */
 const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
-const indexedBy = (filter: TaskFilter): string =>
-  `${hasMetadata(filter) && !hasFacet(filter) ? KEY_OF_NO_INDEX : 'api_key_id'} = $1::text ${hasFacet(filter) ? EVERY_FACET : ''}`;
+/**
+ * Unfinished tasks of the key are few and compared, final ones found by an index. Few tasks have the same metadata, so without a facet that index is read
+ * alone, for any key.
+ */
+function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
+  const facet = hasFacet(filter) ? EVERY_FACET : '';
+  const key = hasMetadata(filter) && !facet ? KEY_OF_NO_INDEX : 'api_key_id';
+  return `
+      select ${columns} from ${UNFINISHED} and api_key_id = $1::text and expires_at > now() ${sql}
+      union all
+      select ${columns} from tasks_done where ${key} = $1::text ${facet} and expires_at > now() ${sql}`;
+}
 
-/** @param from tables and the first conditions */
-const atMostMany = (from: string, next: TaskConditions, matching: TaskConditions, order: 'asc' | 'desc'): string => `
-  select id, version, read from (
-    select id, version, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
-      select ${SHOWN_COLUMNS}, ${ROW_VERSION} from ${from} and ${hiddenTime('expires_at')} > now() ${next.sql} limit ${MANY}) found) few
+/** @param found SQL of a query */
+const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'desc'): string => `
+  select id, sequence, read from (
+    select id, sequence, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
+      select * from (${found}) them limit ${MANY}) found) few
   where matches or read = ${MANY}
   order by id ${order} limit $2`;
 
@@ -155,8 +169,6 @@ const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 /** Of the tasks compared first: if so many match a filter without its words, its index has more than are read of it. */
 const COMMON = 20;
 
-const UNDEFINED_TABLE = '42P01';
-
 /**
  * Pages of filters that many tasks of the key may match, or none. Where many do, a page is found at once in the order of the list. Where few do,
  * that would read every task of the key, so the rest is found by an index and sorted. PostgreSQL cannot choose between the two, because it plans
@@ -166,7 +178,7 @@ const UNDEFINED_TABLE = '42P01';
 export class MatchTasks {
   constructor(
     private readonly sql: Sql,
-    private readonly indexes: WordIndexes,
+    private readonly words: TaskWordsIndex,
   ) {}
 
   /** Whether the list in its order may have to pass many tasks that do not match. */
@@ -180,46 +192,30 @@ export class MatchTasks {
     const found: Listed[] = [];
     const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
-    const indexed = filter.search ? await this.indexes.find(wordsOf(filter.search)) : { words: [], spans: [] };
-    if (isIndexed(filter)) {
-      const few = indexed.spans.length > 0 && !search.isCommon ? await this.few(fewOfFilter(search)) : null;
-      if (few) return [...found, ...few];
-      if (indexed.spans.length === 0) return [...found, ...(await this.rest(search))];
-    }
-    const spans = order === 'desc' ? indexed.spans.toReversed() : indexed.spans;
-    for (let step = 1; ;) {
-      const [next] = spans;
-      if (next && isBehind(search, next)) {
-        spans.shift();
-      } else if (next && isIn(search, next)) {
-        spans.shift();
-        const few = await this.few(fewWithWords(search, next, indexed.words));
-        if (few) {
-          take(search, found, few);
-          if (pass(search, order === 'desc' ? next.from : next.to)) return found;
-        } else if (isIndexed(filter)) return [...found, ...(await this.rest(search))];
-      } else {
-        const until = next && (order === 'desc' ? next.to : next.from);
-        const count = COMPARED[step] ?? COMPARED.at(-1)!;
-        step += 1;
-        if (await this.compare(search, count, found, until)) return found;
-      }
+    const words = filter.search ? await this.words.findable(wordsOf(filter.search)) : [];
+    const few =
+      (filter.search && isIndexed(filter) && !search.isCommon ? await this.few(fewOfFilter(search)) : null) ??
+      (words.length > 0 ? await this.few(withWords(search, words)) : null);
+    if (few) return [...found, ...few];
+    if (isIndexed(filter)) return [...found, ...(await this.rest(search))];
+    for (let step = 1; ; step += 1) {
+      if (await this.compare(search, COMPARED[step] ?? COMPARED.at(-1)!, found)) return found;
     }
   }
 
-  /** Compares the next tasks in the order of the list, up to `until`. @returns whether the page is full or the list has ended */
-  private async compare(search: Search, count: number, found: Listed[], until?: string): Promise<boolean> {
-    const { statement, values } = compared(search, count, until);
+  /** Compares the next tasks in the order of the list. @returns whether the page is full or the list has ended */
+  private async compare(search: Search, count: number, found: Listed[]): Promise<boolean> {
+    const { statement, values } = compared(search, count);
     type Row = Listed & { nth: number; matches: boolean; beside: number | null };
     const rows = await this.sql.run<Row>(statement, values);
-    const wanted = search.wanted;
-    const matching = rows.filter(({ matches }) => matches).slice(0, wanted);
-    take(search, found, matching);
+    const matching = rows.filter(({ matches }) => matches).slice(0, search.wanted);
+    found.push(...matching);
+    search.wanted -= matching.length;
     const last = rows.at(-1);
-    if (search.wanted === 0) return true;
-    search.isCommon ||= (last?.beside ?? 0) >= COMMON;
-    if (last?.nth === count) return pass(search, last.id);
-    return until === undefined || pass(search, until);
+    if (search.wanted === 0 || last?.nth !== count) return true;
+    search.isCommon ||= (last.beside ?? 0) >= COMMON;
+    search.after = last.id;
+    return false;
   }
 
   private rest(search: Search): Promise<Listed[]> {
@@ -229,31 +225,7 @@ export class MatchTasks {
 
   /** @returns null if an index has so many that they were not all read */
   private async few({ statement, values }: Bound): Promise<Listed[] | null> {
-    const rows = await this.sql.run<Listed & { read: number }>(statement, values).catch(noneIfDropped);
-    return rows[0]?.read === MANY ? null : rows;
+    const rows = await this.sql.run<(Listed | { id: null }) & { read: number }>(statement, values);
+    return rows[0]?.read === MANY ? null : rows.filter((row): row is Listed & { read: number } => row.id !== null);
   }
 }
-
-/** The partition is gone since its indexes were read, and its tasks with it. */
-function noneIfDropped(error: { code?: string }): [] {
-  if (error.code === UNDEFINED_TABLE) return [];
-  throw error;
-}
-
-function take(search: Search, found: Listed[], rows: Listed[]): void {
-  found.push(...rows);
-  search.wanted -= rows.length;
-}
-
-/** Goes on behind this id. @returns whether the page is full or nothing can follow */
-function pass(search: Search, id: string): boolean {
-  search.after = id;
-  return search.wanted === 0 || id === '';
-}
-
-/** Whether the task after the cursor may be one of the span. */
-const isIn = ({ after, order }: Search, { from, to }: Span): boolean =>
-  order === 'desc' ? from < after! && after! <= to : from <= after! && after! < to;
-
-const isBehind = ({ after, order }: Search, { from, to }: Span): boolean =>
-  order === 'desc' ? after! <= from : to <= after!;

@@ -77,7 +77,7 @@ const INSERTED: Partial<Record<keyof Task, string>> = {
 
 /** @param more names of further columns, each with a comma before it */
 const insertTasks = (more: string, values = more): string => `
-      insert into tasks (${Object.keys(INSERTED).join(', ')}${more})
+      insert into tasks_live (${Object.keys(INSERTED).join(', ')}${more})
       select ${Object.values(INSERTED).join(', ')}${values}
       from wanted join load using (key)`;
 

@@ -15,9 +15,5 @@ export interface TaskPage {
   hasMore: boolean;
 }
 
-/** A row of a page. */
-export interface Listed {
-  id: string;
-  /** As in `TaskVersion`. */
-  version: string;
-}
+/** A row of a page. What clients see of a task that is not running changes with its `sequence` alone. */
+export type Listed = Pick<ShownTask, 'id' | 'sequence'>;

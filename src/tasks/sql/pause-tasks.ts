@@ -1,9 +1,9 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { IN_FORCE, type Pause } from '../record/pause.entity.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { heldByLimit, PAUSED_MODELS } from './paused-models.ts';
+import { isOneOf } from './held.ts';
+import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 
 /** Tasks per statement: none of them keeps its rows locked for long. */
 const AT_ONCE = 1_000;
@@ -15,21 +15,21 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param waits tasks that a claim would read, or those that wait for a place of their key */
-const setAside = (name: string, waits: string, order: string): Statement => ({
+/** @param which tasks that a claim would read, or those that wait for a place of their key */
+const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   text: `
     with paused as (${PAUSED_MODELS}
     ), next as (
-      select t.id, p.pause_id from tasks t join paused p using (model)
-      where t.status = 'queued' and ${waits} order by ${order} limit ${AT_ONCE} for update of t skip locked
+      select t.id, p.pause_id from tasks_live t join paused p using (model)
+      where ${which} order by ${order} limit ${AT_ONCE} for update of t skip locked
     )
-    update tasks t
-    set parked = true, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
-    from next n where ${hasIdOf('n.id')} returning t.id`,
+    update tasks_live t
+    set parked = true, waits = false, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
+    from next n where ${isOneOf('select id from next')} and t.id = n.id returning t.id`,
 });
-const SET_ASIDE = setAside('tasks.set_aside_waiting', 'not t.parked', 't.priority, t.id');
-const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', heldByLimit('t.'), 't.api_key_id, t.low, t.id');
+const SET_ASIDE = setAside('tasks.set_aside_waiting', 't.waits', 't.priority, t.id');
+const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', HELD_BY_LIMIT, 't.api_key_id, t.low, t.id');
 
 /**
  * Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: check all
@@ -45,13 +45,13 @@ const WAKE: Statement = {
       select id, case when ${IN_FORCE} then models else '{}' end as models from pauses where not released and ${MAY_WAKE}
     ), next as (
       select t.id from changed c, lateral (
-        select id from tasks where paused_by = c.id and status = 'queued' and model <> all(c.models)
+        select id from tasks_live where paused_by = c.id and model <> all(c.models)
         order by id limit ${AT_ONCE} for update skip locked) t
       limit ${AT_ONCE}
     )
-    update tasks t
-    set parked = false, paused_by = null, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
-    from next n where ${hasIdOf('n.id')} returning t.id`,
+    update tasks_live t
+    set parked = false, waits = true, paused_by = null, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
+    where ${isOneOf('select id from next')} returning t.id`,
 };
 
 const RELEASE: Statement = {
@@ -59,7 +59,7 @@ const RELEASE: Statement = {
   text: `
     update pauses p set released = true
     where not released and ended_at is not null and changed_at < now() - interval '${SETTLED_AFTER_S} seconds'
-      and not exists (select 1 from tasks t where t.paused_by = p.id and t.status = 'queued')`,
+      and not exists (select from tasks_live t where t.paused_by = p.id)`,
 };
 
 /**

@@ -5,5 +5,5 @@ export const PAUSED_MODELS = `
     select distinct on (m.model) m.model, p.id as pause_id
     from pauses p, unnest(p.models) m(model) where ${IN_FORCE} order by m.model, p.id`;
 
-/** SQL: a parked task that waits for a place of its key, not for a pause. Only the index of these tasks fits it. */
-export const heldByLimit = (task: string): string => `${task}parked::int = 1 and ${task}paused_by is null`;
+/** SQL: a parked task that waits for a place of its key, not for a pause. */
+export const HELD_BY_LIMIT = 'parked and paused_by is null';

@@ -1,10 +1,6 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config/config.ts';
-import { DROPPED_WITHIN_DAYS } from '../../platform/database/partitions/dropped-below.ts';
-import { restOf } from '../../platform/database/partitions/read-partitions.ts';
+import { inUtc } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
-import { DROPPED_BELOW } from './task-partitions.ts';
 
 /** Tasks of one round. */
 export const PURGE_TASKS = 500;
@@ -16,50 +12,30 @@ export const PURGE_COUNTERS = 1_000;
 /** A task whose files could not be deleted is tried again after this time, as is one whose worker died on the way. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
-const take = (name: string, due: string, time: string, table = 'tasks'): Statement => ({
+const take = (name: string, time: string, due = 'true'): Statement => ({
   name,
   text: `
     with due as (
-      select id from ${table}
-      where ${due} and ${time} < now() and (purge_after is null or purge_after < now())
-      order by ${time} limit ${PURGE_TASKS} for update skip locked
+      select id from tasks_done
+      where ${due} and ${inUtc(time)} < ${inUtc('now()')} and (purge_after is null or purge_after < now())
+      order by ${inUtc(time)} limit ${PURGE_TASKS} for update skip locked
     )
-    update tasks t set purge_after = now() + ${RETRY_AFTER} from due where ${hasIdOf('due.id')}
+    update tasks_done t set purge_after = now() + ${RETRY_AFTER} where t.id = any(array(select id from due))
     returning t.id, t.files_purged, t.expires_at <= now() as is_expired`,
 });
 
-const TAKE_WITH_FILES = take(
-  'tasks.take_expired_files',
-  'files_expire_at is not null and not files_purged',
-  'files_expire_at',
-);
-const IS_FINAL = `status in ('succeeded', 'failed')`;
-const TAKE_EXPIRED = take('tasks.take_expired', `${IS_FINAL} and id >= ${DROPPED_BELOW}`, 'expires_at');
-/**
- * Those whose partition should have been dropped by now. Something else may keep it, and what has expired must not stay with it.
- */
-const TAKE_LEFT = take(
-  'tasks.take_left',
-  `${IS_FINAL} and id < ${DROPPED_BELOW} and expires_at < now() - make_interval(days => $1)`,
-  'expires_at',
-);
-/** The partition of what belongs to no other is never dropped. */
-const TAKE_EXPIRED_REST = take(
-  'tasks.take_expired_rest',
-  `${IS_FINAL} and id < ${DROPPED_BELOW}`,
-  'expires_at',
-  restOf('tasks'),
-);
+const TAKE_WITH_FILES = take('tasks.take_expired_files', 'files_expire_at', 'not files_purged');
+const TAKE_EXPIRED = take('tasks.take_expired', 'expires_at');
 
 const FILES_PURGED: Statement = {
   name: 'tasks.files_purged',
-  text: `update tasks t set files_purged = true, purge_after = null from unnest($1::text[]) as w(id) where t.id = w.id`,
+  text: 'update tasks_done set files_purged = true, purge_after = null where id = any($1::text[])',
 };
 
 const DELETE: Statement = {
   name: 'tasks.delete_expired',
   text: `
-    delete from tasks t using unnest($1::text[]) as w(id) where t.id = w.id
+    delete from tasks_done where id = any($1::text[])
     returning batch_id, status, coalesce(error->>'code' = 'task_cancelled', false) as cancelled`,
 };
 
@@ -107,10 +83,7 @@ export interface ExpiredTask {
 export class PurgeRows {
   private readonly hooks: PurgeHook[] = [];
 
-  constructor(
-    private readonly sql: Sql,
-    private readonly config: Config,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   registerHook(hook: PurgeHook): void {
     this.hooks.push(hook);
@@ -121,13 +94,9 @@ export class PurgeRows {
     return this.sql.run(TAKE_WITH_FILES);
   }
 
-  /** Reserves tasks whose record has expired, except where their partition is dropped soon. */
-  async takeExpired(): Promise<ExpiredTask[]> {
-    for (const statement of [TAKE_EXPIRED, TAKE_EXPIRED_REST]) {
-      const taken = await this.sql.run<ExpiredTask>(statement);
-      if (taken.length > 0) return taken;
-    }
-    return this.sql.run(TAKE_LEFT, [this.config.taskPartitionDays + DROPPED_WITHIN_DAYS]);
+  /** Reserves tasks whose record has expired. */
+  takeExpired(): Promise<ExpiredTask[]> {
+    return this.sql.run(TAKE_EXPIRED);
   }
 
   async filesPurged(ids: string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { DROPPED_BELOW } from './task-partitions.ts';
+import { equalsOrdered, inUtc } from '../../platform/database/planner.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
 /** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
@@ -25,7 +25,7 @@ export const QUEUE_FACT: Fact<QueueRow> = {
     ), oldest as materialized (
       select l.is_full, t.id
       from load l cross join lateral (
-        select id from tasks where api_key_id = l.api_key_id and status = 'queued' order by id limit 1) t
+        select id from tasks_live where ${equalsOrdered('api_key_id', 'l.api_key_id')} and attempt = 0 order by api_key_id, id limit 1) t
       where l.queued > 0
     )
     select coalesce(sum(queued) filter (where not is_full), 0)::float8 as waiting,
@@ -38,7 +38,7 @@ export const QUEUE_FACT: Fact<QueueRow> = {
 };
 
 function ageOfOldest(condition: string): string {
-  return `(select greatest(0, extract(epoch from now() - created_at))::float8 from tasks
+  return `(select greatest(0, extract(epoch from now() - created_at))::float8 from tasks_live
            where id = (select min(id) from oldest where ${condition}))`;
 }
 
@@ -49,13 +49,13 @@ interface ExpiredRow {
 }
 
 const overdue = (column: string, condition: string): string =>
-  `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks
-    where ${condition} order by ${column} limit 1)`;
+  `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks_done
+    where ${condition} order by ${inUtc(column)} limit 1)`;
 
-/** The first entry of two indexes. Records whose partition is dropped soon are not overdue. */
+/** The first entry of two indexes. */
 export const EXPIRED_FACT: Fact<ExpiredRow> = {
   name: 'expired_tasks',
   text: `
-    select ${overdue('files_expire_at', 'files_expire_at is not null and not files_purged')} as files,
-           ${overdue('expires_at', `status in ('succeeded', 'failed') and id >= ${DROPPED_BELOW}`)} as tasks`,
+    select ${overdue('files_expire_at', 'not files_purged')} as files,
+           ${overdue('expires_at', 'true')} as tasks`,
 };

@@ -26,7 +26,7 @@ export interface LineRead {
  * (100,000 tasks: 150 ms). Of an unknown limit it expects a few rows, for which it reads the index in order.
  */
 const lane = (condition: string): string => `
-      select id, priority, created_at from tasks where status = 'queued' and not parked and ${condition}
+      select id, priority, created_at from tasks_live where waits and ${condition}
       order by priority, id limit (select ${KNOWN_POSITIONS})`;
 
 /** One text a column: reading 10,000 rows as rows takes five times as long. */

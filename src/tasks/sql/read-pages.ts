@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Batch } from '../../platform/database/batch.ts';
-import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { ROW_VERSION } from '../record/task-version.ts';
 import type { Listed } from './page-of-tasks.ts';
 import { TaskConditions } from './task-conditions.ts';
 
@@ -14,7 +13,7 @@ const CONCURRENCY = 4;
 const MAX_STATEMENTS = 500;
 
 /** In the order of the columns. `nth` is the page, from 1. */
-type Row = [nth: number, id: string, version: string];
+type Row = [nth: number, id: string, sequence: number];
 
 /**
  * Pages of the tasks of an API key, in the order of their ids. Those of one turn of the event loop that have the same conditions, with
@@ -48,8 +47,8 @@ export class ReadPages {
   private async flush(statement: Statement, asked: unknown[][]): Promise<Listed[][]> {
     const columns = asked[0]!.map((_, column) => asked.map((values) => values[column]));
     const pages = asked.map((): Listed[] => []);
-    for (const [nth, id, version] of await this.sql.runForValues<Row>(statement, columns)) {
-      pages[nth - 1]!.push({ id, version });
+    for (const [nth, id, sequence] of await this.sql.runForValues<Row>(statement, columns)) {
+      pages[nth - 1]!.push({ id, sequence });
     }
     return pages;
   }
@@ -63,11 +62,11 @@ function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string 
   const arrays = values.map((value, at) => `$${at + 1}::${typeof value === 'number' ? 'float8' : 'text'}[]`);
   const names = values.map((_, at) => `v${at + 1}`);
   return `
-    select w.nth::int, t.id, t.version
+    select w.nth::int, t.id, t.sequence
     from unnest(${arrays.join(', ')}) with ordinality as w(${names.join(', ')}, nth)
     cross join lateral (
-      select id, ${ROW_VERSION} from tasks
-      where ${equalsOrdered('api_key_id', 'w.v1')} and ${hiddenTime('expires_at')} > now() ${sql}
+      select id, sequence from tasks
+      where ${equalsOrdered('api_key_id', 'w.v1')} and expires_at > now() ${sql}
       order by api_key_id ${order}, id ${order} limit w.v2::int) t
     order by w.nth, t.id ${order}`;
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../record/task.entity.ts';
 
@@ -22,7 +21,7 @@ const READ: Statement = {
            json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
            coalesce(timeline->-1->>1 = 'held', false) as is_held,
            (parked and paused_by is not null or timeline->-1->>1 = 'held' and timeline->-1->>4 = 'pause') is true as is_paused
-    from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
+    from tasks where id = any($1::text[]) and expires_at > now()`,
 };
 
 /** Raw SQL because estimates of many tasks, which one GraphQL document may ask for, are one statement. */

@@ -1,22 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask, toShownTask } from '../record/task.entity.ts';
-import { ROW_VERSION, type TaskVersion } from '../record/task-version.ts';
 
 const READ: Statement = {
   name: 'tasks.read',
-  text: `select ${SHOWN_COLUMNS}, ${ROW_VERSION} from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
+  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and expires_at > now()`,
 };
 
 /** Also deleted and expired tasks, until the purge removes them. */
 const READ_STORED: Statement = {
   name: 'tasks.read_stored',
-  text: `select ${SHOWN_COLUMNS}, ${ROW_VERSION} from ${byIds('tasks', '$1')}`,
+  text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[])`,
 };
 
-type VersionRow = readonly [id: string, ...shown: unknown[], version: string];
+type Row = readonly [id: string, ...shown: unknown[]];
 
 /**
  * Reads by id and batches the requests of one event-loop turn into one statement (measured: 21,987 batched reads a second
@@ -27,7 +25,7 @@ type VersionRow = readonly [id: string, ...shown: unknown[], version: string];
 export class ReadTasks {
   private readonly visible = batchOf((ids) => this.flush(READ, ids));
   private readonly stored = batchOf((ids) => this.flush(READ_STORED, ids));
-  private readonly pages = new Batch<string[], ReadonlyMap<string, TaskVersion>>((pages) => this.flushPages(pages), {
+  private readonly pages = new Batch<string[], ReadonlyMap<string, ShownTask>>((pages) => this.flushPages(pages), {
     name: 'tasks.read',
     maxItems: 16,
     concurrency: 4,
@@ -36,17 +34,12 @@ export class ReadTasks {
   constructor(private readonly sql: Sql) {}
 
   /** @returns null when there is no such task or its record has expired */
-  async find(id: string): Promise<ShownTask | null> {
-    return (await this.visible.add(id))?.task ?? null;
-  }
-
-  /** @returns null as `find` */
-  findVersion(id: string): Promise<TaskVersion | null> {
+  find(id: string): Promise<ShownTask | null> {
     return this.visible.add(id);
   }
 
   /** Of a page: one item of a batch costs less than one for each task. @returns by id, perhaps with the tasks of other pages */
-  findVersions(ids: string[]): Promise<ReadonlyMap<string, TaskVersion>> {
+  findMany(ids: string[]): Promise<ReadonlyMap<string, ShownTask>> {
     return this.pages.add(ids);
   }
 
@@ -54,30 +47,25 @@ export class ReadTasks {
    * For followers and workers, which must see the end of a task that was deleted at once after it.
    * @returns null when there is no such record
    */
-  async findStored(id: string): Promise<ShownTask | null> {
-    return (await this.stored.add(id))?.task ?? null;
+  findStored(id: string): Promise<ShownTask | null> {
+    return this.stored.add(id);
   }
 
-  private async flush(statement: Statement, ids: string[]): Promise<(TaskVersion | null)[]> {
+  private async flush(statement: Statement, ids: string[]): Promise<(ShownTask | null)[]> {
     const byId = await this.read(statement, ids);
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  private async flushPages(pages: string[][]): Promise<ReadonlyMap<string, TaskVersion>[]> {
+  private async flushPages(pages: string[][]): Promise<ReadonlyMap<string, ShownTask>[]> {
     const byId = await this.read(READ, pages.flat());
     return pages.map(() => byId);
   }
 
-  private async read(statement: Statement, ids: string[]): Promise<Map<string, TaskVersion>> {
-    const rows = await this.sql.runForValues<VersionRow>(statement, [[...new Set(ids)]]);
-    return new Map(rows.map((row) => [row[0], toTaskVersion(row)]));
+  private async read(statement: Statement, ids: string[]): Promise<Map<string, ShownTask>> {
+    const rows = await this.sql.runForValues<Row>(statement, [[...new Set(ids)]]);
+    return new Map(rows.map((row) => [row[0], toShownTask(row)]));
   }
 }
 
-const toTaskVersion = (row: VersionRow): TaskVersion => ({
-  task: toShownTask(row),
-  version: row.at(-1) as string,
-});
-
-const batchOf = (flush: (ids: string[]) => Promise<(TaskVersion | null)[]>): Batch<string, TaskVersion | null> =>
+const batchOf = (flush: (ids: string[]) => Promise<(ShownTask | null)[]>): Batch<string, ShownTask | null> =>
   new Batch(flush, { name: 'tasks.read', maxItems: 1000, concurrency: 4 });

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
-import { byIds, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../record/task.entity.ts';
 
@@ -14,7 +13,7 @@ const READ: Statement = {
   name: 'tasks.read_timelines',
   text: `
     select id, api_key_id, status, attempt, created_at, started_at, completed_at, error, timeline
-    from ${byIds('tasks', '$1')} where ${hiddenTime('expires_at')} > now()`,
+    from tasks where id = any($1::text[]) and expires_at > now()`,
 };
 
 /** Raw SQL because timelines of many tasks, which one GraphQL document may ask for, are one statement. */

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Batch } from '../../platform/database/batch.ts';
-import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 import { withMoments } from './add-moments.ts';
+import { held, isHeld } from './held.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
-
-const IS_RUNNING = `${hidden('tasks.status')} = 'running'`;
 
 /** @param moments SQL of JSON; null: none */
 const addedTo = (timeline: string, moments: string): string =>
@@ -22,13 +20,16 @@ const GATE: Statement = {
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
 };
 
+/** SQL: a task at this place of a provider. Those with a lease are few, and have an index of their own. */
+const atPlace = (provider: string, credential: string, url: string): string =>
+  `lease_until is not null and submitted_at is not null
+      and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;
+
 /** A task counts against the provider's concurrency until it ends, even between claims: the upstream is working on it. */
 const FULL: Statement = {
   name: 'tasks.is_provider_full',
   text: `
-    select count(*)::int as tasks from tasks
-    where status = 'running' and submitted_at is not null
-      and provider = $2 and credential is not distinct from $3 and provider_url = $4 and id <> $1`,
+    select count(*)::int as tasks from tasks_live where ${atPlace('$2', '$3', '$4')} and id <> $1`,
 };
 
 const RECORDED = `
@@ -41,32 +42,29 @@ const HELD = `
   wanted as (
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
       approximations json, price json, calls int, moments jsonb)
-  ), held as (
-    select w.* from ${lockedTasks(2, `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
-  )`;
+  ), ${held('$2')}`;
 
-const HAS_ID = `${hasIdOf('w.id')} and ${within(2)}`;
+const HOLDS = `${isHeld()} and t.attempt = w.attempt`;
 
 const INTENTS: Statement = {
   name: 'tasks.record_submit_intents',
   text: `
     with ${HELD}
-    update tasks t set ${RECORDED} from held w where ${HAS_ID} returning t.id, t.attempt`,
+    update tasks_live t set ${RECORDED} from wanted w where ${HOLDS} returning t.id, t.attempt`,
 };
 
-/** One intent, of a provider with a limit ($5). */
+/** One intent, of a provider with a limit ($6). */
 const LIMITED_INTENT: Statement = {
   name: 'tasks.record_limited_intent',
   text: `
     with ${HELD}, busy as (
-      select count(*) as tasks from tasks
-      where status = 'running' and submitted_at is not null
-        and provider = $4 and credential is not distinct from $5 and provider_url = $6 and id <> all (select id from wanted)
+      select count(*) as tasks from tasks_live
+      where ${atPlace('$3', '$4', '$5')} and id <> all (select id from wanted)
     ), noted as (
-      update tasks t set ${RECORDED} from held w
-      where ${HAS_ID} and (select tasks from busy) < $7::int returning t.id
+      update tasks_live t set ${RECORDED} from wanted w
+      where ${HOLDS} and (select tasks from busy) < $6::int returning t.id
     )
-    select id, exists (select 1 from noted) as noted from held`,
+    select id, exists (select from noted) as noted from held join wanted using (id, attempt)`,
 };
 
 /** The id of a task with several jobs lists them. Each job was one paid call; the intent has counted the first. */
@@ -75,42 +73,42 @@ const jobsIn = (ids: string): string => `coalesce(cardinality(string_to_array(${
 const ACCEPTED: Statement = {
   name: 'tasks.record_upstream_id',
   text: `
-    update tasks set upstream_id = $3, upstream_request_id = $4,
+    update tasks_live set upstream_id = $3, upstream_request_id = $4,
            submits = submits + ${jobsIn('$3::text')} - ${jobsIn('upstream_id')}, timeline = ${added('$5')}
-    where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+    where id = $1 and attempt = $2 returning id`,
 };
 
 const CALLED_AGAIN: Statement = {
   name: 'tasks.count_further_call',
-  text: `update tasks set submits = submits + 1 where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+  text: `update tasks_live set submits = submits + 1 where id = $1 and attempt = $2 returning id`,
 };
 
 const APPROXIMATED: Statement = {
   name: 'tasks.record_approximations',
-  text: `update tasks set approximations = $3::json where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+  text: `update tasks_live set approximations = $3::json where id = $1 and attempt = $2 returning id`,
 };
 
 /** $3: the call may have been charged, so it counts as a lost one with its full price. Otherwise it was never made. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
   text: `
-    update tasks set submitted_at = null, upstream_id = null, upstream_request_id = null, price = null,
+    update tasks_live set submitted_at = null, upstream_id = null, upstream_request_id = null, price = null,
            submits = case when $3 then submits else lost_submits end,
            lost_submits = case when $3 then submits else lost_submits end,
            lost_micros = lost_micros + case when $3 then coalesce((price->>'full')::bigint, 0) else 0 end,
            timeline = ${added('$4')}
-    where id = $1 and attempt = $2 and ${IS_RUNNING} returning id`,
+    where id = $1 and attempt = $2 returning id`,
 };
 
 const LOST: Statement = {
   name: 'tasks.count_lost_job',
   text: `
     with counted as (
-      update tasks set losses = losses + 1
-      where id = $1 and attempt = $2 and ${IS_RUNNING} and losses + 1 < $3 returning id
+      update tasks_live set losses = losses + 1
+      where id = $1 and attempt = $2 and losses + 1 < $3 returning id
     )
     select (select count(*) from counted)::int as counted,
-           exists (select 1 from tasks where id = $1 and attempt = $2 and ${IS_RUNNING}) as held`,
+           exists (select from tasks_live where id = $1 and attempt = $2) as held`,
 };
 
 interface Intent {
@@ -136,7 +134,7 @@ const toJson = (intents: Intent[]): string =>
     })),
   );
 
-const valuesOf = (intents: Intent[]): unknown[] => [toJson(intents), ...boundsOf(intents.map(({ lease }) => lease.id))];
+const valuesOf = (intents: Intent[]): unknown[] => [toJson(intents), intents.map(({ lease }) => lease.id)];
 
 /**
  * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Raw SQL because the

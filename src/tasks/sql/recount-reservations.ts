@@ -1,28 +1,21 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import type { EntityManager } from 'typeorm';
 import { inMonthOf } from '../../auth/limits/budget-columns.ts';
+import { heldWhere, isOneOf } from './held.ts';
 
 /** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
 const COUNT_UNFINISHED = `
-  update tasks t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
-  from (
-    select id from tasks where api_key_id = $1 and status in ('queued', 'running') and budget_day is null
-    order by id for update
-  ) held
-  where ${hasIdOf('held.id')}`;
+  with ${heldWhere('api_key_id = $1 and budget_day is null')}
+  update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
+  where ${isOneOf('select id from held')}`;
 
 /**
  * Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of
  * them at most.
  */
 const COUNT_CORRECTABLE = `
-  update tasks t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
-  from (
-    select id from tasks join usage_ledger l on l.task_id = id
-    where l.api_key_id = $1 and not l.rolled_up and l.basis in ('assumed', 'unpriced') and budget_day is null
-    order by id for update of tasks
-  ) held
-  where ${hasIdOf('held.id')}`;
+  update tasks_done set budget_day = (created_at at time zone 'utc')::date
+  where budget_day is null and id = any(array(
+    select task_id from usage_ledger where api_key_id = $1 and not rolled_up and basis in ('assumed', 'unpriced')))`;
 
 /**
  * Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is
@@ -43,8 +36,8 @@ const RECOUNT = `
     select coalesce(sum(t.reserved_micros) filter (where t.budget_day = b.day), 0)::bigint as of_day,
            coalesce(sum(t.reserved_micros) filter (where ${inMonthOf('t.budget_day')}), 0)::bigint as of_month,
            coalesce(sum(t.reserved_micros), 0)::bigint as of_all
-    from (select day from key_budgets where api_key_id = $1) b left join tasks t
-      on t.api_key_id = $1 and t.status in ('queued', 'running') and t.budget_day is not null
+    from (select day from key_budgets where api_key_id = $1) b left join tasks_live t
+      on t.api_key_id = $1 and t.budget_day is not null
   ) s
   where b.api_key_id = $1`;
 

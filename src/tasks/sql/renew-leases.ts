@@ -1,25 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
-import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { withMoments } from './add-moments.ts';
+import { held, isHeld } from './held.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
 /** The claims that hold, of those in $1 and $2. */
 const HELD = `
     wanted as (
       select * from unnest($1::text[], $2::int[]) as w(id, attempt)
-    ), held as (
-      select t.id from ${lockedTasks(3, `t.attempt = w.attempt and ${hidden('t.status')} = 'running'`)}
-    )`;
+    ), ${held('$1')}`;
 
-const HAS_ID = `${hasIdOf('held.id')} and ${within(3)}`;
+const HOLDS = `${isHeld()} and t.attempt = w.attempt`;
 
 const RENEW: Statement = {
   name: 'tasks.renew_leases',
   text: `
     with ${HELD}
-    update tasks t set lease_until = now() + make_interval(secs => $5) from held where ${HAS_ID}
+    update tasks_live t set lease_until = now() + make_interval(secs => $3) from wanted w where ${HOLDS}
     returning t.id`,
 };
 
@@ -34,11 +32,11 @@ const RELEASE: Statement = {
   name: 'tasks.release',
   text: `
     with ${HELD}
-    update tasks t set losses = t.losses - 1, worker_id = null,
-           timeline = case when $6::jsonb is null then t.timeline else ${withMoments('t.timeline', '$6::jsonb')} end,
-           lease_until = case when $5::float8 = 0 then ${RELEASED} - interval '1 day'
-                              else coalesce(now() + make_interval(secs => $5::float8), t.lease_until) end
-    from held where ${HAS_ID}
+    update tasks_live t set losses = t.losses - 1, worker_id = null,
+           timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
+           lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'
+                              else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
+    from wanted w where ${HOLDS}
     returning t.id`,
 };
 
@@ -67,7 +65,4 @@ export class RenewLeases {
   }
 }
 
-function columns(leases: LeaseRef[]): unknown[] {
-  const ids = leases.map(({ id }) => id);
-  return [ids, leases.map(({ attempt }) => attempt), ...boundsOf(ids)];
-}
+const columns = (leases: LeaseRef[]): unknown[] => [leases.map(({ id }) => id), leases.map(({ attempt }) => attempt)];

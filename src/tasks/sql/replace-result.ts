@@ -6,7 +6,7 @@ import { SHOWN_COLUMNS, type ShownTask, type StoredOutput } from '../record/task
 const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',
   text: `
-    update tasks set result = $3::json, sequence = sequence + 1
+    update tasks_done set result = $3::json, sequence = sequence + 1
     where id = $1 and sequence = $2 and status = 'succeeded'
     returning ${SHOWN_COLUMNS}`,
 };

@@ -23,8 +23,9 @@ const RESERVE: Statement = {
 const NOTE: Statement = {
   name: 'tasks.note_reservations',
   text: `
-    update tasks t set budget_day = $1::date, reserved_micros = r.micros
-    from unnest($2::text[], $3::bigint[]) as r(id, micros) where t.id = r.id`,
+    update tasks_live t set budget_day = $1::date, reserved_micros = r.micros
+    from unnest($2::text[], $3::bigint[]) as r(id, micros)
+    where t.id = any($2::text[]) and t.id = r.id`,
 };
 
 /**

@@ -1,4 +1,3 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
@@ -6,9 +5,8 @@ import type { LeaseRef } from '../record/lease.ts';
 const SET: Statement = {
   name: 'tasks.set_model_version',
   text: `
-    with held as (select $1::text as id)
-    update tasks t set model_version = $3, sequence = t.sequence + 1
-    from held where ${hasIdOf('held.id')} and t.attempt = $2 and t.status = 'running'
+    update tasks_live t set model_version = $3, sequence = t.sequence + 1
+    where t.id = $1 and t.attempt = $2 and t.status = 'running'
     returning t.id`,
 };
 

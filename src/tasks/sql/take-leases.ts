@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { boundsOf, hasIdOf, hidden, lockedTasks, within } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
+import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
+import { held, isOneOf } from './held.ts';
 import { RELEASED } from './renew-leases.ts';
 
 /**
@@ -14,17 +14,12 @@ import { RELEASED } from './renew-leases.ts';
 const TAKE: Statement = {
   name: 'tasks.take_leases',
   text: `
-    with wanted as (
-      select unnest($1::text[]) as id
-    ), held as (
-      select t.id
-      from ${lockedTasks(2, `${hidden('t.status')} = 'running' and coalesce(t.lease_until, '-infinity') >= ${RELEASED}`)}
-    )
-    update tasks t
+    with ${held('$1')}
+    update tasks_live t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
         lease_until = ${RELEASED} - interval '1 day'
-    from held where ${hasIdOf('held.id')} and ${within(2)}
-    returning ${SHOWN_COLUMNS.replace(/\w+/g, 't.$&')}`,
+    where ${isOneOf('select id from held where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
+    returning ${SHOWN_OF_LIVE}`,
 };
 
 /** Raw SQL because many leases are taken in one statement, with rows locked in id order. */
@@ -34,6 +29,6 @@ export class TakeLeases {
 
   /** Takes running tasks away from their workers. @returns those that were running */
   take(ids: string[]): Promise<ShownTask[]> {
-    return this.sql.run<ShownTask>(TAKE, [ids, ...boundsOf(ids)]);
+    return this.sql.run<ShownTask>(TAKE, [ids]);
   }
 }

@@ -5,36 +5,39 @@
  */
 
 /**
- * Columns of `w`, the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the
+ * Columns of the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the
  * prompt.
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
+/** The same, beside the columns of the task. */
+export const CHARGE_NAMES =
+  'w.usage, w.provider as charged_provider, w.rule, w.micros, w.basis, w.images, w.video_seconds, w.resolution';
 
-const SUBMITTED = 't.submitted_at is not null';
+const SUBMITTED = 'g.submitted_at is not null';
 
-/** Joined to the locked task `t` and its ending `w`. Null: the price does not say how much. */
-export const CHARGED = `lateral (select case when w.rule is null then w.micros when ${SUBMITTED} then (t.price->>w.rule)::bigint
-                              else 0 end as micros) c`;
+/** Joined to the task `g` with the columns of its ending. Null: the price does not say how much. */
+export const CHARGED = `lateral (select case when g.rule is null then g.micros when ${SUBMITTED} then (g.price->>g.rule)::bigint
+                              else 0 end as full_micros) c`;
 
-const BASIS = `case when w.rule is null then w.basis when not (${SUBMITTED}) then 'free' when c.micros is null then 'unpriced'
-             else w.basis end`;
+const BASIS = `case when g.rule is null then g.basis when not (${SUBMITTED}) then 'free' when c.full_micros is null then 'unpriced'
+             else g.basis end`;
 
-/** Columns over `t`, `w` and `c`. Earlier calls of the task, whose answer was lost, may have been charged. */
-export const CHARGES = `w.usage, w.images, w.video_seconds, w.rule is null and t.lost_submits = 0 as is_complete,
-        coalesce(w.resolution, t.input->>'resolution') as resolution,
-        coalesce(w.provider, case when ${SUBMITTED} then t.provider end) as served_by,
-        coalesce(c.micros, 0) + t.lost_micros as cost_micros,
-        case when t.lost_submits > 0 and (t.lost_micros > 0 or ${BASIS} <> 'unpriced') then 'assumed' else ${BASIS} end as basis`;
+/** Columns over `g` and `c`. Earlier calls of the task, whose answer was lost, may have been charged. */
+export const CHARGES = `g.rule is null and g.lost_submits = 0 as is_complete,
+        coalesce(g.resolution, g.input->>'resolution') as made_resolution,
+        coalesce(g.charged_provider, case when ${SUBMITTED} then g.provider end) as served_by,
+        coalesce(c.full_micros, 0) + g.lost_micros as cost_micros,
+        case when g.lost_submits > 0 and (g.lost_micros > 0 or ${BASIS} <> 'unpriced') then 'assumed' else ${BASIS} end as cost_basis`;
 
-/** Value of `tasks.usage`, over the row `h` with the charges. @param currency a parameter */
+/** Value of `tasks_done.usage`, over the row `h` with the charges. @param currency a parameter */
 export const usageJson = (currency: string): string => `case when h.is_complete and h.usage is not null then h.usage
           else json_build_object(
           'provider', h.served_by, 'input_tokens', h.usage->'input_tokens', 'output_tokens', h.usage->'output_tokens',
-          'cost_micros', h.cost_micros, 'currency', ${currency}::text, 'basis', h.basis) end`;
+          'cost_micros', h.cost_micros, 'currency', ${currency}::text, 'basis', h.cost_basis) end`;
 
 /** Returned with an ended task, for the ledger. */
-export const LEDGER_COLUMNS = 'h.served_by, h.resolution, h.images, h.video_seconds, h.cost_micros, h.basis';
+export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video_seconds, h.cost_micros, h.cost_basis';
 
 /**
  * The ledger's rows, of exactly the tasks that the statement ends. A task ends once, so its key is free; but after a
@@ -46,7 +49,7 @@ export const LEDGER = `
                                 metadata, images, video_seconds, submits, cost_micros, basis, error_code)
       select id, api_key_id, completed_at,
              case when status = 'failed' and error->>'code' = 'task_cancelled' then 'cancelled' else status end, kind, model,
-             served_by, resolution, source, batch_id, nullif(metadata, '{}'), images, video_seconds, submits, cost_micros, basis,
+             served_by, made_resolution, source, batch_id, nullif(metadata, '{}'), images, video_seconds, submits, cost_micros, cost_basis,
              case when status = 'failed' then nullif(error->>'code', 'task_cancelled') end
       from ended
       on conflict (task_id) do nothing

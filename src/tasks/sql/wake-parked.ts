@@ -1,9 +1,9 @@
-import { hasIdOf } from '../../platform/database/planner.ts';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { heldByLimit } from './paused-models.ts';
+import { isOneOf } from './held.ts';
+import { HELD_BY_LIMIT } from './paused-models.ts';
 
 /**
  * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2
@@ -19,15 +19,15 @@ const WAKE: Statement = {
       from key_load where api_key_id = any($1::text[])
     ), turns as (
       select t.* from free, lateral (
-        select id, api_key_id from tasks where api_key_id = free.api_key_id and ${heldByLimit('')} and low order by id
+        select id, api_key_id from tasks_live where api_key_id = free.api_key_id and ${HELD_BY_LIMIT} and low order by id
         limit case when free.low_first then least(free.places, 1) else 0 end for update skip locked) t
     ), next as (
       select t.id from free left join turns using (api_key_id), lateral (
-        select id from tasks where api_key_id = free.api_key_id and ${heldByLimit('')} and id is distinct from turns.id order by low, id
+        select id from tasks_live where api_key_id = free.api_key_id and ${HELD_BY_LIMIT} and id is distinct from turns.id order by low, id
         limit free.places - (turns.id is not null)::int for update skip locked) t
     )
-    update tasks t set parked = false, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
-    from (select id from turns union all select id from next) n where ${hasIdOf('n.id')} returning t.id`,
+    update tasks_live t set parked = false, waits = true, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
+    where ${isOneOf('select id from turns union all select id from next')} returning t.id`,
 };
 
 /**

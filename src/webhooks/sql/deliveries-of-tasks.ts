@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { HOUR_MS, idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
 /** Attempts shown of one task. */
@@ -12,17 +11,13 @@ export interface TaskOfKey {
   taskId: string;
 }
 
-/** An event is younger than its task, but their ids may have the times of two processes. */
-const SLACK_MS = HOUR_MS;
-
-/** The bound spares the partitions before that of the task. */
 const OF_TASKS: Statement = {
   name: 'webhooks.list_of_tasks',
   text: `
-    select d.*, t.at::int from unnest($1::text[], $2::text[], $3::text[]) with ordinality as t(api_key_id, task_id, bound, at)
+    select d.*, t.at::int from unnest($1::text[], $2::text[]) with ordinality as t(api_key_id, task_id, at)
      cross join lateral (
        select d.*, v.task_id from webhook_events v join webhook_deliveries d on d.event_id = v.id
-        where v.task_id = t.task_id and v.id >= t.bound and v.api_key_id = t.api_key_id order by d.id desc limit ${MAX_OF_TASK}) d
+        where v.task_id = t.task_id and v.api_key_id = t.api_key_id order by d.id desc limit ${MAX_OF_TASK}) d
      order by t.at, d.id desc`,
 };
 
@@ -45,7 +40,6 @@ export class DeliveriesOfTasks {
     const rows = await this.sql.run<ListedDelivery & { at: number }>(OF_TASKS, [
       tasks.map(({ apiKeyId }) => apiKeyId),
       tasks.map(({ taskId }) => taskId),
-      tasks.map(({ taskId }) => idBoundAt(timeOfId(taskId) - SLACK_MS, 'evt')),
     ]);
     const byTask = Map.groupBy(rows, ({ at }) => at);
     return tasks.map((_, index) => byTask.get(index + 1) ?? []);

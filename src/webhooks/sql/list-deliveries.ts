@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { DeliveryFilter } from '../record/delivery-filter.ts';
 import type { WebhookDelivery } from '../record/webhook-delivery.entity.ts';
@@ -51,7 +50,7 @@ export class ListDeliveries {
     }
     const text = `
       select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id
-       where d.endpoint_id = $1 and ${hiddenTime('v.expires_at')} > now() ${conditions.join(' ')} order by d.id desc limit $2`;
+       where d.endpoint_id = $1 and v.expires_at > now() ${conditions.join(' ')} order by d.id desc limit $2`;
     const name = ['webhooks.list', ...names].join(' ');
     return this.sql.run<ListedDelivery>({ name, text, isUnprepared: true }, values);
   }

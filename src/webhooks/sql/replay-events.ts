@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../record/event-type.ts';
@@ -13,7 +13,7 @@ const EVENTS_AT_ONCE = 100;
 const LOOKED_AT = 5_000;
 
 /** SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. What is in flight, or due for the first time, is sent anyway. */
-const WANTED = `v.created_at >= r.since and v.created_at < r.until and ${hiddenTime('v.expires_at')} > now() and v.type <> '${TEST_EVENT}'
+const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.expires_at > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)
         and (r.endpoint_id is null or d.endpoint_id = r.endpoint_id)
         and (not r.only_failed or d.delivered_at is null)
@@ -42,17 +42,19 @@ const STEP: Statement = {
       select v.id, v.type, v.api_key_id, v.created_at, v.expires_at from r, lateral (
         select * from webhook_events where id > r.last_event_id and id < r.until_event_id order by id limit ${LOOKED_AT}) v
     ), fitting as (
-      select v.id from r, looked_at v where exists (
-        select 1 from webhook_dispatches d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = v.id and ${WANTED})
+      select v.id from r, looked_at v where (
+        select 1 from webhook_dispatches d join webhook_endpoints e on e.id = d.endpoint_id where d.event_id = v.id and ${WANTED} limit 1) = 1
       order by v.id limit ${EVENTS_AT_ONCE}
     ), next as (
       select d.event_id, d.endpoint_id, row_number() over (order by d.event_id) as nth
-      from r, fitting f join webhook_events v using (id) join webhook_dispatches d on d.event_id = v.id
+      from r, fitting f join webhook_events v using (id)
+        cross join lateral (select * from webhook_dispatches where event_id = f.id ${PLANNED_SEPARATELY}) d
         join webhook_endpoints e on e.id = d.endpoint_id
       where ${WANTED}
     ), queued as (
       update webhook_dispatches d set due_at = now() + n.nth * interval '1 microsecond', trigger = 'manual', failures = 0
-      from next n where d.event_id = n.event_id and d.endpoint_id = n.endpoint_id and d.lease_until is null
+      from next n
+      where d.event_id = any(array(select event_id from next)) and d.event_id = n.event_id and d.endpoint_id = n.endpoint_id and d.lease_until is null
       returning d.endpoint_id
     ), progress as (
       select (select count(*) from queued)::int as queued, (select count(*) from fitting) as events,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { type AnyEventType, TEST_EVENT } from '../record/event-type.ts';
 
@@ -41,8 +40,8 @@ const REDELIVER: Statement = {
     ), subscribers as (
       select e.id as endpoint_id from webhook_endpoints e, event v
       where e.api_key_id = $2 and e.status = 'enabled' and ($3::text is null or e.id = $3)
-        and (v.type = any(e.events) or (v.type = '${TEST_EVENT}' and exists (
-              select 1 from webhook_dispatches d where d.event_id = v.id and d.endpoint_id = e.id)))
+        and (v.type = any(e.events) or (v.type = '${TEST_EVENT}' and (
+              select 1 from webhook_dispatches d where d.event_id = v.id and d.endpoint_id = e.id) = 1))
       order by e.id for no key update of e
     ), requeued as (
       insert into webhook_dispatches as d (event_id, endpoint_id, due_at, trigger)
@@ -66,7 +65,7 @@ const RECOVER: Statement = {
     ), failed as (
       select event_id, row_number() over (order by event_id) as nth
       from (select * from given_up union all select * from failing) f join webhook_events v on v.id = f.event_id
-      where v.created_at >= to_timestamp($2) and ${hiddenTime('v.expires_at')} > now() and v.type <> '${TEST_EVENT}'
+      where v.created_at >= to_timestamp($2) and v.expires_at > now() and v.type <> '${TEST_EVENT}'
     ), requeued as (
       update webhook_dispatches d
       set due_at = now() - interval '1 second' + f.nth * interval '1 microsecond', trigger = 'manual', failures = 0

@@ -1,6 +1,6 @@
+import { inUtc } from '../../platform/database/planner.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
-import { DROPPED_BELOW } from './event-partitions.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
 /** Dispatches are counted up to this number: beyond it the exact one tells an operator nothing more. */
@@ -46,10 +46,9 @@ interface ExpiredEventRow {
   events: number | null;
 }
 
-/** Events whose partition is dropped soon are not overdue. */
 export const EXPIRED_EVENT_FACT: Fact<ExpiredEventRow> = {
   name: 'expired_events',
   text: `
     select (select greatest(0, extract(epoch from now() - expires_at))::float8 from webhook_events
-            where id >= ${DROPPED_BELOW} order by expires_at limit 1) as events`,
+            order by ${inUtc('expires_at')} limit 1) as events`,
 };

@@ -108,7 +108,7 @@ describe('a stream of pictures', () => {
     expect(await read(several.stream)).toMatchObject({ partials: [], pictures: [{}, {}] });
     const paused = await pauseModel(service.api, 'sora-2');
     const film = (await service.api.create({ model: 'sora-2', prompt: 'Waves', resolution: '720P', duration: 1 })).body;
-    await queryOnce(service.database.url, 'update tasks set partial_images = 3 where id = $1', [film.task_id]); // no request can
+    await queryOnce(service.database.url, 'update tasks_live set partial_images = 3 where id = $1', [film.task_id]); // no request can
     await paused.end();
     expect(await service.api.untilFinal(film.task_id)).toMatchObject({ status: 'succeeded' });
     for (const id of [none.taskId, several.taskId, film.task_id]) {

@@ -59,7 +59,7 @@ describe('the usage that the openai client reads', () => {
     const paused = await pauseModel(service.api, 'gpt-image-2');
     const { task_id: id } = (await service.api.create(aCat)).body;
     // Not through a stream, which asks for a format: the stub's stages are no pictures.
-    await queryOnce(service.database.url, 'update tasks set partial_images = 2 where id = $1', [id]);
+    await queryOnce(service.database.url, 'update tasks_live set partial_images = 2 where id = $1', [id]);
     await paused.end();
     const stage = `${service.env.DATA_DIR}/files/${id}/partial-1-1`;
     await eventually('the second stage', async () => existsSync(`${stage}.stored`));

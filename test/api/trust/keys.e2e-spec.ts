@@ -23,7 +23,8 @@ afterAll(() => service.close());
 
 const query = <Row>(text: string, values: unknown[]) => queryOnce<Row>(service.database.url, text, values);
 /** Ends the tasks of a key that is revoked. */
-const endTasks = (apiKeyId: string) => query('update tasks set deadline_at = now() where api_key_id = $1', [apiKeyId]);
+const endTasks = (apiKeyId: string) =>
+  query('update tasks_live set deadline_at = now() where api_key_id = $1', [apiKeyId]);
 /** What was sent before this has been read. */
 const settle = async (api: Api) => {
   for (let nth = 0; nth < 3; nth += 1) expect((await api.get('/v1/models')).status).toBe(200);

@@ -42,7 +42,7 @@ it('the oldest waiting tasks of a backlog move to the front, a few of each key',
   const inOrder = Array.from({ length: 15 }, (_, at) => at + 1);
   await service.app.get(AgePriorities).age();
   expect(await priorities()).toEqual(inOrder);
-  await sql(`update tasks set created_at = created_at - interval '61 s'`);
+  await sql(`update tasks_live set created_at = created_at - interval '61 s'`);
   await service.app.get(AgePriorities).age();
   expect(await priorities()).toEqual(inOrder.map((priority) => (priority <= 10 ? priority - 11 : priority)));
   await api.call('POST', '/v1/tasks/cancel', { filter: { created_after: 0 } });
@@ -53,9 +53,9 @@ describe('a worker that has just started', () => {
     const { id: apiKeyId } = await newKey();
     const id = newTaskId();
     await sql(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, started_at, expires_at, deadline_at, attempt, lease_until)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, started_at, expires_at, deadline_at, attempt, waits, lease_until)
        values ($1, $2, 'image', 'gpt-image-2', 'running', '{"prompt":"#hang"}', now(), now(), now() + interval '1 day',
-               now() + interval '1 hour', 1, ${lease})`,
+               now() + interval '1 hour', 1, false, ${lease})`,
       [id, apiKeyId],
     );
     return id;
@@ -81,11 +81,12 @@ describe('a worker that has just started', () => {
     const { api } = await newKey();
     const { body } = await api.create(aHang);
     await api.until(body.task_id, 'running');
-    await sql(`update tasks set lease_until = '1970-01-01' where id = $1`, [body.task_id]);
+    await sql(`update tasks_live set lease_until = '1970-01-01' where id = $1`, [body.task_id]);
     const released = await insertRunning(`'1970-01-01'`);
     await eventually('another released task to be taken', async () => (await attemptsOf(released))[0] === 2);
     expect(await attemptsOf(body.task_id)).toEqual([1]);
-    for (const id of [body.task_id, released]) await sql(`update tasks set deadline_at = now() where id = $1`, [id]);
+    for (const id of [body.task_id, released])
+      await sql(`update tasks_live set deadline_at = now() where id = $1`, [id]);
   });
 });
 
@@ -136,7 +137,7 @@ describe('a locked row of one key', () => {
 describe('a locked row of one key, for workers', () => {
   const insertWaiting = (apiKeyId: string, count: number) =>
     sql(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at)
        select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'queued', '{"prompt":"#hang"}', now(),
               now() + interval '1 day', now() + interval '10 minutes' from generate_series(1, $2::int) as nth`,
       [apiKeyId, count],
@@ -206,7 +207,7 @@ describe('the times of a task', () => {
     const first = (await api.create(aHang)).body.task_id;
     await api.until(first, 'running');
     const second = (await api.create(aHang)).body.task_id;
-    await sql(`update tasks set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour' where id = $1`, [second]); // prettier-ignore
+    await sql(`update tasks_live set created_at = created_at - interval '1 hour', deadline_at = deadline_at - interval '1 hour' where id = $1`, [second]); // prettier-ignore
     await api.cancel(first);
     await api.until(second, 'running');
     const [row] = await sql<{ run: number; total: number }>(
@@ -246,7 +247,7 @@ describe('retention', () => {
     database = new Client({ connectionString: cloned.url });
     await database.connect();
     await database.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, files_expire_at)
+      `insert into tasks_done (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, files_expire_at)
        select 'task_' || lpad(nth::text, 26, '0'), 'key_1', 'image', 'gpt-image-2', 'succeeded', '{}', now(), now(), now(),
               case when nth <= $1 / 2 then now() + interval '1 day' else now() - interval '1 day' end,
               now() - interval '2 days' + make_interval(secs => nth)

@@ -121,7 +121,7 @@ describeInBrowser('the dashboard without a pointer', () => {
     const id = data[0]?.task_id ?? '';
     const changes = await announcer(service.database.url, service.keyId);
     const progress = async (percent: number) => {
-      const change = `update tasks set progress = ${percent}, sequence = sequence + 1 where id = '${id}'`;
+      const change = `update tasks_live set progress = ${percent}, sequence = sequence + 1 where id = '${id}'`;
       await queryOnce(service.database.url, change);
       changes.announce([id]);
     };

@@ -35,8 +35,8 @@ describeInBrowser('a gallery of 300 outputs', () => {
     // Copies of one task, some hours apart, whose outputs share its four files.
     await queryOnce(
       service.database.url,
-      `insert into tasks
-       select copy.* from tasks made, generate_series(1, ${TASKS - 1}) n,
+      `insert into tasks_done
+       select copy.* from tasks_done made, generate_series(1, ${TASKS - 1}) n,
          lateral (select '00' || lpad((${TASKS} - n)::text, 24, '0') as id,
                          now() - n * interval '${HOURS_APART} hours' as at, n >= ${TASKS - PURGED} as purged) new,
          lateral jsonb_populate_record(made, jsonb_build_object(

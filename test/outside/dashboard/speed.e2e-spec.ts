@@ -27,10 +27,10 @@ describeInBrowser('the list of 10,000 tasks', () => {
     [service, browser] = await Promise.all([joinService(), launch()]);
     await queryOnce(
       service.database.url,
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, started_at, lease_until)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, started_at, attempt, waits, lease_until)
        select 'task_01m' || lpad(n::text, 23, '0'), '${service.keyId}', 'image', 'gpt-image-2', 'running',
               json_build_object('prompt', 'A lighthouse at dusk, number ' || n), now(), now() + interval '30 days',
-              now() + interval '1 hour', now(), now() + interval '1 hour'
+              now() + interval '1 hour', now(), 1, false, now() + interval '1 hour'
          from generate_series(1, ${TASKS}) n`,
     );
     visitor = await Visitor.open(browser, service.baseUrl, { motion: true });
@@ -73,7 +73,7 @@ describeInBrowser('the list of 10,000 tasks', () => {
         const list = ids.map((id) => `'${id}'`).join();
         await queryOnce(
           service.database.url,
-          `update tasks set progress = ${second * 9}, sequence = sequence + 1 where id in (${list})`,
+          `update tasks_live set progress = ${second * 9}, sequence = sequence + 1 where id in (${list})`,
         );
         changes.announce(ids);
         await visitor.page.waitForTimeout(1_000);

@@ -7,6 +7,7 @@ for (const name of [
   'batch-commit',
   'crashes',
   'database-away',
+  'moved-tasks',
   'limits',
   'rolling',
   'upstreams-away',

@@ -18,7 +18,7 @@ const requests = Array.from({ length: ITEMS }, (_, nth) => ({
 
 /** The steps of the transaction in their order, and what another transaction does to stop it there. */
 const ALL_STEPS: Record<string, string> = {
-  'the insert of its tasks': 'lock table tasks in share mode',
+  'the insert of its tasks': 'lock table tasks_live in share mode',
   'the insert of its record': 'lock table batches in share mode',
   'the count into the queue': 'select 1 from key_load for update',
   'the reservation in the budget': 'select 1 from key_budgets for update',

@@ -59,7 +59,7 @@ describe('an erasure whose process is killed', () => {
     const api = fleet.clientOf(fleet.apis[0]!);
     const { id } = await anotherKey(api);
     await client.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, result)
+      `insert into tasks_done (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, result)
        select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'succeeded', '{}', now(), now() - interval '1 hour',
               now(), now() + interval '1 day', '[{"index": 0}]'
        from generate_series(1, $2::int) as nth`,
@@ -78,7 +78,7 @@ describe('an erasure whose process is killed', () => {
     }
     expect((await api.call('DELETE', `/v1/api_keys/${id}?erase=true`)).status).toBe(202);
 
-    const first = await killedAt(`tasks where id = '${taskId(TASKS)}'`, 1);
+    const first = await killedAt(`tasks_done where id = '${taskId(TASKS)}'`, 1);
     expect(first.counts.tasks).toBeGreaterThan(0);
     expect(first.counts.tasks).toBeLessThan(TASKS);
     expect(first).toMatchObject({ attempt: 1, is_finished: false });

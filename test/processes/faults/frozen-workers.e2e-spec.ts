@@ -50,7 +50,7 @@ describe('workers that are stopped for longer than their leases', () => {
 
   /** As if the time of the leases had passed. */
   const lapse = (ids: string[]) =>
-    queryOnce(database.url, `update tasks set lease_until = now() - interval '1 s' where id = any($1)`, [ids]);
+    queryOnce(database.url, `update tasks_live set lease_until = now() - interval '1 s' where id = any($1)`, [ids]);
 
   /**
    * Creates films and pictures and waits until all their paid calls were sent.

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { END_TASK } from '../../support/moved-task.ts';
 import { aHang, Api } from '../../support/clients/api.ts';
 import { EventReader } from '../../support/clients/event-reader.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
@@ -8,11 +9,7 @@ import { type OwnService, startOwnService } from '../../support/service.ts';
 const LATE_MS = 6_000;
 
 /** The statement of an end as another process runs it, on a connection of the test, which decides when it commits. */
-const END = `
-  update tasks
-  set status = 'failed', sequence = sequence + 1, completed_at = now(), lease_until = null, parked = false,
-      error = '{"code":"content_policy_violation","message":"Refused.","retryable":false}'
-  where id = $1`;
+const ERROR = '{"code":"content_policy_violation","message":"Refused.","retryable":false}';
 
 describe('an end whose commit lands seconds after its time', () => {
   let service: OwnService;
@@ -37,7 +34,7 @@ describe('an end whose commit lands seconds after its time', () => {
     const [late, prompt] = [(await api.create(aHang)).body.task_id, (await api.create(aHang)).body.task_id];
     const reader = await EventReader.open(service.baseUrl, '/v1/events', body.key);
     await other.query('begin');
-    await other.query(END, [late]);
+    await other.query(END_TASK, [late, ERROR]);
     await sleep(LATE_MS);
     await api.cancel(prompt);
     await reader.until('the end of the other task', () => reader.of(prompt).some(({ status }) => status === 'failed'));

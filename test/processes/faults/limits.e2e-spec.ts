@@ -247,7 +247,7 @@ describe('limits hold over processes, and one client does not harm another', () 
     expect(tasks).toBe(60);
     expect(await statusOf(id)).toMatchObject({ spent_micros: spent, reserved_micros: 0 });
     expect(spent).toBeGreaterThan(0);
-    await queryOnce(database.url, `update tasks set expires_at = now() - interval '1 s', purge_after = null`);
+    await queryOnce(database.url, `update tasks_done set expires_at = now() - interval '1 s', purge_after = null`);
     await eventually('the purge', async () => (await queryOnce(database.url, 'select 1 from tasks where api_key_id = $1', [id])).length === 0); // prettier-ignore
     expect(await statusOf(id)).toMatchObject({ spent_micros: spent, reserved_micros: 0 });
   });

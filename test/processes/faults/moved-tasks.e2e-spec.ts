@@ -214,6 +214,10 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
             where l.queued <> t.queued or l.running <> t.running or l.low <> t.low
               or (select count(*) from usage_ledger u where u.api_key_id = l.api_key_id) <> t.final`);
           if (rows.length > 0) faults.push(`the counters of ${JSON.stringify(rows)} differ from the tasks`);
+          const { rows: lost } = await observer.query(
+            `select id from tasks_live where waits <> (status = 'queued' and not parked) or (status = 'queued') <> (attempt = 0)`,
+          );
+          if (lost.length > 0) faults.push(`the line has lost ${JSON.stringify(lost)}`);
         },
       ];
 

@@ -53,7 +53,7 @@ export async function setModels(tx: EntityManager, id: string, models: readonly 
 }
 
 const PAGE = `
-  select p.*, (select count(*)::int from tasks t where t.paused_by = p.id and t.status = 'queued') as tasks
+  select p.*, (select count(*)::int from tasks_live t where t.paused_by = p.id) as tasks
   from pauses p where ($1::text is null or id < $1) and ($2 or ended_at is null) order by id desc limit $3`;
 
 export type PauseWithTasks = Pause & { tasks: number };

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { equalsOrdered } from '../../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
 /** Tasks of one key that a place of a provider works on. */
@@ -10,12 +11,11 @@ export interface InFlight {
   tasks: number;
 }
 
-/** From the index of the tasks at providers, which holds no others. */
 const IN_FLIGHT: Statement = {
   name: 'tasks.watch_in_flight',
   text: `
-    select provider, provider_url, credential, api_key_id, count(*)::int as tasks from tasks
-    where status = 'running' and submitted_at is not null and provider is not null and provider_url is not null
+    select provider, provider_url, credential, api_key_id, count(*)::int as tasks from tasks_live
+    where lease_until is not null and submitted_at is not null and provider is not null and provider_url is not null
     group by provider, provider_url, credential, api_key_id`,
 };
 
@@ -38,7 +38,7 @@ const QUEUES: Statement = {
            count(*) filter (where status = 'queued' and parked and paused_by is not null)::int as paused,
            count(*) filter (where status = 'running')::int as running,
            extract(epoch from now() - min(created_at) filter (where status = 'queued' and not parked))::float8 as oldest_waiting_s
-    from tasks where completed_at is null group by model order by model`,
+    from tasks_live group by model order by model`,
 };
 
 /** The load of a key against its limits. */
@@ -59,8 +59,8 @@ const KEYS: Statement = {
     from (select api_key_id, queued, running, max_running from key_load
           where queued > 0 or running > 0 order by queued + running desc, api_key_id limit $1) l
       left join lateral (
-        select created_at from tasks
-        where api_key_id = l.api_key_id and status = 'queued' order by id limit 1) t on l.queued > 0
+        select created_at from tasks_live
+        where ${equalsOrdered('api_key_id', 'l.api_key_id')} and attempt = 0 order by api_key_id, id limit 1) t on l.queued > 0
     order by l.queued + l.running desc, l.api_key_id`,
 };
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { PLANNED_SEPARATELY, byIds } from '../../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 import {
   type Suspicion,
@@ -37,19 +36,15 @@ const STATES: Record<WatchedState, string> = {
   stuck: `t.stuck is not null`,
 };
 
-/**
- * All unfinished tasks, from the index that holds no others: few, compared with the table. Then those that fit, oldest
- * first.
- */
+/** Of all unfinished tasks those that fit, oldest first. */
 const list = (state: WatchedState | null): Statement => ({
   name: `tasks.watch_${state ?? 'all'}`,
   text: `
     select t.* from (
       select ${COLUMNS}, t.error->>'code' as error_code, ${STUCK} as stuck
       from tasks t
-      where t.completed_at is null and ($1::text is null or t.worker_id = $1) and ($2::text is null or t.provider = $2)
+      where t.status in ('queued', 'running') and ($1::text is null or t.worker_id = $1) and ($2::text is null or t.provider = $2)
         and ($3::text is null or t.api_key_id = $3) and ($4::text is null or t.model = $4) and ($5::text is null or t.id > $5)
-      ${PLANNED_SEPARATELY}
     ) t
     where ${state ? STATES[state] : 'true'}
     order by t.id limit $8`,
@@ -67,7 +62,7 @@ const READ: Statement = {
   name: 'tasks.watch',
   text: `
     select ${COLUMNS}, t.error->>'code' as error_code, ${STUCK} as stuck
-    from ${byIds('tasks t', '$1')} where ($2::text is null) and ($3::text is null) and ($4::text is null)
+    from tasks t where t.id = any($1::text[]) and ($2::text is null) and ($3::text is null) and ($4::text is null)
       and ($5::text is null) order by t.id`,
 };
 

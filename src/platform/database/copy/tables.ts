@@ -1,9 +1,10 @@
 import { type Client, escapeIdentifier } from 'pg';
+import { sinceBaseline } from '../baseline-names.ts';
 
 /** The migrations write this table, so a copy never does. */
 const MIGRATIONS_TABLE = 'schema_migrations';
-/** A migration gives it its row. */
-const SEEDED_TABLE = 'storage_marker';
+/** A migration gives each its row. */
+const SEEDED_TABLES = ['storage_marker', 'words_state'];
 
 export interface CopiedTable {
   name: string;
@@ -76,7 +77,7 @@ export async function truncateTables(client: Client, tables: CopiedTable[]): Pro
 export async function assertEmpty(client: Client): Promise<void> {
   const filled: string[] = [];
   for (const { name } of await readTables(client)) {
-    if (name === SEEDED_TABLE) continue;
+    if (SEEDED_TABLES.includes(name)) continue;
     const { rowCount } = await client.query(`select from ${escapeIdentifier(name)} limit 1`);
     if (rowCount) filled.push(name);
   }
@@ -85,12 +86,12 @@ export async function assertEmpty(client: Client): Promise<void> {
   }
 }
 
-/** The names of the migrations that the database has had; none in a new database. */
+/** The names of the migrations that the database has had, as this program calls them; none in a new database. */
 export async function readMigrations(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ has: boolean }>('select to_regclass($1) is not null as has', [
     MIGRATIONS_TABLE,
   ]);
   if (!rows[0]!.has) return [];
   const done = await client.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE} order by timestamp`);
-  return done.rows.map(({ name }) => name);
+  return sinceBaseline(done.rows.map(({ name }) => name));
 }

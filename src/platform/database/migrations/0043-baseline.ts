@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { DAY_MS, idBoundAt } from '../../schema/time.ts';
+import { sinceBaseline } from '../baseline-names.ts';
 import { FILES_AND_USAGE } from './baseline/files-and-usage.ts';
 import { KEYS } from './baseline/keys.ts';
 import { OPERATIONS } from './baseline/operations.ts';
@@ -20,9 +21,11 @@ function partitionsOf(table: string, prefix: string, nowMs: number, options = ''
   ];
 }
 
-/** All tables of an empty database, as the 37 migrations up to 0043 made them. */
+/** All tables of an empty database, as the 37 migrations up to 0043 made them. Where those have run, there is nothing to do. */
 export class Baseline1700000000043 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
+    const done = ((await runner.query('select name from schema_migrations')) as { name: string }[] | undefined) ?? [];
+    if (sinceBaseline(done.map(({ name }) => name)).length > 0) return;
     const rows = (await runner.query(NOW)) as [{ ms: number }] | undefined;
     const nowMs = rows?.[0].ms ?? 0;
     const filled = 'with (fillfactor = 80)';

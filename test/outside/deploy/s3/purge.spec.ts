@@ -68,7 +68,7 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
       for (const name of ['1-0.png', 'preview-0-256.webp']) writeFileSync(join(folder, name), 'x');
     }
     await client.query(
-      `insert into tasks (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, files_expire_at)
+      `insert into tasks_done (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, files_expire_at)
        select 'task_' || lpad(nth::text, 26, '0'), 'key_1', 'image', 'gpt-image-2', 'succeeded', '{}', now(), now(), now(),
               now() - interval '1 day', now() - interval '2 days'
        from generate_series(1, $1::int) as nth`,

@@ -4,27 +4,21 @@ import { join } from 'node:path';
 
 const ROOT = new URL('../../../../', import.meta.url).pathname;
 
-/** Stands for the last release as long as there is no tag: the last commit before migration 0034. */
-const BEFORE_TAGS = 'fd207c56eb007d9ee4f3da81337464b7bd2af29e';
+/** A release without it cannot run beside this program: the migration runs while the service is stopped. */
+const TWO_TABLES = 'src/platform/database/migrations/0049-two-tables.ts';
 
 const git = (...args: string[]): Buffer =>
   execFileSync('git', ['-C', ROOT, ...args], { stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 2 ** 28 });
 
-/** The newest tag of a version below this commit, or the commit that stands for one; null in a clone without it. */
+/** The newest tag of a version below this commit; null in a clone without one that can run beside this program. */
 export function lastRelease(): string | null {
-  for (const find of [
-    () => git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD~1').toString().trim(),
-    () => BEFORE_TAGS,
-  ]) {
-    try {
-      const commit = find();
-      git('cat-file', '-e', `${commit}^{tree}`);
-      return commit;
-    } catch {
-      // a clone without tags, or without this commit
-    }
+  try {
+    const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD~1').toString().trim();
+    git('cat-file', '-e', `${tag}:${TWO_TABLES}`);
+    return tag;
+  } catch {
+    return null;
   }
-  return null;
 }
 
 /**

@@ -27,8 +27,7 @@ const aRefusal = { model: 'nano-banana-2', prompt: '#delay:0.1 #fail:content_pol
 const aPicture = { model: 'gpt-image-2', prompt: 'A gate' };
 
 const release = lastRelease();
-if (release === null)
-  say('SKIPPED an upgrade: this clone has neither a tag nor the commit that stands for the last release');
+if (release === null) say('SKIPPED an upgrade: this clone has no tag of a release that can run beside this program');
 
 (release === null ? describe.skip : describe)('the last release and this program, on one database', () => {
   const folder = mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'upgrade-'));

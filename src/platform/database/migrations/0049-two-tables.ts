@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { alone, isFound, together } from './two-tables/steps.ts';
+import { DONE_INDEXES, LIVE_INDEXES, TABLES, UNFINISHED, valuesOf, VIEW, WORDS } from './two-tables/tables.ts';
+
+/** Seconds after which a process that was not seen is taken to have stopped. */
+const LOST_AFTER_S = 15;
+const WAIT_S = 2 * LOST_AFTER_S;
+const LIVE = `select id from processes where last_seen_at > now() - interval '${LOST_AFTER_S} seconds' limit 1`;
+
+const IS_TABLE = (name: string): string =>
+  `select from pg_class where oid = to_regclass('${name}') and relkind in ('r', 'p')`;
+/** Those that are left. */
+const PARTS = `
+  select inhrelid::regclass::text as name from pg_inherits where inhparent = to_regclass('tasks_before') order by 1`;
+
+/**
+ * Moves tasks out of one partitioned table into `tasks_live` and `tasks_done`. The service must be stopped. Each step is one transaction, and an
+ * interrupted migration goes on with the next one. A partition is dropped with the copy of its rows, so the disk needs room for the largest one.
+ */
+export class TwoTables1700000000049 implements MigrationInterface {
+  transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await alone(runner, () => moveTasks(runner));
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}
+
+async function moveTasks(runner: QueryRunner): Promise<void> {
+  if (await isFound(runner, IS_TABLE('tasks'))) {
+    await untilStopped(runner);
+    await begin(runner);
+  }
+  for (const { name } of ((await runner.query(PARTS)) as { name: string }[] | undefined) ?? []) {
+    await together(runner, [
+      `insert into tasks_done (${Object.keys(valuesOf('tasks_done'))}) select ${Object.values(valuesOf('tasks_done'))} from ${name} t where not (${UNFINISHED})`,
+      `-- squawk-ignore ban-drop-table\ndrop table ${name}`,
+    ]);
+  }
+  if (await isFound(runner, IS_TABLE('tasks_before'))) await finish(runner);
+}
+
+/** A process that was killed looks alive for some seconds, so the start after it waits. */
+async function untilStopped(runner: QueryRunner): Promise<void> {
+  for (let waitedS = 0; ; waitedS += 1) {
+    const [live] = ((await runner.query(LIVE)) as { id: string }[] | undefined) ?? [];
+    if (!live) return;
+    if (waitedS >= WAIT_S) {
+      throw new Error(
+        `The process ${live.id} of the version before still runs. Stop all of them, then start this version: it moves the tasks into other tables.`,
+      );
+    }
+    await sleep(1_000);
+  }
+}
+
+/** The unfinished tasks are few, and leave with the rename. */
+const begin = (runner: QueryRunner): Promise<void> =>
+  together(runner, [
+    '-- squawk-ignore renaming-table\nalter table tasks rename to tasks_before',
+    ...TABLES,
+    `insert into tasks_live (${Object.keys(valuesOf('tasks_live'))}) select ${Object.values(valuesOf('tasks_live'))} from tasks_before t where ${UNFINISHED}`,
+  ]);
+
+/** Indexes after the rows, which is much faster, and each primary key after the other indexes. */
+const finish = (runner: QueryRunner): Promise<void> =>
+  together(runner, [
+    '-- squawk-ignore ban-drop-table\ndrop table tasks_before',
+    ...[...LIVE_INDEXES, ...DONE_INDEXES, ...WORDS].map(
+      (text) =>
+        `-- squawk-ignore require-concurrent-index-creation, adding-serial-primary-key-field, constraint-missing-not-valid, adding-foreign-key-constraint\n${text}`,
+    ),
+    VIEW,
+    'analyze tasks_live',
+    'analyze tasks_done',
+  ]);

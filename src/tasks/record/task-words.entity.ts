@@ -1,0 +1,16 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The prompt of a final task, apart from it, so that an end does not pay for the index of its words. */
+@Entity('task_words')
+export class TaskWords {
+  @PrimaryColumn('text') id: string;
+  @Column('text') api_key_id: string;
+  @Column('text') prompt: string;
+}
+
+/** One row. */
+@Entity('words_state')
+export class WordsState {
+  /** `task_words` has the prompts of the tasks that ended until then. */
+  @PrimaryColumn('timestamptz') through: Date;
+}

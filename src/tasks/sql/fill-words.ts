@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Tx } from '../../platform/database/sql.ts';
+import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
+
+/** Tasks of one round. */
+const AT_ONCE = 10_000;
+/** An end appears this long after its time at the latest, which is that of the transaction. */
+const SETTLED = `interval '60 seconds'`;
+/** Hours of ends that one round looks at: a power of two. */
+const FEWEST_HOURS = 1;
+const MOST_HOURS = 8_192;
+
+/** An arbitrary fixed number that no other lock of this database has ("word" in ASCII): one process fills. */
+const LOCK = 0x776f7264;
+
+const MISSING = 'select name from unnest($1::text[]) as name where name not in (select extname from pg_extension)';
+const HAS_INDEX = `select from pg_class where oid = to_regclass('${WORDS_INDEX}')`;
+
+/** Of an empty table: its rows would keep the build for minutes, and they are filled in again. */
+const MAKE_INDEX = `
+  truncate task_words;
+  update words_state set through = coalesce((select min(completed_at) from tasks_done), now()) - interval '1 ms';
+  create index ${WORDS_INDEX} on task_words using gin (api_key_id, prompt gin_trgm_ops) with (gin_pending_list_limit = 65536)`;
+
+/** When the last one of this round ended. */
+const UNTIL = `
+  select case when count(*) = ${AT_ONCE} then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
+    select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
+  left join lateral (
+    select completed_at from tasks_done where completed_at > s.through and completed_at <= s.until
+    order by completed_at limit ${AT_ONCE}) d on true`;
+
+/** A task that is purged meanwhile fails the round, whose next try does not find it. */
+const FILL = `
+  insert into task_words (id, api_key_id, prompt)
+  select id, api_key_id, input->>'prompt' from tasks_done, words_state
+  where completed_at > through and completed_at <= $1 and input->>'prompt' is not null
+  on conflict (id) do nothing`;
+
+const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
+
+/** Copies the prompts of tasks that have ended, many at once: one by one, each would cost as much as the end of its task. */
+@Injectable()
+export class FillWords {
+  private hours = FEWEST_HOURS;
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly index: TaskWordsIndex,
+  ) {}
+
+  /**
+   * Fails where an extension is missing that the role may not make.
+   * @returns whether more may be left
+   */
+  async fill(): Promise<boolean> {
+    const isMine = await this.sql.transaction((tx) => this.prepare(tx));
+    if (!isMine) return false;
+    const mayBeMore = await this.sql.transaction((tx) => this.round(tx));
+    await this.sql.transaction((tx) => tx.query(MERGE));
+    return mayBeMore;
+  }
+
+  /** @returns false where another process fills */
+  private async prepare(tx: Tx): Promise<boolean> {
+    if (!(await lock(tx))) return false;
+    if ((await tx.query(HAS_INDEX)).rowCount === 1) return true;
+    const { rows } = await tx.query<{ name: string }>(MISSING, [EXTENSIONS]);
+    for (const { name } of rows) await tx.query(`create extension if not exists ${name}`);
+    await tx.query(MAKE_INDEX);
+    this.index.forget();
+    return true;
+  }
+
+  private async round(tx: Tx): Promise<boolean> {
+    if (!(await lock(tx))) return false;
+    const { rows } = await tx.query<{ until: Date; tasks: number }>(UNTIL, [this.hours]);
+    const { until, tasks } = rows[0]!;
+    await tx.query(FILL, [until]);
+    await tx.query('update words_state set through = $1', [until]);
+    this.hours = tasks === AT_ONCE ? Math.max(FEWEST_HOURS, this.hours / 2) : Math.min(2 * this.hours, MOST_HOURS);
+    return tasks === AT_ONCE;
+  }
+}
+
+async function lock(tx: Tx): Promise<boolean> {
+  const { rows } = await tx.query<{ is_mine: boolean }>('select pg_try_advisory_xact_lock($1::int) as is_mine', [LOCK]);
+  return rows[0]!.is_mine;
+}

@@ -1,0 +1,25 @@
+/**
+ * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `held` locks the rows in
+ * the order of their ids, whichever index is read, so that no two statements wait for each other.
+ */
+
+/** SQL: the CTE `held`. @param ids a parameter, such as `$1` */
+export const held = (ids: string): string =>
+  `held as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
+
+/** The same, which waits for a row as long as `wait` says, SQL of `lockWait`. The row of `wait` is read before the first one is locked. */
+export const heldWithin = (ids: string, wait: string): string =>
+  `held as (
+      select id, attempt from (select ${wait}) wait cross join tasks_live
+      where id = any(${ids}::text[]) order by id for update of tasks_live
+    )`;
+
+/** SQL: the same of the tasks with these properties. */
+export const heldWhere = (condition: string): string =>
+  `held as (select id from tasks_live where ${condition} order by id for update)`;
+
+/** SQL: a row `t` is one of `ids`, which are locked. Read by the primary key, in whichever way PostgreSQL joins. */
+export const isOneOf = (ids: string): string => `t.id = any(array(${ids}))`;
+
+/** SQL: a row `t` is locked by `held`, and is that of `wanted`. */
+export const isHeld = (wanted = 'w'): string => `${isOneOf('select id from held')} and t.id = ${wanted}.id`;

@@ -1,0 +1,56 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Sql, type Tx } from '../../platform/database/sql.ts';
+
+/** Trigrams of a prompt, and text keys, in one GIN index. */
+export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+/** Not in a migration, because the role may not make the extensions, and a search works without. */
+export const WORDS_INDEX = 'task_words_gin';
+
+const REFRESH_MS = 60_000;
+/** A search compares the tasks that ended since the index was filled, which may be all at first. */
+const IS_USABLE = `
+  select from pg_index, words_state
+  where indexrelid = to_regclass('${WORDS_INDEX}') and indisvalid and through > now() - interval '10 minutes'`;
+/** In a database with the locale C only ASCII has trigrams. */
+const IS_ANY_SCRIPT = `select show_trgm('\u0434\u043e\u043c') <> '{}' as is_any_script`;
+
+/** Whether words can be found by the index, as it was a minute ago at most. */
+@Injectable()
+export class TaskWordsIndex {
+  private readonly logger = new Logger('words');
+  private trigram: Promise<RegExp | null> | undefined;
+  private readAt = 0;
+
+  constructor(private readonly sql: Sql) {}
+
+  /** @returns those that the index can look for */
+  async findable(words: readonly string[]): Promise<string[]> {
+    const trigram = await this.read();
+    return trigram ? words.filter((word) => trigram.test(word)) : [];
+  }
+
+  /** The next search reads the catalogue again. */
+  forget(): void {
+    this.trigram = undefined;
+  }
+
+  private read(): Promise<RegExp | null> {
+    if (!this.trigram || performance.now() - this.readAt > REFRESH_MS) {
+      this.readAt = performance.now();
+      this.trigram = this.sql
+        .transaction((tx) => trigramOf(tx))
+        .catch((err: unknown) => {
+          this.logger.warn({ event: 'words.index_failed', err });
+          return null; // a search works without an index
+        });
+    }
+    return this.trigram;
+  }
+}
+
+/** @returns what a word must contain to be found by the index; null: there is none, or it is far behind */
+async function trigramOf(tx: Tx): Promise<RegExp | null> {
+  if ((await tx.query(IS_USABLE)).rowCount === 0) return null;
+  const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
+  return rows[0]!.is_any_script ? /[\p{L}\p{N}]{3}/u : /[a-z0-9]{3}/i;
+}
