@@ -16,7 +16,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 # glibc keeps freed pixels in an arena for each thread: without these, workers held a quarter to two fifths more memory in the first half hour.
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/LICENSE /app/NOTICE ./
 # Without types, maps and documents, which nothing reads here, and without Node and PostgreSQL, which the image has or does not need.
 COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --exclude=**/*.map \
   --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
