@@ -48,6 +48,9 @@ try {
   await shoot(light, 'create');
   await light.goto(`${BASE}/app/gallery`);
   await light.locator('[data-file] img').nth(5).waitFor();
+  await light.waitForFunction(() =>
+    [...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0),
+  );
   await light.waitForTimeout(800);
   await shoot(light, 'gallery');
 
@@ -63,8 +66,8 @@ try {
     .waitFor();
   await dark.getByRole('link', { name: 'Task', exact: true }).click();
   await dark
-    .getByRole('status')
     .getByText(/^[2-9]\d %$/)
+    .first()
     .waitFor();
   await shoot(dark, 'task');
   await browser.close();
