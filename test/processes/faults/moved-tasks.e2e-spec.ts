@@ -225,7 +225,7 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
       const writers = Array.from({ length: ACTORS }, writersOfOne).flat();
       const acting = [...writers.map((act) => over(act, 4)), ...readers.map((act) => over(act, 10))];
       const goesOn = () => performance.now() - began < SECONDS * 1_000 || ends.size < FEWEST_ENDS || walks < 3;
-      const isFine = () => lost.length === 0 && faults.length === 0;
+      const isFine = () => lost.length === 0 && faults.length === 0 && !stopped.signal.aborted;
       while (goesOn() && isFine())
         await Promise.race([sleep(100), Promise.race(acting.map((each) => each.catch(() => stopped.abort())))]);
       stopped.abort();
