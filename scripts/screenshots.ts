@@ -48,8 +48,8 @@ try {
   await shoot(light, 'create');
   await light.goto(`${BASE}/app/gallery`);
   await light.locator('[data-file] img').nth(5).waitFor();
-  await light.waitForFunction(() =>
-    [...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0),
+  await light.waitForFunction(
+    '[...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)',
   );
   await light.waitForTimeout(800);
   await shoot(light, 'gallery');
