@@ -57,11 +57,11 @@ const FINISHED = `
   from added`;
 
 const QUEUED = `
-  insert into tasks_live (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, priority)
+  insert into tasks_live (id, api_key_id, kind, model, status, input, metadata, created_at, deadline_at, expires_at, place)
   select id, api_key_id, 'image', 'gpt-image-2', 'queued',
          '{"prompt":"A lighthouse at dusk","aspect_ratio":"16:9","resolution":"1K","n":1}', '{"order":"42"}',
          at, now() + interval '1 h', at + interval '30 days',
-         least(row_number() over (partition by api_key_id order by nth), 32000)
+         1000 * row_number() over (partition by api_key_id order by nth)
   from (${NUMBERED}) as wanted`;
 
 /**

@@ -22,7 +22,7 @@ async function statementOf(send: (sql: object) => Promise<unknown>): Promise<str
 /** SQL, by the columns of a new task. */
 const ONE_TASK: Record<string, string> = {
   key: '1',
-  place: '1',
+  nth: '1',
   id: "'task_' || lpad(:nth::text, 26, '0')",
   kind: "'image'",
   model: "'gpt-image-2'",
@@ -32,7 +32,7 @@ const ONE_TASK: Record<string, string> = {
   expires_at: "extract(epoch from now() + interval '30 days') * 1000",
   deadline_s: '600',
 };
-const ITS_KEY = `'[{"key":1,"api_key_id":"key_pgbench","tasks":1,"low_places":[],"max_queued":0,"max_running":0,"weight":10}]'`;
+const ITS_KEY = `'[{"key":1,"api_key_id":"key_pgbench","tasks":1,"low_numbers":[],"ends":[1000],"low_ends":[0],"max_queued":0,"max_running":0}]'`;
 const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'outcome', 'succeeded',
   'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json,
   'images', 1, 'video_seconds', 0, 'micros', 0, 'basis', 'free'))`;

@@ -1,4 +1,3 @@
-import { AgePriorities } from './sql/age-priorities.ts';
 import { BatchTasks } from './sql/batch-tasks.ts';
 import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
@@ -37,7 +36,6 @@ import { WakeParked } from './sql/wake-parked.ts';
 
 /** The providers of `sql/`: each runs the statements of one act. */
 export const STATEMENTS = [
-  AgePriorities,
   BatchTasks,
   ChangedTasks,
   ClaimTasks,

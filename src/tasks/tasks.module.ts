@@ -21,6 +21,7 @@ import { CachedTasks } from './read/cached-tasks.ts';
 import { TaskCache } from './queue/task-cache.ts';
 import { IdempotencyKey } from './record/idempotency-key.entity.ts';
 import { KeyCounters } from './record/key-counters.entity.ts';
+import { Line } from './record/line.entity.ts';
 import { KeyChanges } from './acts/key-changes.ts';
 import { NewTasks } from './acts/new-tasks.ts';
 import { ListAnswers, ListTasks } from './read/list-tasks.ts';
@@ -82,6 +83,7 @@ const fileLinks = {
       DoneTask,
       TaskWords,
       WordsState,
+      Line,
       KeyCounters,
       IdempotencyKey,
       PaceSample,

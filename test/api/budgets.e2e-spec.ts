@@ -573,16 +573,13 @@ describe('a creation of a key with a budget', () => {
         const key = headers['idempotency-key'] && { 'idempotency-key': `x${nth}` };
         ids.push((await api.create(body, { ...key })).body.task_id);
       }
-      expect(await query('select low, weight from key_load where api_key_id = $1', [id])).toEqual([
-        { low: 2, weight: 20 },
-      ]);
-      const stored = await query<{ low: boolean; priority: number; run_deadline_s: number | null; wait_s: number }>(
-        `select low, priority, run_deadline_s, extract(epoch from deadline_at - created_at)::int as wait_s
+      expect(await query('select low from key_load where api_key_id = $1', [id])).toEqual([{ low: 2 }]);
+      const stored = await query<{ low: boolean; place: number; run_deadline_s: number | null; wait_s: number }>(
+        `select low, place::float8, run_deadline_s, extract(epoch from deadline_at - created_at)::int as wait_s
        from tasks where id = any($1) order by id`,
         [ids],
       );
-      // The places of the line: tens over the weight, from 16400 on for low tasks.
-      expect(stored.map(({ priority }) => priority)).toEqual([16_400, 16_401, 1]);
+      expect(stored[1]!.place).toBeGreaterThan(stored[0]!.place);
       expect(stored.map((row) => [row.low, row.run_deadline_s, row.wait_s])).toEqual([
         [true, 600, expect.closeTo(86_400, -1)],
         [true, 600, expect.closeTo(86_400, -1)],

@@ -148,7 +148,7 @@ describe('positions among 30,000 waiting tasks', () => {
   beforeAll(async () => {
     await query('truncate tasks_live, tasks_done, task_words, key_load');
     await query(
-      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked, waits)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, place, parked, waits)
        select 'task_01' || substr(md5(n::text), 1, 24), (select id from api_keys where name = 'BOOTSTRAP_API_KEY'), 'image', 'gpt-image-2', 'queued', '{}',
               now(), now() + interval '1 day', now() + interval '1 day', 1 + (n * 7919) % 1000, n % 50 = 0, n % 50 > 0
        from generate_series(1, 30000) n`,
@@ -160,7 +160,7 @@ describe('positions among 30,000 waiting tasks', () => {
   const counted = async (ids: string[]) =>
     query<{ id: string; position: number }>(
       `select id, position from (
-         select id, row_number() over (order by priority, id)::int as position
+         select id, row_number() over (order by place, id)::int as position
          from tasks where status = 'queued' and not parked
        ) line where id = any($1) order by position`,
       [ids],
@@ -169,10 +169,7 @@ describe('positions among 30,000 waiting tasks', () => {
     (await query(`select id from tasks where ${condition} order by ${order} limit 25`)).map(({ id }) => id);
 
   it('are those of a count of all tasks before them', async () => {
-    const ids = [
-      ...(await some('not parked', 'priority, id')),
-      ...(await some('not parked and priority < 100', 'md5(id)')),
-    ];
+    const ids = [...(await some('not parked', 'place, id')), ...(await some('not parked and place < 100', 'md5(id)'))];
     const places = await counted(ids);
     expect(places.length).toBeGreaterThan(25);
     for (const { id, position } of places) expect(await estimateOf(id)).toMatchObject({ task_id: id, position });
@@ -182,7 +179,7 @@ describe('positions among 30,000 waiting tasks', () => {
     const id = 'task_01000000000000000000000000';
     await estimateOf(id);
     await query(
-      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, place)
        select $1, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, 50 from tasks where not parked limit 1`,
       [id],
     );
@@ -191,8 +188,8 @@ describe('positions among 30,000 waiting tasks', () => {
 
   it('of tasks of low priority are behind the others, but for every tenth start', async () => {
     await query(
-      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, low)
-       select 'task_02' || lpad(n::text, 24, '0'), api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, 16401, true
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, place, low)
+       select 'task_02' || lpad(n::text, 24, '0'), api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, 1, true
        from (select * from tasks where not parked limit 1) t, generate_series(1, 1500) n`,
     );
     const low = (nth: number) => estimateOf(`task_02${String(nth).padStart(24, '0')}`);
@@ -200,7 +197,7 @@ describe('positions among 30,000 waiting tasks', () => {
     expect((await low(1)).position).toBe(10);
     expect((await low(1000)).position).toBe(10_000);
     expect((await low(1001)).position).toBeNull();
-    const [first, tenth] = await some('not parked and not low', 'priority, id').then((ids) => [ids[0]!, ids[9]!]);
+    const [first, tenth] = await some('not parked and not low', 'place, id').then((ids) => [ids[0]!, ids[9]!]);
     expect((await estimateOf(first)).position).toBe(1);
     expect((await estimateOf(tenth)).position).toBe(11);
     await query('delete from tasks_live where low');
@@ -208,15 +205,15 @@ describe('positions among 30,000 waiting tasks', () => {
   });
 
   it('end at 10,000', async () => {
-    const far = await some('not parked and priority > 400', 'md5(id)');
+    const far = await some('not parked and place > 400', 'md5(id)');
     for (const id of far)
       expect(await estimateOf(id)).toMatchObject({ position: null, waiting_for: 'worker', status: 'queued' });
-    const parked = await some('parked', 'priority, id');
+    const parked = await some('parked', 'place, id');
     for (const id of parked) expect(await estimateOf(id)).toMatchObject({ position: null, waiting_for: 'key_limit' });
   });
 
   it('follow the line', async () => {
-    const [first, second] = await some('not parked', 'priority, id');
+    const [first, second] = await some('not parked', 'place, id');
     expect((await estimateOf(second!)).position).toBe(2);
     const [{ body }] = [await service.api.cancel(first!)];
     expect(body.status).toBe('failed');
@@ -327,7 +324,7 @@ describe('with a worker that has one place', () => {
   });
 
   it('the times of a generation follow the place that the task would have in the line of its priority', async () => {
-    await worker.close(); // it would move tasks that have waited for long to the front
+    await worker.close(); // it would start them
     for (let nth = 0; nth < 4; nth++) await tenant.create(aHang);
     const low = (await tenant.create({ ...aHang, priority: 'low' })).body.task_id;
     await makeLineOld();

@@ -30,10 +30,10 @@ import { WebhookClient } from '../support/clients/webhook-client.ts';
 
 /** The indexes that each statement may use, whatever statistics the planner has. A sequential scan is never allowed. */
 const BY_INDEX: Record<string, string[]> = {
-  'tasks.create': ['key_load_pkey'],
-  'tasks.create_keyed': ['key_load_pkey'],
-  'tasks.create_reserved': ['key_load_pkey', 'key_budgets_pkey'],
-  'tasks.create_keyed_reserved': ['key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
+  'tasks.create': ['line_pkey', 'key_load_pkey'],
+  'tasks.create_keyed': ['line_pkey', 'key_load_pkey'],
+  'tasks.create_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey'],
+  'tasks.create_keyed_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
   'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey'],
   'tasks.note_reservations': ['tasks_live_pkey'],
   'tasks.read': ['tasks_live_pkey', 'tasks_done_pkey'],
@@ -43,8 +43,22 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.files_purged': ['tasks_done_pkey'],
   'tasks.delete_expired': ['tasks_done_pkey'],
   'tasks.delete': ['tasks_done_pkey'],
-  'tasks.claim': ['pauses_open', 'tasks_live_leased', 'tasks_live_waiting', 'tasks_live_pkey', 'key_load_pkey'],
-  'tasks.claim_turns': ['pauses_open', 'tasks_live_leased', 'tasks_live_waiting', 'tasks_live_pkey', 'key_load_pkey'],
+  'tasks.claim': [
+    'line_pkey',
+    'pauses_open',
+    'tasks_live_leased',
+    'tasks_live_waiting',
+    'tasks_live_pkey',
+    'key_load_pkey',
+  ],
+  'tasks.claim_turns': [
+    'line_pkey',
+    'pauses_open',
+    'tasks_live_leased',
+    'tasks_live_waiting',
+    'tasks_live_pkey',
+    'key_load_pkey',
+  ],
   'tasks.claim_reserved': [
     'pauses_open',
     'tasks_live_leased',
@@ -83,8 +97,8 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.match_few failed err words': ['tasks_done_errors'],
   'tasks.count': ['tasks_live_of_key', 'tasks_done_of_key'],
   'tasks.list batch': ['tasks_live_of_key', 'tasks_done_of_key', 'tasks_live_of_batch', 'tasks_done_of_batch'],
-  'tasks.create_batch': ['key_load_pkey'],
-  'tasks.count_batch': ['key_load_pkey'],
+  'tasks.create_batch': ['line_pkey', 'key_load_pkey'],
+  'tasks.count_batch': ['line_pkey', 'key_load_pkey'],
   'tasks.final_of_batch': ['tasks_done_of_batch'],
   'tasks.unfinished_of_batch': ['tasks_live_of_batch'],
   'batches.find': ['batches_pkey', 'tasks_live_of_batch', 'tasks_done_of_batch', 'usage_ledger_pkey'],
@@ -98,7 +112,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.read_outcomes': ['pace_samples_pkey'],
   'tasks.read_line': ['tasks_live_waiting'],
   'tasks.read_places': ['tasks_live_pkey', 'tasks_done_pkey'],
-  'tasks.read_next_place': ['key_load_pkey'],
+  'tasks.read_next_place': ['line_pkey', 'key_load_pkey'],
   'tasks.read_timelines': ['tasks_live_pkey', 'tasks_done_pkey'],
   'tasks.read_starts': ['pace_samples_pkey'],
   'tasks.unfinished_of_keys': ['tasks_live_of_key'],
@@ -172,7 +186,7 @@ const OF_ONE_TABLE = {
   'tasks.watch_all': 'tasks_live',
 };
 /** Primary keys of tables with a few rows: each may be read whole. */
-const SMALL = /^(words_state|webhook_replays|key_load|idempotency_keys)_pkey$/;
+const SMALL = /^(line|words_state|webhook_replays|key_load|idempotency_keys)_pkey$/;
 const ROWS = 20_000;
 
 interface Plan {

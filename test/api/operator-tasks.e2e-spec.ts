@@ -271,7 +271,7 @@ describe('pauses', () => {
 
   it('set 10,000 waiting tasks aside, so that a claim reads none of them', async () => {
     await queued.database.query(
-      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, parked, waits)
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, place, parked, waits)
        select 'task_' || lpad(n::text, 26, '0'), 'key_' || n % 7, 'image', 'gpt-image-2', 'queued', '{}', now(),
               now() + interval '1 day', now() + interval '1 day', n / 7, n % 3 = 0, n % 3 > 0 from generate_series(1, 10000) n`,
     );

@@ -216,25 +216,46 @@ describe('the starts of several API keys', () => {
     expect((await deployment.startOrder()).slice(0, 6).join('')).toBe('sbsbsb');
   });
 
-  it('are in the ratio of the weights among tasks that have waited for long, too', async () => {
-    const [ten, twenty] = await Promise.all([10, 20].map((weight) => deployment.keyWith({ weight })));
-    await deployment.create(30, 'ten', { api: ten! });
-    await deployment.create(30, 'twenty', { api: twenty! });
+  it('let a newcomer in after at most one task of a backlog', async () => {
+    await deployment.create(40, 'old', { api: await deployment.keyWith() });
+    const before = await startedOf(() => deployment.work());
     await deployment.create(5, 'new', { api: await deployment.keyWith() });
+    await deployment.work();
+    const order = (await deployment.startOrder()).slice(before);
+    expect(order.indexOf('new')).toBeLessThanOrEqual(1);
+    expect(Math.abs(count(order.slice(0, 10), 'new') - 5)).toBeLessThanOrEqual(1);
+  });
+
+  it('hold nothing against a key that has had all places while nobody else wanted them', async () => {
+    const [first, second] = [await deployment.keyWith(), await deployment.keyWith()];
+    await deployment.create(20, 'alone', { api: first });
+    await deployment.work();
+    await deployment.startOrder();
+    await deployment.stopWork();
+    await deployment.create(6, 'f', { api: first });
+    await deployment.create(6, 's', { api: second });
+    await deployment.work();
+    const order = (await deployment.startOrder()).slice(20);
+    expect(Math.abs(count(order.slice(0, 6), 'f') - 3)).toBeLessThanOrEqual(1);
+  });
+
+  it('are in the ratio of the time that their tasks usually take', async () => {
     await deployment.database.query(
-      `update tasks_live set created_at = created_at - interval '2 minutes' where metadata->>'name' <> 'new'`,
+      `insert into run_times (model, resolution, n, run_ms, wait_ms)
+       values ('gpt-image-2', '1K', 1, '{1000}', '{0}'), ('gpt-image-2', '4K', 1, '{6000}', '{0}')`,
     );
-    await deployment.create(1, 'hang', { prompt: '#hang', api: await deployment.keyWith() });
-    await deployment.database.query(`update tasks_live set priority = -100 where metadata->>'name' = 'hang'`);
-    await deployment.work(SWEEPING); // it sweeps while its only place is taken
-    await eventually('the old tasks to move', async () => (await deployment.rows('priority between -11 and -1')).length === 30); // prettier-ignore
-    const { rows } = await deployment.database.query(`select id from tasks where metadata->>'name' = 'hang'`);
-    const hanging = rows[0].id;
-    await deployment.database.query(`update tasks_live set deadline_at = now() where id = $1`, [hanging]);
-    const order = (await deployment.startOrder()).slice(1);
-    const early = order.slice(0, 24);
-    expect(Math.abs(count(early, 'twenty') - 16)).toBeLessThanOrEqual(1);
-    expect(count(early, 'new')).toBe(0);
+    const [long, short] = [await deployment.keyWith(), await deployment.keyWith()];
+    await eventually('the times to be known', async () => {
+      await deployment.create(2, 'try', { api: long, resolution: '4K' });
+      const { rows } = await deployment.database.query('select max(place) - min(place) as cost from tasks_live');
+      await deployment.database.query('delete from tasks_live; delete from key_load');
+      return Number(rows[0].cost) === 6_000;
+    });
+    await deployment.create(4, 'long', { api: long, resolution: '4K' });
+    await deployment.create(20, 'short', { api: short, resolution: '1K' });
+    await deployment.work();
+    const early = (await deployment.startOrder()).slice(0, 14);
+    expect(count(early, 'long')).toBe(2);
   });
 });
 
@@ -309,4 +330,12 @@ async function parkAll({ low, normal, share }: { low: number; normal: number; sh
   await eventually('the rest to be parked', async () => (await deployment.rows('parked')).length === low + normal);
   // The worker itself ends it, and offers the place with its own share.
   await deployment.database.query(`update tasks_live set deadline_at = now() where status = 'running'`);
+}
+
+/** Lets a worker start some tasks and stops it. @returns how many have started */
+async function startedOf(work: () => Promise<void>): Promise<number> {
+  await work();
+  await eventually('some to start', async () => (await deployment.rows('started_at is not null')).length > 4);
+  await deployment.stopWork();
+  return (await deployment.rows('started_at is not null')).length;
 }

@@ -618,17 +618,17 @@ describe('creations that share a statement', () => {
     const rows = owners.map((owner) => newTaskOf(owner, { limits: limitsOf(owner) }));
     const outcomes = await Promise.allSettled(rows.map((row) => creates.create(row)));
     expect(outcomes.map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
-    const made = await other.query<{ id: string; api_key_id: string; priority: number }>(
-      'select id, api_key_id, priority from tasks where id = any($1)',
+    const made = await other.query<{ id: string; api_key_id: string; place: number }>(
+      'select id, api_key_id, (place - min(place) over ())::int as place from tasks where id = any($1)',
       [rows.map(({ id }) => id)],
     );
     const found = new Map(made.rows.map(({ id, ...rest }) => [id, rest]));
     expect(rows.map(({ id }) => found.get(id))).toEqual([
-      { api_key_id: 'key_one', priority: 1 },
-      { api_key_id: 'key_two', priority: 1 },
-      { api_key_id: 'key_one', priority: 2 },
-      { api_key_id: 'key_three', priority: 1 },
-      { api_key_id: 'key_two', priority: 2 },
+      { api_key_id: 'key_one', place: 0 },
+      { api_key_id: 'key_two', place: 0 },
+      { api_key_id: 'key_one', place: 1_000 },
+      { api_key_id: 'key_three', place: 0 },
+      { api_key_id: 'key_two', place: 1_000 },
       undefined,
     ]);
     const counters = await other.query(

@@ -7,6 +7,7 @@ import { RequestFiles1700000000047 } from './migrations/0047-request-files.ts';
 import { ModelVersions1700000000048 } from './migrations/0048-model-versions.ts';
 import { TwoTables1700000000049 } from './migrations/0049-two-tables.ts';
 import { PlainWebhooks1700000000050 } from './migrations/0050-plain-webhooks.ts';
+import { FairLine1700000000051 } from './migrations/0051-fair-line.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -27,4 +28,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   ModelVersions1700000000048,
   TwoTables1700000000049,
   PlainWebhooks1700000000050,
+  FairLine1700000000051,
 ];

@@ -6,6 +6,8 @@ import { currentRequestId } from '../../platform/observe/logging/request-context
 import { DAY_MS, DAY_S } from '../../platform/schema/time.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { DatabaseClock } from '../queue/database-clock.ts';
+import { UsualTimes } from '../insight/usual-times.ts';
+import { runKindOf } from '../record/run-kind.ts';
 import type { NewTask } from '../sql/new-task.ts';
 import { newTaskId } from '../record/task-id.ts';
 import type { Approximation, ShownTask } from '../record/task.entity.ts';
@@ -40,6 +42,7 @@ export class NewTasks {
   constructor(
     private readonly config: Config,
     private readonly clock: DatabaseClock,
+    private readonly times: UsualTimes,
   ) {}
 
   /** Unix milliseconds by the database's clock. */
@@ -56,6 +59,7 @@ export class NewTasks {
       created_at: task.created_at.getTime(),
       expires_at: task.expires_at.getTime(),
       low: task.low || undefined,
+      run_ms: this.times.knownMs(runKindOf(task)),
       ...deadlinesOf(task, this.config, caller.limits.taskRetentionDays),
       file_retention_s: this.ownFileRetentionS(caller),
       trace_parent: traces.link() ?? null,

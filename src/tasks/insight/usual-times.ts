@@ -38,6 +38,13 @@ export class UsualTimes {
     return (await this.timesOf(kind))?.medianS ?? null;
   }
 
+  /** Milliseconds, as far as they were read before; undefined without data. For what must not wait for the database. */
+  knownMs(kind: RunKind): number | undefined {
+    const key = runKindKey(kind);
+    const known = lastOf(this.times)?.get(key) ?? lastOf(this.newTimes)?.get(key);
+    return known && Math.round(known.medianS * 1000);
+  }
+
   /** Of all runs of the model; null while fewer than five are known. */
   async typicalOf(model: string): Promise<TypicalTimes | null> {
     return (await this.timesOf(anyRunOf(model)))?.typical ?? null;
@@ -58,6 +65,13 @@ export class UsualTimes {
       rows.map((row) => [runKindKey(row), { medianS: median(row.run_ms) / 1000, typical: typicalOf(row) }]),
     );
   }
+}
+
+/** Reads it again for later calls, if it is too old. */
+function lastOf<Value>(sampled: Sampled<Value>): Value | undefined {
+  const next = sampled.get();
+  if (next instanceof Promise) next.catch(() => undefined);
+  return sampled.latest;
 }
 
 function median(values: number[]): number {

@@ -18,28 +18,28 @@ describe('the position in the line', () => {
     [1, 'd', 2],
     [2, 'a', 3],
     [7, 'c', 4],
-  ])('of a waiting task is one more than there are before it: %i %s', (priority, id, position) => {
-    expect(line(true).positionOf({ priority, id }, false)).toBe(position);
-    expect(line(false).positionOf({ priority, id }, false)).toBe(position);
+  ])('of a waiting task is one more than there are before it: %i %s', (place, id, position) => {
+    expect(line(true).positionOf({ place, id }, false)).toBe(position);
+    expect(line(false).positionOf({ place, id }, false)).toBe(position);
   });
 
   it.each([
     [0, 'z', 1],
     [1, 'c', 2],
     [7, 'b', 4],
-  ])('of a newer task is that which it will have: %i %s', (priority, id, position) => {
-    expect(line(false).positionOf({ priority, id }, false)).toBe(position);
+  ])('of a newer task is that which it will have: %i %s', (place, id, position) => {
+    expect(line(false).positionOf({ place, id }, false)).toBe(position);
   });
 
   it('past the end is known only if the line is whole', () => {
-    expect(line(true).positionOf({ priority: 8, id: 'a' }, false)).toBe(5);
-    expect(line(false).positionOf({ priority: 8, id: 'a' }, false)).toBeNull();
-    expect(new WaitingLine(NONE, NONE, 10).positionOf({ priority: 1, id: 'a' }, false)).toBe(1);
+    expect(line(true).positionOf({ place: 8, id: 'a' }, false)).toBe(5);
+    expect(line(false).positionOf({ place: 8, id: 'a' }, false)).toBeNull();
+    expect(new WaitingLine(NONE, NONE, 10).positionOf({ place: 1, id: 'a' }, false)).toBe(1);
   });
 
   it.each([0, 3, 10, 33, 50])('gives tasks of low priority %i percent of the starts, in some order', (share) => {
     const mixed = new WaitingLine(many(200), many(50), share);
-    const at = (nth: number, isLow: boolean) => mixed.positionOf({ priority: 1, id: idAt(nth) }, isLow)!;
+    const at = (nth: number, isLow: boolean) => mixed.positionOf({ place: 1, id: idAt(nth) }, isLow)!;
     const normals = Array.from({ length: 200 }, (_, nth) => at(nth + 1, false));
     const lows = Array.from({ length: 50 }, (_, nth) => at(nth + 1, true));
     // Every position belongs to one task.
@@ -51,8 +51,8 @@ describe('the position in the line', () => {
 
   it('of a task of low priority is unknown when too many others wait', () => {
     const mixed = new WaitingLine(many(100, false), many(100), 10);
-    expect(mixed.positionOf({ priority: 1, id: idAt(11) }, true)).toBe(110);
-    expect(mixed.positionOf({ priority: 1, id: idAt(12) }, true)).toBeNull();
-    expect(new WaitingLine(many(100), many(100), 10).positionOf({ priority: 1, id: idAt(12) }, true)).toBe(112);
+    expect(mixed.positionOf({ place: 1, id: idAt(11) }, true)).toBe(110);
+    expect(mixed.positionOf({ place: 1, id: idAt(12) }, true)).toBeNull();
+    expect(new WaitingLine(many(100), many(100), 10).positionOf({ place: 1, id: idAt(12) }, true)).toBe(112);
   });
 });

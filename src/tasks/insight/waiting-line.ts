@@ -1,6 +1,6 @@
 /** What orders waiting tasks of one priority. */
 export interface Waiting {
-  priority: number;
+  place: number;
   id: string;
 }
 
@@ -8,7 +8,7 @@ export interface Waiting {
 export class Lane {
   /**
    * @param ids in order
-   * @param places of the same tasks: the column `priority`
+   * @param places of the same tasks: the column `place`
    * @param isWhole false: more tasks wait behind these
    */
   constructor(
@@ -22,13 +22,13 @@ export class Lane {
   }
 
   /** How many start before the task, which may be newer than the lane. */
-  countBefore({ priority, id }: Waiting): number {
+  countBefore({ place, id }: Waiting): number {
     let from = 0;
     let to = this.ids.length;
     while (from < to) {
       const middle = (from + to) >>> 1;
-      const place = this.places[middle]!;
-      if (place < priority || (place === priority && this.ids[middle]! < id)) from = middle + 1;
+      const other = this.places[middle]!;
+      if (other < place || (other === place && this.ids[middle]! < id)) from = middle + 1;
       else to = middle;
     }
     return from;

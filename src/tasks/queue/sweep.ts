@@ -62,7 +62,6 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       workerLost.map(({ id, api_key_id, attempt }) => ({ id, api_key_id, attempt, lapsed: true })),
       'worker_lost',
     );
-    await this.queue.agePriorities();
     const keys = await this.keysWithFreePlaces();
     if (keys.length > 0) await this.queue.wakeThrottled(keys);
     if (overdue.length + workerLost.length > 0) {

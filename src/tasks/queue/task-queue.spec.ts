@@ -37,7 +37,6 @@ describe('the queue of tasks', () => {
       { isOver: () => true },
       {},
       {},
-      {},
       { started: () => undefined, ended: () => undefined },
     ];
     queue = new TaskQueue(...(parts as unknown as Parts));

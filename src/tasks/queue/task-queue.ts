@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskCache } from './task-cache.ts';
 import { TaskFeed, type Watcher } from './task-feed.ts';
 import { Pace } from './pace.ts';
-import { AgePriorities } from '../sql/age-priorities.ts';
 import { ClaimTasks } from '../sql/claim-tasks.ts';
 import { ConfirmCancel } from '../sql/confirm-cancel.ts';
 import { EndTasks } from '../sql/end-tasks.ts';
@@ -48,7 +47,6 @@ export class TaskQueue {
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
     private readonly takeoverPause: TakeoverPause,
-    private readonly priorities: AgePriorities,
     private readonly confirms: ConfirmCancel,
     private readonly cache: TaskCache,
     private readonly pace: Pace,
@@ -219,11 +217,6 @@ export class TaskQueue {
   /** Whether an expired lease is that of a dead worker: false while live workers may be late with their renewals. */
   mayTakeOver(): boolean {
     return this.takeoverPause.isOver();
-  }
-
-  /** Moves tasks that have waited for long to the front. */
-  async agePriorities(): Promise<void> {
-    if ((await this.priorities.age()) > 0) this.wakeSignal.notify();
   }
 
   /** Lets the throttled tasks of these API keys run, as far as the keys have free places. */

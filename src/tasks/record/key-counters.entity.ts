@@ -13,6 +13,8 @@ export class KeyCounters {
   @Column('integer') max_running: number;
   /** Tasks of low priority among the queued and running ones. */
   @Column('integer') low: number;
-  /** The key's share of the starts when it last created a task; 10 unless its limits say otherwise. */
-  @Column('smallint') weight: number;
+  /** Where its last task of normal priority ends in the line. */
+  @Column('bigint') place: string;
+  /** The same of low priority. */
+  @Column('bigint') low_place: string;
 }

@@ -94,8 +94,8 @@ export class LiveTask {
   @Column('boolean') parked: boolean;
   /** Queued and parked, because this pause holds it; null: none does. */
   @Column('text', { nullable: true }) paused_by: string | null;
-  /** The place in the line of waiting tasks: lower numbers are claimed first. See sql/line.ts. */
-  @Column('smallint') priority: number;
+  /** The place in the line of waiting tasks of this priority: lower numbers are claimed first. See sql/line.ts. */
+  @Column('bigint') place: string;
 
   /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */
   @Column('integer') attempt: number;

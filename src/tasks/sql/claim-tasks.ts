@@ -10,7 +10,6 @@ import { isLockTimeout } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { isOneOf } from './held.ts';
 import { NO_TURNS, type Turns, turnsOf } from './claim-turns.ts';
-import { LOW_FROM } from './line.ts';
 import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
@@ -19,7 +18,19 @@ interface Candidates {
   lapsed: string;
   waiting: string;
   turns?: Turns;
+  /** Left out: none; the tasks are no heads of the line. */
+  moved?: string;
 }
+
+/** Moves the line to the last of the claimed tasks. A claim that meets another one there leaves it to that. */
+const MOVED = `passed as (
+      select max(place) filter (where not low) as place, max(place) filter (where low) as low_place from claimed where was = 'queued'
+    ), moved as (
+      update line n set place = greatest(n.place, p.place), low_place = greatest(n.low_place, p.low_place)
+      from passed p
+      where n.id = (select n.id from line n cross join passed p where n.id and (n.place < p.place or n.low_place < p.low_place)
+                    for update of n skip locked)
+    ), `;
 
 /**
  * A worker that gives a task back clears `worker_id`. One that gave it back to wait for its provider is not taken over: the
@@ -39,18 +50,18 @@ const RECLAIMED = `case
  *
  * Waiting tasks start in the order of the line (line.ts).
  */
-const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates): Statement => ({
+const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: Candidates): Statement => ({
   name,
   text: `
     with paused as (${PAUSED_MODELS}
     ), lapsed as (
-      select id, api_key_id, status, priority, model from tasks_live
+      select id, api_key_id, status, model from tasks_live
       where ${lapsed}
       order by lease_until limit $1 for update skip locked
     ), ${turns.taken} waiting as (
-      select id, api_key_id, status, priority, model from tasks_live
+      select id, api_key_id, status, model from tasks_live
       where ${waiting}
-      order by priority, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
+      order by low, place, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
     ), candidates as (
       ${turns.ready}
     ), ready as (
@@ -59,10 +70,10 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
       select api_key_id, running, max_running from key_load
       where api_key_id in (select api_key_id from ready where status = 'queued' and pause_id is null) order by api_key_id for update
     ), placed as (
-      select *, row_number() over (partition by api_key_id, status order by turn, id) as place from ready where pause_id is null
+      select *, row_number() over (partition by api_key_id, status order by turn, id) as nth from ready where pause_id is null
     ), granted as (
       select p.id, p.status from placed p left join load l using (api_key_id)
-      where p.status = 'running' or l.max_running = 0 or l.running + p.place <= l.max_running
+      where p.status = 'running' or l.max_running = 0 or l.running + p.nth <= l.max_running
     ), claimed as (
       update tasks_live t
       set status = 'running', waits = false, attempt = t.attempt + 1, losses = t.losses + (t.attempt > 0)::int,
@@ -79,7 +90,7 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
       update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks
       from (select api_key_id, count(*) as tasks from claimed where was = 'queued' group by api_key_id) c
       where l.api_key_id = c.api_key_id
-    ), parked as (
+    ), ${moved}parked as (
       update tasks_live t set parked = true, waits = false, paused_by = r.pause_id,
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
                         else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
@@ -87,7 +98,7 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS }: Candidates):
       where ${isOneOf('select id from ready where id not in (select id from granted)')} and t.id = r.id
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
-    order by c.priority, c.id`,
+    order by c.low, c.place, c.id`,
 });
 
 /** $5: not only released tasks, but any whose lease has expired. */
@@ -98,20 +109,26 @@ const UNLOCKED =
   'and exists (select 1 from key_load l where l.api_key_id = tasks_live.api_key_id for update skip locked)';
 
 const WAITING = 'waits';
-const LOW = `${WAITING} and priority >= ${LOW_FROM}`;
+const LOW = `${WAITING} and low`;
 const NOT_TAKEN = 'id <> all(array(select id from turns))';
 
-const CLAIM = claim('tasks.claim', { lapsed: LAPSED, waiting: WAITING });
-const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', { lapsed: LAPSED, waiting: `${WAITING} ${UNLOCKED}` });
+const CLAIM = claim('tasks.claim', { lapsed: LAPSED, waiting: WAITING, moved: MOVED });
+const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', {
+  lapsed: LAPSED,
+  waiting: `${WAITING} ${UNLOCKED}`,
+  moved: MOVED,
+});
 const CLAIM_TURNS = claim('tasks.claim_turns', {
   lapsed: LAPSED,
   waiting: `${WAITING} and ${NOT_TAKEN}`,
   turns: turnsOf(LOW),
+  moved: MOVED,
 });
 const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
   lapsed: LAPSED,
   waiting: `${WAITING} and ${NOT_TAKEN} ${UNLOCKED}`,
   turns: turnsOf(`${LOW} ${UNLOCKED}`),
+  moved: MOVED,
 });
 
 /**
@@ -127,9 +144,9 @@ const LAPSED_OF_OTHERS = `${LAPSED} and id in (
         where api_key_id <> all($10::text[]) order by api_key_id, lease_until)`;
 const headOfOthers = (waiting: string): string => `waits and id in (
         select distinct on (api_key_id) id
-        from (select id, api_key_id, priority from tasks_live where ${waiting}
-              order by priority, id limit ${LOOKAHEAD}) head
-        where api_key_id <> all($10::text[]) order by api_key_id, priority, id)`;
+        from (select id, api_key_id, low, place from tasks_live where ${waiting}
+              order by low, place, id limit ${LOOKAHEAD}) head
+        where api_key_id <> all($10::text[]) order by api_key_id, low, place, id)`;
 const OTHERS = `${headOfOthers(WAITING)} and api_key_id <> all(array(select api_key_id from turns))`;
 
 /** For places that are reserved for keys other than $10. */

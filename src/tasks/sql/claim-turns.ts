@@ -8,7 +8,7 @@ export interface Turns {
 export const NO_TURNS: Turns = {
   taken: '',
   fewer: '',
-  ready: `select *, 0 as turn from lapsed union all select *, priority from waiting`,
+  ready: `select *, 0 as turn from lapsed union all select *, row_number() over () from waiting`,
 };
 
 /**
@@ -18,9 +18,9 @@ export const NO_TURNS: Turns = {
 export function turnsOf(low: string): Turns {
   return {
     taken: `turns as (
-      select id, api_key_id, status, priority, model from tasks_live
+      select id, api_key_id, status, model from tasks_live
       where ${low}
-      order by priority, id limit least($7::int, $1 - (select count(*) from lapsed)) for update skip locked
+      order by low, place, id limit least($7::int, $1 - (select count(*) from lapsed)) for update skip locked
     ),`,
     fewer: '- (select count(*) from turns)',
     ready: `select *, 0::float8 as turn from lapsed

@@ -68,7 +68,7 @@ const keyed = (which: string): string => `
  * The look-up is a hash table, because `is true` keeps the planner from a join, which would compare each task with each
  * key.
  */
-const IS_NEW = `(place <= admitted and ((select all_new from whole) or (id in (select task_id from keyed)) is true))`;
+const IS_NEW = `(nth <= admitted and ((select all_new from whole) or (id in (select task_id from keyed)) is true))`;
 
 /**
  * Inserts tasks and their idempotency keys and updates the counters of their API keys in one commit. The primary key of
@@ -80,7 +80,7 @@ const CREATE: Statement = {
   text: `
     with ${LOAD}, wanted as not materialized (
       ${rowsOfArrays(KEYED_COLUMNS, 3)}
-    ), ${keyed('place <= admitted')}, whole as (
+    ), ${keyed('nth <= admitted')}, whole as (
       select (select count(*) from keyed) = (select sum(admitted) from load) as all_new
     ), made as (${INSERT}
       where ${IS_NEW}
@@ -146,7 +146,9 @@ export class CreateKeyedTasks {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: KeyedTask[]): Promise<Refusals> => {
       const { rows, keys } = placed(opened);
-      return refusalsOf(await this.sql.run<RefusalRow>(statement, [keys, wait, ...toArrays(columns, rows)]));
+      return refusalsOf(
+        await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, ...toArrays(columns, rows)]),
+      );
     };
     const refusals = new Map(await insertOpened(this.counters, firsts, insert));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');

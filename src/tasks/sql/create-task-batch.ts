@@ -4,7 +4,16 @@ import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import type { Idempotency } from './create-keyed-tasks.ts';
 import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
-import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, placed, type TaskLimits } from './new-task.ts';
+import {
+  BATCH_COLUMNS,
+  DEFINITIONS,
+  INSERT_OF_BATCH,
+  type KeyRow,
+  type NewBatchTask,
+  placed,
+  type TaskLimits,
+} from './new-task.ts';
+import { STARTS } from './line.ts';
 import { OpenKeyCounters } from './open-key-counters.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
@@ -22,8 +31,8 @@ export interface NewTaskBatch {
 }
 
 /**
- * The load of the key is read without a lock, because it only decides the place in the queue. A thousand rows take a
- * while to insert, and claims and ends of the key must not wait for them.
+ * Where the key stands in the line is read without a lock: a thousand rows take a while to insert, and claims and ends of
+ * the key must not wait for them. COUNT then puts all later tasks behind these.
  */
 const INSERT: Statement = {
   name: 'tasks.create_batch',
@@ -31,9 +40,7 @@ const INSERT: Statement = {
     with wanted as (
       select * from json_to_recordset($1::json) as w(${DEFINITIONS}, ${BATCH_COLUMNS}), ${lockWait(`'1200ms'`)}
     ), load as (
-      select 1 as key, api_key_id, least(low, queued + running) as low_ahead,
-             queued + running - least(low, queued + running) as ahead, $3::int as weight
-      from key_load where api_key_id = $2
+      select 1 as key, l.api_key_id, ${STARTS} from key_load l cross join line n where l.api_key_id = $2 and n.id
     )${INSERT_OF_BATCH}`,
 };
 
@@ -44,9 +51,10 @@ const INSERT: Statement = {
 const COUNT: Statement = {
   name: 'tasks.count_batch',
   text: `
-    update key_load
-    set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3, weight = $6
-    where api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)`,
+    update key_load l
+    set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3,
+        place = greatest(l.place, n.place) + $6, low_place = greatest(l.low_place, n.low_place) + $7
+    from line n where n.id and api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)`,
 };
 
 const HAS_COUNTERS: Statement = {
@@ -122,11 +130,12 @@ export class CreateTaskBatch {
 
   private store(batch: NewTaskBatch): Promise<void> {
     return this.sql.transaction(async (tx) => {
-      const { rows } = placed(batch.tasks);
-      const inserted = tx.query({ ...INSERT, values: [JSON.stringify(rows), batch.api_key_id, batch.limits.weight] });
+      const { rows, keys } = placed(batch.tasks);
+      const inserted = tx.query({ ...INSERT, values: [JSON.stringify(rows), batch.api_key_id] });
       const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord(tx)]);
       if (rowCount !== batch.tasks.length) throw new NoCounters();
-      await admit(tx, batch);
+      const [key] = keys;
+      if (key) await admit(tx, batch, key);
       if (batch.idempotency) await keepKey(tx, batch, batch.idempotency);
     });
   }
@@ -136,22 +145,20 @@ export class CreateTaskBatch {
  * Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key
  * that has one.
  */
-async function admit(tx: Tx, batch: NewTaskBatch): Promise<void> {
-  const { api_key_id, tasks } = batch;
-  if (tasks.length === 0) return;
-  await count(tx, batch);
+async function admit(tx: Tx, { api_key_id, tasks }: NewTaskBatch, key: KeyRow): Promise<void> {
+  await count(tx, key);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
   if (hasBudget) await reserveForTasks(tx, api_key_id, tasks);
 }
 
-async function count(tx: Tx, { api_key_id, tasks, limits }: NewTaskBatch): Promise<void> {
-  const lows = tasks.filter(({ low }) => low).length;
-  const values = [api_key_id, tasks.length, limits.maxRunning, limits.maxQueued, lows, limits.weight];
+async function count(tx: Tx, key: KeyRow): Promise<void> {
+  const { api_key_id, tasks, max_running, max_queued, low_numbers, ends, low_ends } = key;
+  const values = [api_key_id, tasks, max_running, max_queued, low_numbers.length, ends.at(-1), low_ends.at(-1)];
   const { rowCount } = await tx.query({ ...COUNT, values });
   if (rowCount === 1) return;
   const { rowCount: counters } = await tx.query({ ...HAS_COUNTERS, values: [api_key_id] });
   if (counters === 0) throw new NoCounters(); // purged since the tasks were inserted
-  const message = `This API key may have ${limits.maxQueued} queued tasks, and a batch of ${tasks.length} more would exceed that.`;
+  const message = `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`;
   throw new ApiError('queue_full', { message });
 }
 

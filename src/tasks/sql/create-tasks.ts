@@ -9,6 +9,7 @@ import {
   COUNTED_COLUMNS,
   insertOpened,
   LOAD,
+  MOVED_PLACES,
   OpenKeyCounters,
   REFUSAL,
   type RefusalRow,
@@ -22,7 +23,7 @@ import { BUDGET, decided, ESTIMATE_COLUMN, MADE_COLUMNS, RESERVED, SPENT_BUDGET 
  * Inserts tasks and updates the counters of their keys in one statement, thus one commit, for many requests at once.
  * Returns every task that it did not insert, with the reason. Creates that have an idempotency key have another
  * statement. Sharing this one would cost PostgreSQL a seventh more time (52 us a row instead of 45, at 32 rows).
- * `width_bucket` counts the low places up to the last one admitted.
+ * `width_bucket` counts the low tasks up to the last one admitted.
  */
 const CREATE: Statement = {
   name: 'tasks.create',
@@ -30,14 +31,14 @@ const CREATE: Statement = {
     with ${LOAD}, wanted as not materialized (
       ${rowsOfArrays(COLUMNS, 3)}
     ), counted as (
-      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running, weight = o.weight,
-             low = o.low_ahead + width_bucket(o.admitted, o.low_places)
+      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running,
+             low = o.lows + width_bucket(o.admitted, o.low_numbers), ${MOVED_PLACES}
       from load o where l.api_key_id = o.api_key_id
     ), made as (${INSERT}
-      where place <= admitted
+      where nth <= admitted
     )
     select id, ${REFUSAL} as refusal
-    from wanted left join load using (key) where admitted is null or place > admitted`,
+    from wanted left join load using (key) where admitted is null or nth > admitted`,
 };
 
 const RESERVED_COLUMNS = { ...COLUMNS, ...ESTIMATE_COLUMN };
@@ -90,7 +91,9 @@ export class CreateTasks {
   ): Promise<(ApiError | undefined)[]> {
     const insert = async (opened: NewTask[]): Promise<Refusals> => {
       const { rows, keys } = placed(opened);
-      return refusalsOf(await this.sql.run<RefusalRow>(statement, [keys, wait, ...toArrays(columns, rows)]));
+      return refusalsOf(
+        await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, ...toArrays(columns, rows)]),
+      );
     };
     const refusals = await insertOpened(this.counters, tasks, insert);
     return tasks.map((task) => {

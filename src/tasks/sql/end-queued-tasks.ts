@@ -44,17 +44,14 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyId: string): Promi
   await tx.query(END_QUEUED, [apiKeyId, JSON.stringify(error)]);
 }
 
-/**
- * Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run, and orders them by the
- * weight.
- */
-const SET_LIMITS = `update key_load set max_running = $2, weight = $3 where api_key_id = $1`;
+/** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */
+const SET_LIMITS = `update key_load set max_running = $2 where api_key_id = $1`;
 
-/** Makes new limits count for tasks that are queued already. */
+/** Makes a new limit count for tasks that are queued already. Their places stay, whatever the weight. */
 export async function setLimits(
   tx: EntityManager,
   apiKeyId: string,
-  { maxRunning, weight }: Pick<CallerLimits, 'maxRunning' | 'weight'>,
+  { maxRunning }: Pick<CallerLimits, 'maxRunning'>,
 ): Promise<void> {
-  await tx.query(SET_LIMITS, [apiKeyId, maxRunning, weight]);
+  await tx.query(SET_LIMITS, [apiKeyId, maxRunning]);
 }

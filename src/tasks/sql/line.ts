@@ -1,40 +1,17 @@
 import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 
 /**
- * The line of waiting tasks: what `tasks.priority` holds, in ascending order of start. A place is how many unfinished
- * tasks of the same API key and priority come before a new one, times ten over the key's weight. So keys take turns,
- * and one of twice the weight has twice as many tasks in each turn.
- *
- *     -11 to -1         normal tasks that have waited for long
- *       0 to 16000      places of normal tasks
- *   16389 to 16399      tasks of low priority that have waited for long
- *   16400 to 32400      places of tasks of low priority
- *
- * Processes of the last release give normal tasks places up to 32000.
+ * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is now, or where
+ * the last task of its API key ends, whichever is later. It ends its cost further on. So keys share the time of workers by their weight,
+ * the places of a key only rise, and what a key used while nobody else waited is not held against it. Each priority has a line of its own.
  */
-const LONGEST = 16_000;
-const LOW_OFFSET = 16_400;
 
-/**
- * Low tasks are those from here on. Compared with `priority` and not `low`, because the index of waiting tasks begins
- * with it.
- */
-export const LOW_FROM = 16_384;
+/** Milliseconds that a run takes of which nothing is known. */
+export const UNKNOWN_RUN_MS = 1_000;
 
-/**
- * Rounds of the line that the tasks which have waited for long make up: as many as a key of the usual weight has of
- * them.
- */
-const AGED_ROUNDS = 10;
+/** How far a task moves the next one of its key back. */
+export const costOf = (runMs: number, weight: number): number =>
+  Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
-const offset = (low: string): string => `(case when ${low} then ${LOW_OFFSET} else 0 end)`;
-
-/** SQL: the place of a task which is the `nth` unfinished one of its key and priority, from 1. */
-export const placeOf = (low: string, nth: string, weight: string): string =>
-  `${offset(low)} + least((${nth}) * ${USUAL_WEIGHT} / ${weight}, ${LONGEST})`;
-
-/**
- * SQL: the place, before all others of its priority, of the `nth` oldest task of its key, from 1 to the key's weight.
- */
-export const agedPlaceOf = (low: string, nth: string, weight: string): string =>
-  `${offset(low)} - ${AGED_ROUNDS + 1} + least(${nth} * ${USUAL_WEIGHT} / ${weight}, ${AGED_ROUNDS})`;
+/** SQL fragment: the next places of the API key of `l`, a row of `key_load`, while the line is at `n`, a row of `line`. */
+export const STARTS = 'greatest(l.place, n.place) as start, greatest(l.low_place, n.low_place) as low_start';

@@ -1,9 +1,9 @@
 import type { CallerLimits } from '../../auth/access/caller.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskSource } from '../record/task-origin.ts';
-import { CREATED, type Task } from '../record/task.entity.ts';
+import { CREATED, type LiveTask, type Task } from '../record/task.entity.ts';
 import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
-import { placeOf } from './line.ts';
+import { costOf, UNKNOWN_RUN_MS } from './line.ts';
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
@@ -24,6 +24,8 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
   deadline_s: number;
   /** Of low priority. */
   low?: true | undefined;
+  /** How long such a run usually takes; left out: nothing is known. */
+  run_ms?: number | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
   /** Of the API key, for which they are sent once. 0 = unlimited. */
@@ -43,8 +45,8 @@ export interface NewBatchTask extends NewTask {
 /** The columns of a `PlacedTask`. */
 export const COLUMNS = {
   key: 'int',
-  place: 'int',
   nth: 'int',
+  ahead: 'bigint',
   low: 'boolean',
   ...CREATED,
   source: 'text',
@@ -62,7 +64,7 @@ export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, ta
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
 
 /** The columns of a new task with their values. */
-const INSERTED: Partial<Record<keyof Task, string>> = {
+const INSERTED: Partial<Record<keyof LiveTask, string>> = {
   ...Object.fromEntries(Object.keys(CREATED).map((column) => [column, column])),
   api_key_id: 'load.api_key_id',
   status: `'queued'`,
@@ -71,7 +73,7 @@ const INSERTED: Partial<Record<keyof Task, string>> = {
   created_at: 'to_timestamp(created_at / 1000)',
   expires_at: 'to_timestamp(expires_at / 1000)',
   deadline_at: 'now() + make_interval(secs => deadline_s)',
-  priority: placeOf('low', 'case when low then low_ahead else ahead end + coalesce(nth, place)', 'load.weight'),
+  place: 'case when low then low_start else start end + coalesce(ahead, 0)',
   low: 'coalesce(low, false)',
 };
 
@@ -93,48 +95,54 @@ export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', '
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
-interface KeyRow {
+export interface KeyRow {
   /** From 1. */
   key: number;
   api_key_id: string;
   tasks: number;
-  /** Those of its places whose task has low priority, ascending. */
-  low_places: number[];
+  /** Those of its numbers whose task has low priority, ascending. */
+  low_numbers: number[];
+  /** The cost of those of normal priority, among its first task, its first two and so on. */
+  ends: number[];
+  low_ends: number[];
   max_queued: number;
   max_running: number;
-  weight: number;
 }
 
-/** A task with its place among those of its API key in one statement. */
+/** A task with its number among those of its API key in one statement. */
 type PlacedTask<Task extends NewTask> = Task & {
   /** Number of its API key: PostgreSQL compares it with each key of the statement. */
   key: number;
-  place: number;
-  /** Its place among those of the same priority; left out where it is the same. */
-  nth: number | undefined;
+  /** From 1. */
+  nth: number;
+  /** The cost of those of the same priority before it; left out: none. */
+  ahead: number | undefined;
 };
 
-/** Numbers the tasks of each API key. @returns also the API keys, as JSON */
-export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: string } {
+/** Numbers the tasks of each API key, and lays them one behind the other. */
+export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: KeyRow[] } {
   const keys = new Map<string, KeyRow>();
   const rows = tasks.map((task) => {
     const key = keys.get(task.api_key_id) ?? keyRow(keys.size + 1, task);
     if (key.tasks === 0) keys.set(task.api_key_id, key);
-    const place = (key.tasks += 1);
-    if (task.low) key.low_places.push(place);
-    const lows = key.low_places.length;
-    const nth = task.low ? lows : place - lows;
-    return { ...task, key: key.key, place, nth: nth === place ? undefined : nth };
+    const nth = (key.tasks += 1);
+    const cost = costOf(task.run_ms ?? UNKNOWN_RUN_MS, task.limits.weight);
+    const [before, lowBefore] = [key.ends.at(-1) ?? 0, key.low_ends.at(-1) ?? 0];
+    if (task.low) key.low_numbers.push(nth);
+    key.ends.push(task.low ? before : before + cost);
+    key.low_ends.push(task.low ? lowBefore + cost : lowBefore);
+    return { ...task, key: key.key, nth, ahead: (task.low ? lowBefore : before) || undefined };
   });
-  return { rows, keys: JSON.stringify([...keys.values()]) };
+  return { rows, keys: [...keys.values()] };
 }
 
-const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning, weight } }: NewTask): KeyRow => ({
+const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: NewTask): KeyRow => ({
   key,
   api_key_id,
   tasks: 0,
-  low_places: [],
+  low_numbers: [],
+  ends: [],
+  low_ends: [],
   max_queued: maxQueued,
   max_running: maxRunning,
-  weight,
 });

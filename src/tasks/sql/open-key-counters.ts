@@ -4,37 +4,40 @@ import { ApiError } from '../../errors/api-error.ts';
 import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { lockWait } from './batch-by-key.ts';
+import { STARTS } from './line.ts';
 import type { NewTask } from './new-task.ts';
 
 /**
  * SQL fragment of a create; $1 has the API keys of the new tasks, and $2 how long it may wait for a lock. Computes for
- * each key how many of its tasks the queue limit admits, and how many unfinished tasks of the same priority come before
- * them. Rows are locked in order, so two processes cannot deadlock. `low_ahead` is bounded because a process of an
- * earlier release ends tasks of low priority without counting them. It comes first in a statement, so that
- * `pg_stat_activity`, which shows 1,024 bytes, shows for which row it waits.
+ * each key how many of its tasks the queue limit admits, and where its next task of each priority stands in the line.
+ * Rows are locked in order, so two processes cannot deadlock. `lows` is bounded because a process of an earlier release
+ * ends tasks of low priority without counting them. It comes first in a statement, so that `pg_stat_activity`, which
+ * shows 1,024 bytes, shows for which row it waits.
  */
 export const LOAD = `
     load as (
-      select k.key, l.api_key_id, k.max_running, k.weight, k.tasks, k.low_places,
-             least(l.low, l.queued + l.running) as low_ahead,
-             l.queued + l.running - least(l.low, l.queued + l.running) as ahead,
+      select k.key, l.api_key_id, k.max_running, k.tasks, k.low_numbers, k.ends, k.low_ends,
+             least(l.low, l.queued + l.running) as lows, ${STARTS},
              case when k.max_queued = 0 then k.tasks else greatest(least(k.tasks, k.max_queued - l.queued), 0) end as admitted
       from key_load l join json_to_recordset($1::json) as k(
-        key int, api_key_id text, tasks int, low_places int[], max_queued int, max_running int, weight int
-      ) using (api_key_id), ${lockWait('$2')}
+        key int, api_key_id text, tasks int, low_numbers int[], ends bigint[], low_ends bigint[], max_queued int, max_running int
+      ) using (api_key_id) cross join line n, ${lockWait('$2')}
+      where n.id
       order by l.api_key_id for update of l
     )`;
+
+/** SQL fragment: where the last tasks of a key end now; `o` is its row of `load`. */
+export const MOVED_PLACES = `place = o.start + coalesce(o.ends[o.admitted], 0),
+             low_place = o.low_start + coalesce(o.low_ends[o.admitted], 0)`;
 
 /** SQL fragment; needs the CTEs `load` and `made`, which returns the columns below of each inserted task. */
 export const COUNTED = `
     counted as (
-      update key_load l set queued = l.queued + m.tasks, low = m.low, max_running = m.max_running, weight = m.weight
-      from (
-        select api_key_id, count(*) as tasks, max(low_ahead) + count(*) filter (where made.low) as low,
-               max(max_running) as max_running, max(weight) as weight
-        from made join load using (api_key_id) group by api_key_id
-      ) m
-      where l.api_key_id = m.api_key_id
+      update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running, ${MOVED_PLACES}
+      from load o join (
+        select api_key_id, count(*) as tasks, count(*) filter (where low) as lows from made group by api_key_id
+      ) m using (api_key_id)
+      where l.api_key_id = o.api_key_id
     )`;
 export const COUNTED_COLUMNS = 'api_key_id, low';
 
@@ -59,7 +62,7 @@ export type Refusals = Map<string, Refusal>;
 
 /** SQL fragment of a create; needs the CTEs `wanted` and `load`, outer joined. */
 export const REFUSAL = `
-      case when admitted is null then 'no_counters' when place > admitted then 'queue_full' else 'known_key' end`;
+      case when admitted is null then 'no_counters' when nth > admitted then 'queue_full' else 'known_key' end`;
 
 const OPEN: Statement = {
   name: 'tasks.open_key_load',

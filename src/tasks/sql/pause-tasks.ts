@@ -28,7 +28,7 @@ const setAside = (name: string, which: string, order: string): Statement => ({
     set parked = true, waits = false, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
     from next n where ${isOneOf('select id from next')} and t.id = n.id returning t.id`,
 });
-const SET_ASIDE = setAside('tasks.set_aside_waiting', 't.waits', 't.priority, t.id');
+const SET_ASIDE = setAside('tasks.set_aside_waiting', 't.waits', 't.low, t.place, t.id');
 const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', HELD_BY_LIMIT, 't.api_key_id, t.low, t.id');
 
 /**

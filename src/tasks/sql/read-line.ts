@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { LOW_FROM } from './line.ts';
 
 /** Positions that are known. */
 export const KNOWN_POSITIONS = 10_000;
@@ -8,7 +7,7 @@ export const KNOWN_POSITIONS = 10_000;
 /** The first waiting tasks of one priority, in the order in which they are claimed. */
 export interface LaneRead {
   ids: string[];
-  /** The column `priority` of the same tasks. */
+  /** The column `place` of the same tasks. */
   places: number[];
 }
 
@@ -26,19 +25,19 @@ export interface LineRead {
  * (100,000 tasks: 150 ms). Of an unknown limit it expects a few rows, for which it reads the index in order.
  */
 const lane = (condition: string): string => `
-      select id, priority, created_at from tasks_live where waits and ${condition}
-      order by priority, id limit (select ${KNOWN_POSITIONS})`;
+      select id, place, created_at from tasks_live where waits and ${condition}
+      order by place, id limit (select ${KNOWN_POSITIONS})`;
 
 /** One text a column: reading 10,000 rows as rows takes five times as long. */
 const columns = (name: string): string => `
-           (select string_agg(id, ' ' order by priority, id) from ${name}) as ${name}_ids,
-           (select string_agg(priority::text, ' ' order by priority, id) from ${name}) as ${name}_places`;
+           (select string_agg(id, ' ' order by place, id) from ${name}) as ${name}_ids,
+           (select string_agg(place::text, ' ' order by place, id) from ${name}) as ${name}_places`;
 
 const READ: Statement = {
   name: 'tasks.read_line',
   text: `
-    with normal as materialized (${lane(`priority < ${LOW_FROM}`)}
-    ), low as materialized (${lane(`priority >= ${LOW_FROM}`)}
+    with normal as materialized (${lane('not low')}
+    ), low as materialized (${lane('low')}
     )
     select ${columns('normal')}, ${columns('low')}, extract(epoch from now())::float8 as now_s,
            coalesce(extract(epoch from now() - least((select min(created_at) from normal), (select min(created_at) from low))), 0)::float8 as age_s`,

@@ -1,35 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { placeOf } from './line.ts';
 
 /** Where a task would wait if it were created now. */
 export interface NextPlace {
-  priority: number;
+  place: number;
   /** Its API key has as many running tasks as it may have. */
   is_held: boolean;
 }
 
-/** $1 the API key, $2 whether the task is of low priority, $3 the weight and $4 the bound of the key. */
+/** $1 the API key, $2 whether the task is of low priority, $3 the bound of the key. */
 const READ: Statement = {
   name: 'tasks.read_next_place',
   text: `
-    select ${placeOf('$2::boolean', 'case when $2 then lows else unfinished - lows end + 1', '$3::int')} as priority,
-           $4::int > 0 and running >= $4 as is_held
-    from (
-      select coalesce(l.running, 0) as running, coalesce(l.queued + l.running, 0) as unfinished,
-             coalesce(least(l.low, l.queued + l.running), 0) as lows
-      from (select $1::text as api_key_id) k left join key_load l using (api_key_id)
-    ) k`,
+    select greatest(n.place, case when $2 then l.low_place else l.place end)::float8 as place,
+           $3::int > 0 and coalesce(l.running, 0) >= $3 as is_held
+    from (select case when $2::boolean then low_place else place end as place from line where id) n
+         left join key_load l on l.api_key_id = $1`,
 };
 
-/** Raw SQL because the place is computed as by the statements that create tasks. */
+/** Raw SQL because it reads two counters, as the statements that create tasks do. */
 @Injectable()
 export class ReadNextPlace {
   constructor(private readonly sql: Sql) {}
 
   async read({ apiKeyId, limits }: Caller, isLow: boolean): Promise<NextPlace> {
-    const [place] = await this.sql.run<NextPlace>(READ, [apiKeyId, isLow, limits.weight, limits.maxRunning]);
+    const [place] = await this.sql.run<NextPlace>(READ, [apiKeyId, isLow, limits.maxRunning]);
     return place!;
   }
 }

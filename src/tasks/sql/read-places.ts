@@ -6,8 +6,10 @@ import type { Task } from '../record/task.entity.ts';
 /** What decides when a task starts and ends. */
 export interface TaskPlace extends Pick<
   Task,
-  'id' | 'api_key_id' | 'model' | 'status' | 'priority' | 'low' | 'parked' | 'started_at' | 'input'
+  'id' | 'api_key_id' | 'model' | 'status' | 'low' | 'parked' | 'started_at' | 'input'
 > {
+  /** Null: it has ended. */
+  place: number;
   /** It waits for its API key or for its provider. */
   is_held: boolean;
   /** It waits, and an operator has paused its model, or the provider of a task that has started. */
@@ -17,7 +19,7 @@ export interface TaskPlace extends Pick<
 const READ: Statement = {
   name: 'tasks.read_places',
   text: `
-    select id, api_key_id, model, status, priority, low, parked, started_at,
+    select id, api_key_id, model, status, place::float8, low, parked, started_at,
            json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
            coalesce(timeline->-1->>1 = 'held', false) as is_held,
            (parked and paused_by is not null or timeline->-1->>1 = 'held' and timeline->-1->>4 = 'pause') is true as is_paused

@@ -43,16 +43,16 @@ export const BUDGET = `
  */
 export const decided = (known: string): string => `
     considered as (
-      select w.id, load.api_key_id, w.place, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
+      select w.id, load.api_key_id, w.nth, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
              ${known} as known
       from wanted w join load using (key) left join budget using (api_key_id)
-    ), decided(id, api_key_id, place, refusal, room, left_micros) as (
-      select c.id, c.api_key_id, c.place, v.refusal, c.admitted - v.taken, c.left_micros - v.taken * c.estimate
+    ), decided(id, api_key_id, nth, refusal, room, left_micros) as (
+      select c.id, c.api_key_id, c.nth, v.refusal, c.admitted - v.taken, c.left_micros - v.taken * c.estimate
       from considered c, lateral (${verdict('c.admitted', 'c.left_micros')}) v
-      where c.place = 1
+      where c.nth = 1
       union all
-      select c.id, c.api_key_id, c.place, v.refusal, d.room - v.taken, d.left_micros - v.taken * c.estimate
-      from decided d join considered c on c.api_key_id = d.api_key_id and c.place = d.place + 1,
+      select c.id, c.api_key_id, c.nth, v.refusal, d.room - v.taken, d.left_micros - v.taken * c.estimate
+      from decided d join considered c on c.api_key_id = d.api_key_id and c.nth = d.nth + 1,
            lateral (${verdict('d.room', 'd.left_micros')}) v
     )`;
 

@@ -1,7 +1,6 @@
-// The API runs inside Jest, because a test moves its clock, another one runs a step of the sweep, and a storage refuses to delete
+// The API runs inside Jest, because a test moves its clock, and a storage refuses to delete
 // some folders. The other worker is a process.
 import { HOUR_MS } from '../../../src/platform/schema/time.ts';
-import { AgePriorities } from '../../../src/tasks/sql/age-priorities.ts';
 import { newTaskId } from '../../../src/tasks/record/task-id.ts';
 import { aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../../support/clients/api.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
@@ -31,22 +30,6 @@ async function newKey(limits: object = {}): Promise<{ id: string; api: Api }> {
   const { body } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'k', limits });
   return { id: body.id, api: new Api(service.baseUrl, body.key) };
 }
-
-it('the oldest waiting tasks of a backlog move to the front, a few of each key', async () => {
-  const { id, api } = await newKey();
-  for (let nth = 0; nth < 15; nth += 1) await api.create(aHang);
-  const priorities = async () =>
-    (await sql<{ priority: number }>('select priority from tasks where api_key_id = $1 order by id', [id])).map(
-      ({ priority }) => priority,
-    );
-  const inOrder = Array.from({ length: 15 }, (_, at) => at + 1);
-  await service.app.get(AgePriorities).age();
-  expect(await priorities()).toEqual(inOrder);
-  await sql(`update tasks_live set created_at = created_at - interval '61 s'`);
-  await service.app.get(AgePriorities).age();
-  expect(await priorities()).toEqual(inOrder.map((priority) => (priority <= 10 ? priority - 11 : priority)));
-  await api.call('POST', '/v1/tasks/cancel', { filter: { created_after: 0 } });
-});
 
 describe('a worker that has just started', () => {
   const insertRunning = async (lease: string): Promise<string> => {

@@ -43,7 +43,7 @@ describe('tasks that are claimed, renewed and ended at the same time, over and o
       const ids = Array.from({ length: TASKS }, () => newTaskId(Date.now()));
       await observer.query(`insert into key_load (api_key_id, queued, running) values ('key_a', $1, 0)`, [TASKS]);
       await observer.query(
-        `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority)
+        `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, place)
        select id, 'key_a', 'image', 'gpt-image-2', 'queued', '{}', now(), now() + interval '1 day', now() + interval '1 hour', 1
        from unnest($1::text[]) as t(id)`,
         [ids],

@@ -4,7 +4,7 @@ import { sinceBaseline } from '../baseline-names.ts';
 /** The migrations write this table, so a copy never does. */
 const MIGRATIONS_TABLE = 'schema_migrations';
 /** A migration gives each its row. */
-const SEEDED_TABLES = ['storage_marker', 'words_state'];
+const SEEDED_TABLES = ['storage_marker', 'words_state', 'line'];
 
 export interface CopiedTable {
   name: string;

@@ -1,12 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { alone, isFound, together } from './two-tables/steps.ts';
+import { alone, isFound, together, untilStopped } from './two-tables/steps.ts';
 import { DONE_INDEXES, LIVE_INDEXES, TABLES, UNFINISHED, valuesOf, VIEW, WORDS } from './two-tables/tables.ts';
-
-/** Seconds after which a process that was not seen is taken to have stopped. */
-const LOST_AFTER_S = 15;
-const WAIT_S = 2 * LOST_AFTER_S;
-const LIVE = `select id from processes where last_seen_at > now() - interval '${LOST_AFTER_S} seconds' limit 1`;
 
 const IS_TABLE = (name: string): string =>
   `select from pg_class where oid = to_regclass('${name}') and relkind in ('r', 'p')`;
@@ -42,20 +36,6 @@ async function moveTasks(runner: QueryRunner): Promise<void> {
     ]);
   }
   if (await isFound(runner, IS_TABLE('tasks_before'))) await finish(runner);
-}
-
-/** A process that was killed looks alive for some seconds, so the start after it waits. */
-async function untilStopped(runner: QueryRunner): Promise<void> {
-  for (let waitedS = 0; ; waitedS += 1) {
-    const [live] = ((await runner.query(LIVE)) as { id: string }[] | undefined) ?? [];
-    if (!live) return;
-    if (waitedS >= WAIT_S) {
-      throw new Error(
-        `The process ${live.id} of the version before still runs. Stop all of them, then start this version: it moves the tasks into other tables.`,
-      );
-    }
-    await sleep(1_000);
-  }
 }
 
 /** The unfinished tasks are few, and leave with the rename. */

@@ -192,8 +192,14 @@ export const WORDS = [
 const named = (values: Record<string, string>): string[] =>
   Object.entries(values).map(([column, value]) => `${value} as ${column}`);
 
-/** Neither arm has a `where`: with one, PostgreSQL sorts all tasks for a page. */
-export const VIEW = `create view tasks as
-  select ${[...BOTH, ...Object.keys(OF_LIVE), ...named(OF_DONE)].join(', ')} from tasks_live
+/** Neither arm has a `where`: with one, PostgreSQL sorts all tasks for a page. @param ofLive columns that a final task lacks */
+const viewWith = (ofLive: Record<string, string>): string => `create view tasks as
+  select ${[...BOTH, ...Object.keys(ofLive), ...named(OF_DONE)].join(', ')} from tasks_live
   union all
-  select ${[...BOTH, ...named(OF_LIVE), ...Object.keys(OF_DONE)].join(', ')} from tasks_done`;
+  select ${[...BOTH, ...named(ofLive), ...Object.keys(OF_DONE)].join(', ')} from tasks_done`;
+
+export const VIEW = viewWith(OF_LIVE);
+
+const { priority: _, ...OTHERS } = OF_LIVE;
+/** The same since 0051. */
+export const VIEW_WITH_PLACES = viewWith({ ...OTHERS, place: 'null::bigint' });
