@@ -10,6 +10,7 @@ import { CreateTasks } from './sql/create-tasks.ts';
 import { DeleteTask } from './sql/delete-task.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { FillWords } from './sql/fill-words.ts';
+import { HoldTask } from './sql/hold-task.ts';
 import { ListChildren } from './sql/list-children.ts';
 import { ListUnfinished } from './sql/list-unfinished.ts';
 import { MatchTasks } from './sql/match-tasks.ts';
@@ -48,6 +49,7 @@ export const STATEMENTS = [
   DeleteTask,
   EndTasks,
   FillWords,
+  HoldTask,
   ListChildren,
   ListUnfinished,
   MatchTasks,

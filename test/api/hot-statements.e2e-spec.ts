@@ -9,6 +9,7 @@ import { ChangedTasks } from '../../src/tasks/sql/changed-tasks.ts';
 import { ClaimTasks } from '../../src/tasks/sql/claim-tasks.ts';
 import { fewOfFilter, restOfMatches, withWords } from '../../src/tasks/sql/match-tasks.ts';
 import { FillWords } from '../../src/tasks/sql/fill-words.ts';
+import { HoldTask } from '../../src/tasks/sql/hold-task.ts';
 import { PauseTasks } from '../../src/tasks/sql/pause-tasks.ts';
 import { PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
@@ -71,6 +72,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.record_limited_intent': ['tasks_live_pkey', 'tasks_live_leased'],
   'tasks.is_provider_full': ['tasks_live_leased'],
   'tasks.renew_leases': ['tasks_live_pkey'],
+  'tasks.hold': ['tasks_live_pkey', 'key_load_pkey'],
   'tasks.end': ['tasks_live_pkey', 'usage_ledger_pkey'],
   'tasks.count_ended': ['key_load_pkey'],
   'tasks.settle_ended': ['key_budgets_pkey'],
@@ -287,6 +289,7 @@ describe('the statements of the hot path', () => {
     await service.app.get(RollUp).next();
     await service.app.get(PauseTasks).wake(false); // sent every few seconds; this test may be faster
     await service.app.get(PauseTasks).release();
+    await service.app.get(HoldTask).hold({ id: 'none', attempt: 1 }); // no provider is full
     await service.api.call('POST', '/v1/tasks/cancel', { filter: { model: 'none' } });
     await service.app.get(ReadTasks).findStored('none'); // sent only for changes by other processes
     await service.api.call('DELETE', `/v1/tasks/${(await service.api.create(aFailure)).body.task_id}`);

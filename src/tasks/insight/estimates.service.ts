@@ -137,7 +137,8 @@ const known = (position: number | null): number | null =>
 
 function waitOf({ status, parked, is_held: isHeld, is_paused: isPaused }: TaskPlace): WaitingFor | null {
   if (isPaused && (status === 'queued' || status === 'running')) return 'pause';
-  if (status === 'queued') return parked ? 'key_limit' : 'worker';
+  if (parked) return 'key_limit';
+  if (status === 'queued') return 'worker';
   return status === 'running' && isHeld ? 'provider_limit' : null;
 }
 

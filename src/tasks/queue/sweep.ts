@@ -108,8 +108,8 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .createQueryBuilder('counters')
       .comment('tasks.keys_with_parked')
       .select('counters.api_key_id')
-      .where('counters.queued > 0')
-      .andWhere('(counters.max_running = 0 or counters.running < counters.max_running)')
+      .where('(counters.queued > 0 or counters.held > 0)')
+      .andWhere('(counters.max_running = 0 or counters.running - counters.held < counters.max_running)')
       .andWhereExists(
         this.tasks.createQueryBuilder('task').where(`task.api_key_id = counters.api_key_id and ${HELD_BY_LIMIT}`),
       )

@@ -32,6 +32,7 @@ describe('the queue of tasks', () => {
       },
       {},
       { wake: async (keys: string[]) => wakes.push(keys) },
+      { hold: async () => (isKeyLimited ? 'key_1' : null) },
       { publish: (tasks: Task[]) => published.push(...tasks.map(({ status }) => status)) },
       { notify: () => (notified += 1) },
       { isOver: () => true },
@@ -78,5 +79,14 @@ describe('the queue of tasks', () => {
     expect(notified).toBe(0);
     await queue.release(lease, 0);
     expect(notified).toBe(1);
+    expect(wakes).toEqual([]);
+  });
+
+  it('lets another task of the key run while one waits for its provider, where it has a limit', async () => {
+    await queue.release(lease, 1);
+    expect(wakes).toEqual([['key_1']]);
+    isKeyLimited = false;
+    await queue.release(lease, 1);
+    expect(wakes).toHaveLength(1);
   });
 });

@@ -6,6 +6,7 @@ import { Pace } from './pace.ts';
 import { ClaimTasks } from '../sql/claim-tasks.ts';
 import { ConfirmCancel } from '../sql/confirm-cancel.ts';
 import { EndTasks } from '../sql/end-tasks.ts';
+import { HoldTask } from '../sql/hold-task.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { RecordProgress } from '../sql/record-progress.ts';
 import { RecordSubmit } from '../sql/record-submit.ts';
@@ -44,6 +45,7 @@ export class TaskQueue {
     private readonly ends: EndTasks,
     private readonly reads: ReadTasks,
     private readonly parked: WakeParked,
+    private readonly holds: HoldTask,
     private readonly feed: TaskFeed,
     private readonly wakeSignal: WakeSignal,
     private readonly takeoverPause: TakeoverPause,
@@ -97,11 +99,19 @@ export class TaskQueue {
    * @returns whether the lease still held
    */
   async release(lease: NotedLease, afterS: number | null, reason?: HoldReason): Promise<boolean> {
-    const moments = afterS === null || afterS === 0 ? null : lease.moments.onHold(reason);
+    const mustWait = afterS !== null && afterS > 0;
+    const moments = mustWait ? lease.moments.onHold(reason) : null;
     const released = await this.leases.release([lease], afterS, moments);
     if (released.length === 0) return false;
     if (afterS === 0) this.wakeSignal.notify();
+    if (mustWait) await this.leavePlace(lease);
     return true;
+  }
+
+  /** Lets another task of the key run while this one waits. Where that fails, the task keeps its place. */
+  private async leavePlace(lease: LeaseRef): Promise<void> {
+    const apiKeyId = await this.holds.hold(lease).catch(() => null);
+    if (apiKeyId !== null) this.wakeNextOf(apiKeyId);
   }
 
   /** Takes running tasks away from their workers; the next claim continues them. @returns how many were running */

@@ -9,6 +9,8 @@ export class KeyCounters {
   @PrimaryColumn('text') api_key_id: string;
   @Column('integer') queued: number;
   @Column('integer') running: number;
+  /** Those of the running ones that leave their place to others while they wait for their provider. */
+  @Column('integer') held: number;
   /** The key's limit when it last created a task; 0 = unlimited. */
   @Column('integer') max_running: number;
   /** Tasks of low priority among the queued and running ones. */

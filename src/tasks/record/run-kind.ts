@@ -5,15 +5,16 @@ export interface RunKind {
   model: string;
   /** Empty for a model without it. */
   resolution: string;
+  /** How many pictures, or seconds of film. */
   n: number;
 }
 
 export function runKindOf({ model, input }: Pick<Task, 'model' | 'input'>): RunKind {
-  const { resolution, n } = input;
+  const { resolution, n, duration } = input;
   return {
     model,
     resolution: typeof resolution === 'string' ? resolution : '',
-    n: typeof n === 'number' ? n : 1,
+    n: integerOf(n) ?? integerOf(duration) ?? 1,
   };
 }
 
@@ -21,3 +22,5 @@ export const runKindKey = ({ model, resolution, n }: RunKind): string => `${mode
 
 /** The kind of all runs of a model together, of any resolution and number. */
 export const anyRunOf = (model: string): RunKind => ({ model, resolution: '', n: 0 });
+
+const integerOf = (value: unknown): number | undefined => (Number.isInteger(value) ? (value as number) : undefined);

@@ -103,6 +103,8 @@ export class LiveTask {
   @Column('smallint') losses: number;
   /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
+  /** Running, but it waits for its provider, and `max_running` does not count it. */
+  @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
   /**
    * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
@@ -197,7 +199,7 @@ export class DoneTask {
 }
 
 /** A task of the view `tasks`, which has both. A column that its table lacks is null there, or as it was never written. */
-export type Task = Omit<LiveTask, 'status' | 'waits'> &
+export type Task = Omit<LiveTask, 'status' | 'waits' | 'held'> &
   Omit<DoneTask, keyof LiveTask | 'completed_at'> & { status: TaskStatus; completed_at: Date | null };
 
 /**

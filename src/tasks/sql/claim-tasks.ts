@@ -38,7 +38,7 @@ const MOVED = `passed as (
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
-            when t.timeline->-1->>1 = 'held' then t.timeline
+            when t.held or t.timeline->-1->>1 = 'held' then t.timeline
             else ${withMoments('t.timeline', moment('taken_over', 't.attempt + 1'))} end`;
 
 /**
@@ -46,7 +46,8 @@ const RECLAIMED = `case
  * new number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks ->
  * key_load, as in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key
  * never runs more than its limit in any number of processes; tasks over the limit are parked, and the key's next task
- * to end unparks them. Tasks of a paused model are parked too: the next claim does not read them.
+ * to end unparks them. That holds for a task that was held, too: it takes a place again. Tasks of a paused model are
+ * parked too: the next claim does not read them.
  *
  * Waiting tasks start in the order of the line (line.ts).
  */
@@ -55,28 +56,29 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
   text: `
     with paused as (${PAUSED_MODELS}
     ), lapsed as (
-      select id, api_key_id, status, model from tasks_live
+      select id, api_key_id, status, held, model from tasks_live
       where ${lapsed}
       order by lease_until limit $1 for update skip locked
     ), ${turns.taken} waiting as (
-      select id, api_key_id, status, model from tasks_live
+      select id, api_key_id, status, held, model from tasks_live
       where ${waiting}
       order by low, place, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
     ), candidates as (
       ${turns.ready}
     ), ready as (
-      select c.*, p.pause_id from candidates c left join paused p on p.model = c.model and c.status = 'queued'
+      select c.*, p.pause_id, c.status = 'queued' or c.held as takes
+      from candidates c left join paused p on p.model = c.model and c.status = 'queued'
     ), load as (
-      select api_key_id, running, max_running from key_load
-      where api_key_id in (select api_key_id from ready where status = 'queued' and pause_id is null) order by api_key_id for update
+      select api_key_id, running - held as active, max_running from key_load
+      where api_key_id in (select api_key_id from ready where takes and pause_id is null) order by api_key_id for update
     ), placed as (
-      select *, row_number() over (partition by api_key_id, status order by turn, id) as nth from ready where pause_id is null
+      select *, row_number() over (partition by api_key_id, takes order by turn, id) as nth from ready where pause_id is null
     ), granted as (
-      select p.id, p.status from placed p left join load l using (api_key_id)
-      where p.status = 'running' or l.max_running = 0 or l.running + p.nth <= l.max_running
+      select p.id, p.api_key_id, p.takes, p.held from placed p left join load l using (api_key_id)
+      where not p.takes or l.max_running = 0 or l.active + p.nth <= l.max_running
     ), claimed as (
       update tasks_live t
-      set status = 'running', waits = false, attempt = t.attempt + 1, losses = t.losses + (t.attempt > 0)::int,
+      set status = 'running', waits = false, held = false, attempt = t.attempt + 1, losses = t.losses + (t.attempt > 0)::int,
           lease_until = now() + make_interval(secs => $3), worker_id = $2, started_at = coalesce(t.started_at, now()),
           deadline_at = case when t.started_at is null
                              then now() + coalesce(make_interval(secs => t.run_deadline_s), t.deadline_at - t.created_at)
@@ -87,11 +89,12 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
       returning t.*, ${NOTHING_OF_END}, case when t.attempt = 1 then 'queued' else 'running' end as was,
                 extract(epoch from t.deadline_at - now())::float8 as remaining_s
     ), counted as (
-      update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks
-      from (select api_key_id, count(*) as tasks from claimed where was = 'queued' group by api_key_id) c
+      update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks, held = l.held - c.resumed
+      from (select api_key_id, count(*) filter (where not held) as tasks, count(*) filter (where held) as resumed
+            from granted where takes group by api_key_id) c
       where l.api_key_id = c.api_key_id
     ), ${moved}parked as (
-      update tasks_live t set parked = true, waits = false, paused_by = r.pause_id,
+      update tasks_live t set parked = true, waits = false, lease_until = null, paused_by = r.pause_id,
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
                         else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
       from ready r
@@ -107,6 +110,7 @@ const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and i
 /** Passes over the tasks of API keys whose counters row is locked, for the time in which one stays locked. */
 const UNLOCKED =
   'and exists (select 1 from key_load l where l.api_key_id = tasks_live.api_key_id for update skip locked)';
+const LAPSED_UNLOCKED = `${LAPSED} and (not held or true ${UNLOCKED})`;
 
 const WAITING = 'waits';
 const LOW = `${WAITING} and low`;
@@ -114,7 +118,7 @@ const NOT_TAKEN = 'id <> all(array(select id from turns))';
 
 const CLAIM = claim('tasks.claim', { lapsed: LAPSED, waiting: WAITING, moved: MOVED });
 const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', {
-  lapsed: LAPSED,
+  lapsed: LAPSED_UNLOCKED,
   waiting: `${WAITING} ${UNLOCKED}`,
   moved: MOVED,
 });
@@ -125,7 +129,7 @@ const CLAIM_TURNS = claim('tasks.claim_turns', {
   moved: MOVED,
 });
 const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
-  lapsed: LAPSED,
+  lapsed: LAPSED_UNLOCKED,
   waiting: `${WAITING} and ${NOT_TAKEN} ${UNLOCKED}`,
   turns: turnsOf(`${LOW} ${UNLOCKED}`),
   moved: MOVED,
@@ -156,7 +160,7 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   turns: turnsOf(headOfOthers(LOW)),
 });
 const CLAIM_RESERVED_UNLOCKED = claim('tasks.claim_reserved_unlocked', {
-  lapsed: LAPSED_OF_OTHERS,
+  lapsed: `${LAPSED_OF_OTHERS} and (not held or true ${UNLOCKED})`,
   waiting: `${OTHERS} ${UNLOCKED}`,
   turns: turnsOf(`${headOfOthers(LOW)} ${UNLOCKED}`),
 });

@@ -40,12 +40,12 @@ const END: Statement = {
              case when outcome = 'succeeded' then 100 when error->>'code' = 'task_cancelled' then 0 else progress end::smallint as progress,
              case when outcome = 'succeeded' then least(now() + make_interval(secs => coalesce(file_retention_s, $2)), expires_at) end as files_expire_at,
              case when moments is null then timeline else ${withMoments('timeline', 'moments')} end as timeline,
-             ${usageJson('$4')} as usage, reserved_micros, ${LEDGER_COLUMNS}
+             ${usageJson('$4')} as usage, held, reserved_micros, ${LEDGER_COLUMNS}
       from (select g.*, ${CHARGES} from gone g cross join ${CHARGED}) h
     ), kept as (
       insert into tasks_done (${MOVED}, ${WRITTEN}) select ${MOVED}, ${WRITTEN} from ended
     ), ${LEDGER}
-    select ${SHOWN_COLUMNS}, was, budget_day::text, reserved_micros, cost_micros from ended`,
+    select ${SHOWN_COLUMNS}, was, held, budget_day::text, reserved_micros, cost_micros from ended`,
 };
 
 /** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
@@ -157,6 +157,7 @@ const toJson = (endings: Ending[], currency: string): string =>
 type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
   /** The status that it had before. */
   was: TaskStatus;
+  held: boolean;
 };
 
 /** Rows are locked in order, so two processes cannot deadlock. $1 API keys, then the ends of each. */
@@ -164,12 +165,13 @@ const COUNT: Statement = {
   name: 'tasks.count_ended',
   text: `
     with wanted as (
-      select * from unnest($1::text[], $2::int[], $3::int[], $4::int[]) as w(id, queued, running, lows)
+      select * from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[]) as w(id, queued, running, lows, held)
     ), held as (
       select w.* from (select * from wanted order by id) w cross join lateral (
         select from key_load l where l.api_key_id = w.id offset 0 for update) l
     )
-    update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0)
+    update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0),
+           held = l.held - h.held
     from held h where l.api_key_id = h.id returning l.api_key_id, l.max_running`,
 };
 
@@ -186,6 +188,7 @@ async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<Set<string>> {
     countsOf(({ was }) => was === 'queued'),
     countsOf(({ was }) => was === 'running'),
     countsOf(({ low }) => low),
+    countsOf(({ held }) => held),
   ];
   const { rows } = await tx.query<{ api_key_id: string; max_running: number }>({ ...COUNT, values });
   return new Set(rows.flatMap(({ api_key_id, max_running }) => (max_running > 0 ? [api_key_id] : [])));

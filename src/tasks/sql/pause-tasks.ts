@@ -29,7 +29,11 @@ const setAside = (name: string, which: string, order: string): Statement => ({
     from next n where ${isOneOf('select id from next')} and t.id = n.id returning t.id`,
 });
 const SET_ASIDE = setAside('tasks.set_aside_waiting', 't.waits', 't.low, t.place, t.id');
-const SET_ASIDE_PARKED = setAside('tasks.set_aside_parked', HELD_BY_LIMIT, 't.api_key_id, t.low, t.id');
+const SET_ASIDE_PARKED = setAside(
+  'tasks.set_aside_parked',
+  `${HELD_BY_LIMIT} and attempt = 0`,
+  't.api_key_id, t.low, t.id',
+);
 
 /**
  * Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: check all

@@ -20,7 +20,7 @@ export const QUEUE_FACT: Fact<QueueRow> = {
   name: 'queue',
   text: `
     with load as materialized (
-      select api_key_id, queued, running, max_running > 0 and running >= max_running as is_full
+      select api_key_id, queued, running, max_running > 0 and running - held >= max_running as is_full
       from key_load where queued > 0 or running > 0
     ), oldest as materialized (
       select l.is_full, t.id

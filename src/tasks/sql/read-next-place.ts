@@ -14,7 +14,7 @@ const READ: Statement = {
   name: 'tasks.read_next_place',
   text: `
     select greatest(n.place, case when $2 then l.low_place else l.place end)::float8 as place,
-           $3::int > 0 and coalesce(l.running, 0) >= $3 as is_held
+           $3::int > 0 and coalesce(l.running - l.held, 0) >= $3 as is_held
     from (select case when $2::boolean then low_place else place end as place from line where id) n
          left join key_load l on l.api_key_id = $1`,
 };

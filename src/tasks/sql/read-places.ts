@@ -20,7 +20,7 @@ const READ: Statement = {
   name: 'tasks.read_places',
   text: `
     select id, api_key_id, model, status, place::float8, low, parked, started_at,
-           json_build_object('resolution', input->'resolution', 'n', input->'n') as input,
+           json_build_object('resolution', input->'resolution', 'n', input->'n', 'duration', input->'duration') as input,
            coalesce(timeline->-1->>1 = 'held', false) as is_held,
            (parked and paused_by is not null or timeline->-1->>1 = 'held' and timeline->-1->>4 = 'pause') is true as is_paused
     from tasks where id = any($1::text[]) and expires_at > now()`,

@@ -23,6 +23,8 @@ const RENEW: Statement = {
 
 /** SQL: later than the lease of a released task, earlier than any other. A released task needs no wait for its worker. */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
+/** SQL: the lease of a task that any worker may claim now. */
+export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
  * Lowers `losses`, because the claim that follows will count this one as lost although it was given back in order. The time
@@ -34,7 +36,7 @@ const RELEASE: Statement = {
     with ${HELD}
     update tasks_live t set losses = t.losses - 1, worker_id = null,
            timeline = case when $4::jsonb is null then t.timeline else ${withMoments('t.timeline', '$4::jsonb')} end,
-           lease_until = case when $3::float8 = 0 then ${RELEASED} - interval '1 day'
+           lease_until = case when $3::float8 = 0 then ${AT_ONCE}
                               else coalesce(now() + make_interval(secs => $3::float8), t.lease_until) end
     from wanted w where ${HOLDS}
     returning t.id`,

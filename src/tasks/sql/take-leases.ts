@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
 import { held, isOneOf } from './held.ts';
-import { RELEASED } from './renew-leases.ts';
+import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
 /**
  * `coalesce` keeps the planner off the index of all leases.
@@ -17,7 +17,7 @@ const TAKE: Statement = {
     with ${held('$1')}
     update tasks_live t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
-        lease_until = ${RELEASED} - interval '1 day'
+        lease_until = ${AT_ONCE}
     where ${isOneOf('select id from held where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
     returning ${SHOWN_OF_LIVE}`,
 };

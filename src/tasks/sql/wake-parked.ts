@@ -4,17 +4,18 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { isOneOf } from './held.ts';
 import { HELD_BY_LIMIT } from './paused-models.ts';
+import { AT_ONCE } from './renew-leases.ts';
 
 /**
  * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2
  * percent of its runs it begins with the oldest of low priority: those of a key that never runs out of normal tasks
- * would never start.
+ * would never start. A task that was held goes on by its lease, the others stand in the line again.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
   text: `
     with free as (
-      select api_key_id, greatest(case when max_running = 0 then 1000 else max_running - running end, 0) as places,
+      select api_key_id, greatest(case when max_running = 0 then 1000 else max_running - running + held end, 0) as places,
              low > 0 and random() * 100 < $2 as low_first
       from key_load where api_key_id = any($1::text[])
     ), turns as (
@@ -26,7 +27,8 @@ const WAKE: Statement = {
         select id from tasks_live where api_key_id = free.api_key_id and ${HELD_BY_LIMIT} and id is distinct from turns.id order by low, id
         limit free.places - (turns.id is not null)::int for update skip locked) t
     )
-    update tasks_live t set parked = false, waits = true, timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
+    update tasks_live t set parked = false, waits = (t.attempt = 0), lease_until = case when t.attempt > 0 then ${AT_ONCE} end,
+           timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}
     where ${isOneOf('select id from turns union all select id from next')} returning t.id`,
 };
 

@@ -5,6 +5,7 @@ import { Sql } from '../../../src/platform/database/sql.ts';
 import { CreateTasks } from '../../../src/tasks/sql/create-tasks.ts';
 import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
 import { EndTasks } from '../../../src/tasks/sql/end-tasks.ts';
+import { HoldTask } from '../../../src/tasks/sql/hold-task.ts';
 import { OpenKeyCounters } from '../../../src/tasks/sql/open-key-counters.ts';
 import { ReadTasks } from '../../../src/tasks/sql/read-tasks.ts';
 import { RecordProgress } from '../../../src/tasks/sql/record-progress.ts';
@@ -100,7 +101,7 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
       const writersOfOne = (): (() => Promise<unknown>)[] => {
         const creates = new CreateTasks(sql, counters);
         const [claims, renewals] = [new ClaimTasks(sql, config), new RenewLeases(sql, config)];
-        const [progress, wakes] = [new RecordProgress(sql), new WakeParked(sql, config)];
+        const [progress, wakes, holds] = [new RecordProgress(sql), new WakeParked(sql, config), new HoldTask(sql)];
         const endings = new EndTasks(sql, config, terms);
         const end = async (ending: Omit<Ending, 'api_key_id'>) => {
           const ended = await endings.end({ ...ending, api_key_id: keyOf.get(ending.id)! });
@@ -156,6 +157,11 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
           () => Promise.all(some(0.01).map((id) => end({ id, attempt: null, unclaimed: true, outcome: failed }))),
           () => Promise.all(some(0.01).map((id) => end({ ...leaseOf(id), lapsed: true, outcome: failed }))),
           () => wakes.wake(keyIds),
+          // They wait for their provider.
+          async () => {
+            for (const lease of some(0.05).map(leaseOf))
+              if ((await renewals.release([lease], 0.05, null)).length > 0) await holds.hold(lease);
+          },
         ];
       };
 
@@ -209,9 +215,11 @@ describe('tasks that are created, claimed, renewed, ended and cancelled by all a
             select l.* from key_load l join lateral (
               select count(*) filter (where status = 'queued') as queued, count(*) filter (where status = 'running') as running,
                      count(*) filter (where low and status in ('queued', 'running')) as low,
+                     (select count(*) from tasks_live h where h.api_key_id = l.api_key_id and h.held) as held,
                      count(*) filter (where status in ('succeeded', 'failed')) as final
               from tasks t where t.api_key_id = l.api_key_id) t on true
-            where l.queued <> t.queued or l.running <> t.running or l.low <> t.low
+            where l.queued <> t.queued or l.running <> t.running or l.low <> t.low or l.held <> t.held
+              or (l.max_running > 0 and (l.running - l.held > l.max_running or l.held > l.max_running))
               or (select count(*) from usage_ledger u where u.api_key_id = l.api_key_id) <> t.final`);
           if (rows.length > 0) faults.push(`the counters of ${JSON.stringify(rows)} differ from the tasks`);
           const { rows: lost } = await observer.query(

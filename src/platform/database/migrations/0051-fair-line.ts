@@ -21,7 +21,7 @@ export class FairLine1700000000051 implements MigrationInterface {
       await untilStopped(runner);
       await together(runner, [
         'drop view tasks',
-        'alter table tasks_live add column place bigint not null default 0',
+        'alter table tasks_live add column place bigint not null default 0, add column held boolean not null default false',
         `update tasks_live set place = ${PLACE}`,
         '-- squawk-ignore ban-drop-column\nalter table tasks_live drop column priority', // its index goes with it
         '-- squawk-ignore require-concurrent-index-creation\ncreate index tasks_live_waiting on tasks_live (low, place, id) where waits',
@@ -32,7 +32,8 @@ export class FairLine1700000000051 implements MigrationInterface {
           low_place bigint not null
         ) with (fillfactor = 20)`,
         `insert into line (place, low_place) values (${ofLane('not low')}, ${ofLane('low')})`,
-        'alter table key_load add column place bigint not null default 0, add column low_place bigint not null default 0',
+        `alter table key_load add column place bigint not null default 0, add column low_place bigint not null default 0,
+           add column held integer not null default 0`,
         '-- squawk-ignore ban-drop-column\nalter table key_load drop column weight',
         `update key_load l set place = coalesce(t.place, 0), low_place = coalesce(t.low_place, 0)
          from (select api_key_id, max(place + 1000) filter (where not low) as place, max(place + 1000) filter (where low) as low_place
