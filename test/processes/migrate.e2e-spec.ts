@@ -203,6 +203,42 @@ describe('migrate', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  it('keeps the order of the line', async () => {
+    await client.query('drop schema public cascade; create schema public');
+    const before = MIGRATIONS.map(({ name }) => name).filter(
+      (name) => Number(/\d+$/.exec(name)?.[0]) < 1_700_000_000_051,
+    );
+    await migrateTo(database.url, before);
+    await client.query(
+      `insert into key_load (api_key_id, queued, running) values ('key_a', 3, 1), ('key_b', 3, 0), ('key_c', 0, 0)`,
+    );
+    await client.query(
+      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, priority, low, attempt, waits)
+       select id, api_key_id, 'image', 'gpt-image-2', case when attempt = 0 then 'queued' else 'running' end, '{}', now(),
+              now() + interval '1 day', now() + interval '1 day', priority, low, attempt, attempt = 0
+       from (values ('task_1', 'key_a', 1, false, 1), ('task_2', 'key_a', 2, false, 0), ('task_3', 'key_b', 1, false, 0),
+                    ('task_4', 'key_b', -11, false, 0), ('task_5', 'key_a', 16401, true, 0), ('task_6', 'key_b', 16389, true, 0),
+                    ('task_7', 'key_a', 2, false, 0)) v (id, api_key_id, priority, low, attempt)`,
+    );
+    const waiting = async (order: string) =>
+      (await client.query<{ id: string }>(`select id from tasks_live where waits order by ${order}`)).rows.map(
+        ({ id }) => id,
+      );
+    const order = await waiting('priority, id');
+    await migrate(database.url);
+    expect(await waiting('low, place, id')).toEqual(order);
+    expect(order).toEqual(['task_4', 'task_3', 'task_2', 'task_7', 'task_6', 'task_5']);
+    expect((await client.query('select place::int, low_place::int from line')).rows).toEqual([
+      { place: 0, low_place: 0 },
+    ]);
+    const { rows } = await client.query('select api_key_id, place::int, low_place::int from key_load order by 1');
+    expect(rows).toEqual([
+      { api_key_id: 'key_a', place: 14_000, low_place: 13_000 },
+      { api_key_id: 'key_b', place: 13_000, low_place: 1_000 },
+      { api_key_id: 'key_c', place: 0, low_place: 0 },
+    ]);
+  });
+
   it('changes nothing in a database that is up to date', async () => {
     const before = await done();
     await migrate(database.url);
