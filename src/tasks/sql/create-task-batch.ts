@@ -13,7 +13,7 @@ import {
   placed,
   type TaskLimits,
 } from './new-task.ts';
-import { STARTS } from './line.ts';
+import { startOf, STARTS } from './line.ts';
 import { OpenKeyCounters } from './open-key-counters.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
@@ -53,7 +53,7 @@ const COUNT: Statement = {
   text: `
     update key_load l
     set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3,
-        place = greatest(l.place, n.place) + $6, low_place = greatest(l.low_place, n.low_place) + $7
+        place = ${startOf('place')} + $6, low_place = ${startOf('low_place')} + $7
     from line n where n.id and api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)`,
 };
 

@@ -13,5 +13,12 @@ export const UNKNOWN_RUN_MS = 1_000;
 export const costOf = (runMs: number, weight: number): number =>
   Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
-/** SQL fragment: the next places of the API key of `l`, a row of `key_load`, while the line is at `n`, a row of `line`. */
-export const STARTS = 'greatest(l.place, n.place) as start, greatest(l.low_place, n.low_place) as low_start';
+/** A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. */
+const MOST_BEHIND_MS = 600_000;
+
+/** SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one, `n` that of `line`. */
+export const startOf = (lane: 'place' | 'low_place'): string =>
+  `greatest(n.${lane}, case when l.queued > 0 then l.${lane} else least(coalesce(l.${lane}, 0), n.${lane} + ${MOST_BEHIND_MS}) end)`;
+
+/** SQL fragment: the same for both priorities. */
+export const STARTS = `${startOf('place')} as start, ${startOf('low_place')} as low_start`;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
+import { startOf } from './line.ts';
 
 /** Where a task would wait if it were created now. */
 export interface NextPlace {
@@ -13,10 +14,9 @@ export interface NextPlace {
 const READ: Statement = {
   name: 'tasks.read_next_place',
   text: `
-    select greatest(n.place, case when $2 then l.low_place else l.place end)::float8 as place,
+    select (case when $2::boolean then ${startOf('low_place')} else ${startOf('place')} end)::float8 as place,
            $3::int > 0 and coalesce(l.running - l.held, 0) >= $3 as is_held
-    from (select case when $2::boolean then low_place else place end as place from line where id) n
-         left join key_load l on l.api_key_id = $1`,
+    from line n left join key_load l on l.api_key_id = $1 where n.id`,
 };
 
 /** Raw SQL because it reads two counters, as the statements that create tasks do. */

@@ -1,6 +1,7 @@
 // In-process: the statements of the queue run here without workers, by a clock of their own, so that no time is measured.
 import { Config } from '../../../src/platform/config/config.ts';
 import { Sql } from '../../../src/platform/database/sql.ts';
+import { taskError } from '../../../src/tasks/record/task-error.ts';
 import { newTaskId } from '../../../src/tasks/record/task-id.ts';
 import { UsageTerms } from '../../../src/tasks/record/usage-terms.ts';
 import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
@@ -33,6 +34,7 @@ class Workers {
   constructor(
     private readonly claims: ClaimTasks,
     private readonly ends: EndTasks,
+    private readonly databaseUrl: string,
   ) {}
 
   count(): void {
@@ -49,9 +51,19 @@ class Workers {
       if (nextS === untilS) return;
       const over = this.running.filter(({ endsS }) => endsS === nextS);
       this.running = this.running.filter(({ endsS }) => endsS !== nextS);
-      const outcome = { status: 'succeeded', result: [] } as const;
-      await Promise.all(over.map(({ id, attempt, key }) => this.ends.end({ id, attempt, api_key_id: key, outcome })));
+      const ends = over.map(({ id, attempt, key: api_key_id }) =>
+        this.ends.end({ id, attempt, api_key_id, outcome: { status: 'succeeded', result: [] } }),
+      );
+      await Promise.all(ends);
     }
+  }
+
+  async cancel(key: string): Promise<void> {
+    const text = 'select id from tasks_live where api_key_id = $1';
+    const rows = await queryOnce<{ id: string }>(this.databaseUrl, text, [key]);
+    const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
+    await Promise.all(rows.map(({ id }) => this.ends.end({ id, attempt: null, api_key_id: key, outcome })));
+    this.running = this.running.filter((run) => run.key !== key);
   }
 
   private async claim(untilS: number): Promise<void> {
@@ -77,7 +89,8 @@ describe('the line', () => {
     const sql = service.app.get(Sql);
     const config: Config = { ...service.app.get(Config), taskLeaseS: 3_600 };
     creates = new CreateTasks(sql, new OpenKeyCounters(sql));
-    workers = new Workers(new ClaimTasks(sql, config), new EndTasks(sql, config, service.app.get(UsageTerms)));
+    const ends = new EndTasks(sql, config, service.app.get(UsageTerms));
+    workers = new Workers(new ClaimTasks(sql, config), ends, service.database.url);
   });
   afterAll(() => service?.close());
 
@@ -144,6 +157,17 @@ describe('the line', () => {
     await create('second', 200);
     await workers.work(10);
     expectShares(heldBy('first'), heldBy('second'));
+  });
+
+  it('does not hold a cancelled backlog against its key for long', async () => {
+    await create('cancelled', 2_000, { weight: 1 }); // the last one ends at 20,000,000
+    await workers.work(1);
+    await workers.cancel('cancelled');
+    await create('other', 1_200);
+    await create('cancelled', 10);
+    workers.count();
+    await workers.work(60);
+    expect(workers.starts.filter((key) => key === 'cancelled').length).toBeGreaterThan(0);
   });
 
   it('puts the tasks of a limit or a pause that go on before others, and nobody else', async () => {
