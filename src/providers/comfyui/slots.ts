@@ -44,13 +44,14 @@ const SLOTS: ReadonlySet<string> = new Set<Slot>([
   ...IMAGE_SLOTS,
 ]);
 
-const SLOT = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const SLOT = /\{\{([^{}]*)\}\}/g;
 
 /** @param unknown called with each text in braces that is not a slot */
 export function slotsOf(workflow: Workflow, unknown: (text: string) => void = () => undefined): Set<Slot> {
   const slots = new Set<Slot>();
   mapStrings(inputsOf(workflow), (text) => {
-    for (const [whole, name = ''] of text.matchAll(SLOT)) {
+    for (const [whole, content = ''] of text.matchAll(SLOT)) {
+      const name = content.trim();
       if (SLOTS.has(name)) slots.add(name === 'image' ? 'image_1' : (name as Slot));
       else unknown(whole);
     }
@@ -69,9 +70,9 @@ export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) 
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
   const values: SlotValues = { ...given, image: given.image_1 };
   const put = (text: string): string | number | boolean => {
-    const alone = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(text)?.[1];
-    if (alone !== undefined) return values[alone] ?? text;
-    return text.replaceAll(SLOT, (whole, name: string) => String(values[name] ?? whole));
+    const alone = /^\{\{([^{}]*)\}\}$/.exec(text)?.[1];
+    if (alone !== undefined) return values[alone.trim()] ?? text;
+    return text.replaceAll(SLOT, (whole, name: string) => String(values[name.trim()] ?? whole));
   };
   return Object.fromEntries(
     Object.entries(workflow).map(([id, node]) => [

@@ -74,6 +74,6 @@ function refusal({ status, code, param, message, waitMs }: Refusal, cause: Opera
   }
   if (status >= 500 || status === 408) return outcomeUnknown(cause);
   // Only for errors in the input: the client cannot fix a refused key or an unknown model.
-  const ourParam = [400, 413, 422].includes(status) ? PARAMS[param.replace(/\[.*$/, '')] : undefined;
+  const ourParam = [400, 413, 422].includes(status) ? PARAMS[param.split('[', 1)[0]!] : undefined;
   return new ProviderError('provider_rejected', { ...unbilled, param: ourParam });
 }

@@ -33,3 +33,8 @@ it.each([
 ])('fills %j', (template, filled) => {
   expect(fill(template)).toEqual(filled);
 });
+
+it('takes a moment for a slot that does not end', () => {
+  const text = `{{${' '.repeat(20_000)}`;
+  expect(fill(text)).toBe(text);
+});

@@ -10,12 +10,12 @@ export interface TemplateSlot {
 /** The steps to a value in a template. */
 export type TemplatePath = readonly (string | number)[];
 
-const SLOT = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const SLOT = /\{\{([^{}]*)\}\}/g;
 
 /** The slots of a text. */
 export function slotsOf(text: string): TemplateSlot[] {
   return [...text.matchAll(SLOT)].map(([whole, content = '']) => {
-    const [name = '', form = null] = content.split(':', 2) as [string, string?];
+    const [name = '', form = null] = content.trim().split(':', 2) as [string, string?];
     return { name, form: form ?? null, isWhole: whole === text };
   });
 }

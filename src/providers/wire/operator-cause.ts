@@ -1,3 +1,4 @@
+import { withoutQueries } from '../../platform/observe/logging/scrub.ts';
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 
 /** A failure at an upstream, for the operator's log. Clients see nothing of it. */
@@ -56,8 +57,8 @@ export function junkCause(provider: string, secret: string | null, reply: Upstre
 function clean(value: unknown, secret: string | null): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''); // an upstream may send any type
   const secrets = secret ? [secret, ...replaced] : [...replaced];
-  return secrets
-    .reduce((rest, each) => rest.replaceAll(each, '[key]'), text)
-    .replaceAll(/(https?:\/\/[^\s"'?]+)\?[^\s"']*/g, '$1?…')
-    .replaceAll(/data:[\w/+.-]+;base64,[\w+/=]+/g, 'data:…');
+  return withoutQueries(secrets.reduce((rest, each) => rest.replaceAll(each, '[key]'), text)).replaceAll(
+    /data:[\w/+.-]+;base64,[\w+/=]+/g,
+    'data:…',
+  );
 }

@@ -109,5 +109,14 @@ describe('scrubbing', () => {
     ['postgres://me:pw@db:5432/x', 'postgres://…@db:5432/x'],
     ['Authorization: Bearer abcdefgh.ijk', 'Authorization: Bearer …'],
     ['task_01jd8e5t9kf3qs7m2v4xw6yzab moved', 'task_01jd8e5t9kf3qs7m2v4xw6yzab moved'],
+    ['http://a.example http://b.example?k=1', 'http://a.example http://b.example?…'],
   ])('%s', (text, scrubbed) => expect(scrub(text)).toBe(scrubbed));
+
+  it.each(['http://', 'a.', '://a', 'Bearer ', '"key":"', '\\\\"'])(
+    'takes a moment for a line of nothing but %j',
+    (part) => {
+      const line = `${part.repeat(4_000_000 / part.length)}://`;
+      expect(scrub(line).length).toBeGreaterThan(2_000_000);
+    },
+  );
 });

@@ -2,10 +2,13 @@
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
-/** Signed links have their signature in the query string; the URLs of some upstreams have the API key there. */
-const QUERY_STRINGS = /(\bhttps?:\/\/[^\s?"'<>\\]+)\?[^\s"'<>\\]*/gi;
+/**
+ * Each link, also one without a query string: an expression that could fail behind a long link would begin again within it,
+ * and take a time that grows with the square of the text.
+ */
+const LINKS = /\bhttps?:\/\/[^\s?"'<>\\]+(?:\?[^\s"'<>\\]*)?/gi;
 /** user:password@ of a database URL. */
-const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi;
+const CREDENTIALS = /:\/\/[^\s/@"'\\]+@/g;
 
 /**
  * Removes secrets from every log line, by their field name or their form. No match reaches past a quote or a backslash,
@@ -14,8 +17,12 @@ const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@/gi;
  */
 export function scrub(line: string): string {
   const scrubbed = line.replace(SECRET_FIELDS, '"$1":"…"').replace(SECRETS, '$1…');
-  return scrubbed.includes('://') ? scrubbed.replace(CREDENTIALS, '$1…@').replace(QUERY_STRINGS, '$1?…') : scrubbed;
+  return scrubbed.includes('://') ? withoutQueries(scrubbed.replace(CREDENTIALS, '://…@')) : scrubbed;
 }
+
+/** Signed links have their signature in the query string; the URLs of some upstreams have the API key there. */
+export const withoutQueries = (text: string): string =>
+  text.replace(LINKS, (link) => (link.includes('?') ? `${link.slice(0, link.indexOf('?'))}?…` : link));
 
 /** Nested causes are logged to this depth. */
 const MAX_CAUSES = 4;
