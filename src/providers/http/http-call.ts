@@ -7,8 +7,11 @@ import { imagesOf } from '../wire/image-slots.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
-/** What would end a header, or the text of it. */
-const NOT_IN_HEADER = /[\r\n\0]/;
+/** What ends a header, ends its text, or is written in more than one way. */
+const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
+
+/** Stands for an image that is a file of a form. */
+const FILE = 'file';
 
 /** The declaration of a binding of the provider `http`, which was checked when it was loaded. */
 export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
@@ -21,20 +24,34 @@ export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'bod
  * @throws UnsupportedRequest
  */
 export async function fillCall(request: ProviderRequest, call: DeclaredCall, valueOf: SlotValue): Promise<FilledCall> {
-  const path = fillTemplate(call.path, (slot) => segment(slot.name, valueOf(slot))) as string;
-  const headers = Object.fromEntries(
-    Object.entries(call.headers ?? {}).flatMap(([name, text]) => {
+  return {
+    path: pathOf(call, valueOf),
+    ...(call.method && { method: call.method }),
+    headers: { ...headersOf(call, valueOf), ...authOf(request) },
+    ...(call.json && { json: fillTemplate(call.json, valueOf) ?? {} }),
+    ...(call.form && { body: await formOf(request, call.form, valueOf) }),
+  };
+}
+
+/** What `fillCall` would refuse, without reading images. @throws UnsupportedRequest */
+export function assertFillable(call: DeclaredCall, valueOf: SlotValue): void {
+  pathOf(call, valueOf);
+  headersOf(call, valueOf);
+  fillTemplate(call.json, valueOf);
+  fillTemplate(call.form, (slot) => (slot.isWhole && slot.form === 'file' ? FILE : valueOf(slot)));
+}
+
+function pathOf({ path }: DeclaredCall, valueOf: SlotValue): string {
+  return withoutEmptySlot(fillTemplate(path, (slot) => segment(slot.name, valueOf(slot))) as string);
+}
+
+function headersOf({ headers = {} }: DeclaredCall, valueOf: SlotValue): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, text]) => {
       const value = fillTemplate(text, valueOf);
       return value === undefined ? [] : [[name, headerText(name, String(value))]];
     }),
   );
-  return {
-    path: withoutEmptySlot(path),
-    ...(call.method && { method: call.method }),
-    headers: { ...headers, ...authOf(request) },
-    ...(call.json && { json: fillTemplate(call.json, valueOf) ?? {} }),
-    ...(call.form && { body: await formOf(request, call.form, valueOf) }),
-  };
 }
 
 export function sendCall(

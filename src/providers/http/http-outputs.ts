@@ -1,5 +1,4 @@
-import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
-import { operatorCause } from '../wire/operator-cause.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { declaredOf } from './http-call.ts';
 import { jobFailure } from './http-errors.ts';
@@ -16,27 +15,13 @@ export function outputsIn(request: ProviderRequest, reply: UpstreamReply): strin
   const { outputs = '$' } = declaredOf(request);
   const texts = valuesAt(reply.json, outputs).filter((value) => typeof value === 'string' && value !== '') as string[];
   if (texts.length === 0) throw jobFailure(request, reply);
-  return texts.map((text) => {
-    if (!LINK.test(text)) return `data:;base64,${text}`;
-    return text.startsWith('/') ? new URL(text, request.upstream.baseUrl).href : text;
-  });
+  return texts.map((text) => (LINK.test(text) ? text : `data:;base64,${text}`));
 }
 
-/**
- * Links of an answer are text of the server: they lead to itself, or to the hosts that the declaration names.
- * @throws ProviderError internal_error
- */
-export function assertOwnLinks(request: ProviderRequest, urls: string[]): string[] {
+/** Links of an answer, and their redirects, are text of servers: they lead to the server itself, or to the hosts that the declaration names. */
+export function mayLead(request: ProviderRequest, url: URL): boolean {
   const { result_hosts = [] } = declaredOf(request);
-  const own = new URL(request.upstream.baseUrl).origin;
-  for (const url of urls) {
-    if (url.startsWith('data:')) continue;
-    const parsed = URL.parse(url);
-    if (parsed && (parsed.origin === own || result_hosts.some((host) => isHost(parsed, host)))) continue;
-    const cause = operatorCause('http', request.upstream.apiKey, { code: 'link_of_another_host', message: url });
-    throw new ProviderError('internal_error', { cause });
-  }
-  return urls;
+  return url.origin === new URL(request.upstream.baseUrl).origin || result_hosts.some((host) => isHost(url, host));
 }
 
 /** `cdn.example.com`, `*.example.com`, with a port if it is unusual. */

@@ -17,14 +17,18 @@ class VendorStub extends StubHttp {
   percent = 0.4;
   picture = (): Promise<Buffer> => paint(64, 64, 5);
   link = (at: number): string => `/files/${at}.png`;
+  links = 1;
+  elsewhere = '';
+  jobId = (nth: number): string => `job/${nth}`;
 
   protected async answer({ method, path, fields, query }: StubRequest): Promise<Reply> {
     const [, file] = /^\/v1\/files\/(.*)$/.exec(path) ?? /^\/files\/(.*)$/.exec(path) ?? [];
+    if (file === 'moved') return { status: 302, headers: { location: this.elsewhere }, body: '' };
     if (file) return { status: 200, body: await paint(64, 64, 3) };
     if (path === '/v1/now')
       return { status: 200, body: { data: [{ b64: (await this.picture()).toString('base64') }] } };
     if (method === 'POST' && path === '/v1/jobs') {
-      const id = `job/${this.jobs.size + 1}`;
+      const id = this.jobId(this.jobs.size + 1);
       this.jobs.set(id, { polls: 0, ref: fields.ref });
       return { status: 201, body: { job: { id } } };
     }
@@ -39,7 +43,10 @@ class VendorStub extends StubHttp {
     if (this.failure) return { status: 200, body: { state: 'failed', ...this.failure } };
     job.polls += 1;
     if (job.polls < 2) return { status: 200, body: { state: 'working', percent: this.percent } };
-    return { status: 200, body: { state: 'ready', files: [{ url: this.link(1) }] } };
+    return {
+      status: 200,
+      body: { state: 'ready', files: Array.from({ length: this.links }, (_, at) => ({ url: this.link(at + 1) })) },
+    };
   }
 
   protected keyOf(headers: IncomingMessage['headers']): string | undefined {
@@ -180,6 +187,35 @@ it('takes links of its own origin and of the hosts that are named, and no others
   expect(await failureOf(made(httpJobs, base))).toMatchObject({ code: 'internal_error' });
 });
 
+it.each([
+  ['files.other.example', 'https://files.other.example/1.png'],
+  ['another port of its own', 'http://127.0.0.1:1/1.png'],
+  ['no host', 'http://['],
+])('follows no redirect to %s', async (_, elsewhere) => {
+  stub.elsewhere = elsewhere;
+  stub.link = () => '/files/moved';
+  expect(await failureOf(made(httpJobs, base))).toMatchObject({ code: 'internal_error' });
+  stub.elsewhere = '/files/1.png';
+  expect(await made(httpJobs, base)).toHaveLength(1);
+});
+
+it('downloads no more files than were asked for, however many an answer lists', async () => {
+  stub.links = 50;
+  expect(await made(httpJobs, base)).toHaveLength(1);
+  expect(stub.count(/GET \/files\//)).toBe(1);
+});
+
+it.each(['..', '.', 'a,b', 'a b', '?', 'x'.repeat(300), ''])(
+  'takes no id %j of a job, which may have been bought all the same',
+  async (id) => {
+    stub.jobId = () => id;
+    expect(await failureOf(made(httpJobs, base))).toMatchObject({
+      code: 'provider_outcome_unknown',
+      billing: 'unknown',
+    });
+  },
+);
+
 it('may answer the submit with the result itself', async () => {
   const outputs = await made(httpCalls, atOnce());
   expect(outputs.map((output) => bytesOf(output).subarray(1, 4).toString())).toEqual(['PNG', 'PNG']);
@@ -212,9 +248,36 @@ it('lets no value of a client choose another path or another header', async () =
     httpJobs
       .prepare(requestFor(bound({ submit: { path: '/x/{{prompt}}', id: '$.job.id' } }), { input: { prompt } }))
       .generate(run);
-  await expect(paths('..')()).rejects.toMatchObject({ param: 'prompt' });
+  expect(paths('..')).toThrow(expect.objectContaining({ param: 'prompt' }) as Error);
   await expect(paths('../../admin?x=1#y')()).rejects.toMatchObject({ code: 'provider_rejected' });
   expect(stub.requests.at(-1)!.path).toBe('/v1/x/..%2F..%2Fadmin%3Fx%3D1%23y');
+});
+
+it.each(['a fox 🦊', 'une forêt', 'two\nlines', 'x\r\nX-Evil: 1', 'a\u0001b'])(
+  'refuses %j before anything is sent, where it would be a header',
+  (prompt) => {
+    const submit = { ...BINDING.submit!, headers: { 'x-title': 'about {{prompt}}' } };
+    expect(() => httpJobs.prepare(requestFor(bound({ submit }), { input: { prompt } }))).toThrow(
+      expect.objectContaining({ name: 'UnsupportedRequest' }),
+    );
+  },
+);
+
+it('refuses before anything is bought what a later call cannot hold or has no word for', () => {
+  const poll = { ...BINDING.poll!, path: '/jobs/{{job_id}}/{{prompt}}' };
+  const cancel = { ...BINDING.cancel!, json: { shape: '{{aspect_ratio}}' } };
+  const submit = { ...BINDING.submit!, json: {} };
+  const refused = expect.objectContaining({ name: 'UnsupportedRequest' }) as Error;
+  expect(() => httpJobs.prepare(requestFor(bound({ poll }), { input: { prompt: '..' } }))).toThrow(refused);
+  const other = requestFor(bound({ submit, cancel }), { input: { aspect_ratio: '1:1' } });
+  expect(() => httpJobs.prepare(other)).toThrow(refused);
+});
+
+it('sends an image as a file of a form', async () => {
+  const mask = await inputImage(8, 8);
+  const submit = { path: '/jobs', form: { text: '{{prompt}}', image: '{{mask:file}}' }, id: '$.job.id' };
+  await made(httpJobs, { ...bound({ submit }), images: { references: [], firstFrame: null, mask } });
+  expect(stub.requests[0]!.files.map(({ field, type }) => [field, type])).toEqual([['image', 'image/png']]);
 });
 
 it('does not go to a server without a word for a value', () => {

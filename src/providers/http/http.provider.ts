@@ -11,18 +11,18 @@ import {
   UnsupportedRequest,
 } from '../contract/provider.ts';
 import { mostIn, type Part, partOf, partsOf } from '../contract/parts.ts';
-import { acceptedJob } from '../jobs/accepted-job.ts';
+import { acceptedJob, isJobId } from '../jobs/accepted-job.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/job-adapter.ts';
-import { fillTemplate } from '../templates/template.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
+import type { SlotValue } from '../templates/template.ts';
 import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
-import { declaredOf, type FilledCall, fillCall, sendCall } from './http-call.ts';
+import { assertFillable, declaredOf, type FilledCall, fillCall, sendCall } from './http-call.ts';
 import { jobFailure, submitFailure } from './http-errors.ts';
-import { assertOwnLinks, outputsIn } from './http-outputs.ts';
+import { mayLead, outputsIn } from './http-outputs.ts';
 import { textAt } from './json-at.ts';
 
 const POLL_MS = 5_000;
@@ -32,6 +32,8 @@ const RESULT_TIMEOUT_S = 600;
 
 /** Ids of upstreams that may be part of a path. */
 const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
+/** Stands for the id of a job that does not exist yet. */
+const ANY_JOB = 'job';
 
 interface HttpPlan {
   count: number;
@@ -40,12 +42,11 @@ interface HttpPlan {
 }
 
 function planOf(request: ProviderRequest): HttpPlan {
-  const { submit, max_n } = declaredOf(request);
+  const { submit, poll, cancel, lookup, max_n } = declaredOf(request);
   if (!submit) throw new UnsupportedRequest('model', 'The binding has no submit.');
   const parts = partsOf(request, max_n ?? mostIn([submit.path, submit.json, submit.form]));
-  // Refuses here, before anything is sent, what the binding has no word for.
-  const values = slotValuesWithImages(request);
-  for (const template of [submit.path, submit.headers, submit.json, submit.form]) fillTemplate(template, values);
+  // Refuses here, before anything is bought, what no word is for and no call can hold: later calls too.
+  for (const call of [submit, poll, cancel, lookup]) if (call) assertFillable(call, valuesOf(request, ANY_JOB));
   return { count: parts.length, parts, approximations: [] };
 }
 
@@ -62,11 +63,14 @@ async function submitCalls(request: ProviderRequest, { parts }: HttpPlan): Promi
   );
 }
 
+function valuesOf(request: ProviderRequest, jobId: string): SlotValue {
+  const others = slotValuesWithImages(request);
+  return (slot) => (slot.name === 'job_id' ? jobId : others(slot));
+}
+
 /** A call about a job that was accepted. */
 async function callOf(request: ProviderRequest, call: DeclaredCall, id: string, signal: AbortSignal) {
-  const others = slotValuesWithImages(request);
-  const filled = await fillCall(request, call, (slot) => (slot.name === 'job_id' ? id : others(slot)));
-  return sendCall(request, filled, { signal });
+  return sendCall(request, await fillCall(request, call, valuesOf(request, id)), { signal });
 }
 
 const wire: JobWire<HttpPlan, FilledCall[]> = {
@@ -86,7 +90,8 @@ const wire: JobWire<HttpPlan, FilledCall[]> = {
     }),
   read: (request, id, signal) => callOf(request, declaredOf(request).poll!, id, signal),
   stateOf,
-  outputs: (request, _id, reply) => assertOwnLinks(request, outputsIn(request, reply)),
+  outputs: (request, _id, reply) => outputsIn(request, reply),
+  mayLead,
   cancel: async (request, id, signal) => {
     const { cancel } = declaredOf(request);
     return cancel ? callOf(request, { method: 'POST', ...cancel }, id, signal) : NOTHING_TO_CALL;
@@ -104,7 +109,7 @@ const NOTHING_TO_CALL: UpstreamReply = { status: 404, headers: {}, json: undefin
 
 function jobIdIn(json: unknown, path: string | undefined): string | undefined {
   const id = textAt(json, path);
-  return id !== undefined && JOB_ID.test(id) ? id : undefined;
+  return id !== undefined && JOB_ID.test(id) && isJobId(id) ? id : undefined;
 }
 
 function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
@@ -179,7 +184,7 @@ async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Pro
       throw submitUnanswered('http', error);
     });
     if (reply.status >= 300) throw submitFailure(request, reply);
-    return assertOwnLinks(request, outputsIn(request, reply));
+    return outputsIn(request, reply);
   };
   const answers = await withClockProgress(run, TYPICAL_MS[request.kind], () => Promise.all(calls.map(send)));
   const wanted = request.kind === 'image' ? (request.input.n ?? 1) : 1;
@@ -191,13 +196,9 @@ async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Pro
   return Promise.all(urls.slice(0, wanted).map((url, at) => fetched(request, url, join(run.scratchDir, `${at}`), run)));
 }
 
-async function fetched(
-  { kind, upstream }: ProviderRequest,
-  url: string,
-  path: string,
-  run: Run,
-): Promise<ProviderOutput> {
+async function fetched(request: ProviderRequest, url: string, path: string, run: Run): Promise<ProviderOutput> {
+  const { kind, upstream } = request;
   const retryMs = upstream.pollIntervalMs ?? POLL_MS;
   const bounds = { maxBytes: MAX_RESULT_BYTES[kind], baseUrl: upstream.baseUrl, retryMs, signal: run.signal };
-  return download({ provider: 'http', url, path, ...bounds });
+  return download({ provider: 'http', url, path, mayLead: (to) => mayLead(request, to), ...bounds });
 }

@@ -13,8 +13,13 @@ interface CreateCall {
   refused: (reply: UpstreamReply) => ProviderError;
 }
 
+/** Ids are kept with the task, are listed with commas, and become part of paths. */
+const JOB_ID = /^(?!\.{1,2}$)[^\s,?\0]{1,1000}$/;
+
+export const isJobId = (id: string): boolean => JOB_ID.test(id);
+
 /**
- * Reads the reply to a job's create call.
+ * Reads the reply to a job's create call. A job whose id cannot be kept was accepted all the same.
  * @throws ProviderError whose `billing` says what the call may have cost
  */
 export async function acceptedJob({ provider, call, idOf, requestIdOf, refused }: CreateCall): Promise<Accepted> {
@@ -22,6 +27,6 @@ export async function acceptedJob({ provider, call, idOf, requestIdOf, refused }
     throw submitUnanswered(provider, error);
   });
   const id = idOf(reply);
-  if (reply.status >= 300 || !id) throw refused(reply);
+  if (reply.status >= 300 || !id || !isJobId(id)) throw refused(reply);
   return { id, requestId: requestIdOf(reply) ?? null };
 }

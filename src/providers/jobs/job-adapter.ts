@@ -81,6 +81,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
    * @throws ProviderError
    */
   outputs(request: ProviderRequest, id: string, reply: UpstreamReply): string[];
+  /** Where links of outputs may lead; to any public address when absent. */
+  mayLead?(request: ProviderRequest, url: URL): boolean;
   /** Sent with each download, to the origin of its URL only. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
   /** Sends a cancel once. */
@@ -134,7 +136,7 @@ async function generate<Plan extends JobPlan, Body>(
     provider: wire.name,
     taskId: request.taskId,
     count: plan.count,
-    outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
+    outputs: job.wanted,
     retryMs: job.intervalMs,
     submit: async (index, signal) => job.submit(await body(), index, { run, signal }),
     accepted: () => {
@@ -168,12 +170,15 @@ interface ResultFile {
 /** The calls of one request. */
 class WireJob<Plan extends JobPlan, Body> {
   readonly intervalMs: number;
+  /** Outputs of the whole request. */
+  readonly wanted: number;
 
   constructor(
     private readonly wire: JobWire<Plan, Body>,
     private readonly request: ProviderRequest,
   ) {
     this.intervalMs = request.upstream.pollIntervalMs ?? wire.pollMs[request.kind];
+    this.wanted = request.kind === 'image' ? (request.input.n ?? 1) : 1;
   }
 
   async submit(body: Body, index: number, { run, signal }: { run: Run; signal: AbortSignal }): Promise<Accepted> {
@@ -216,19 +221,22 @@ class WireJob<Plan extends JobPlan, Body> {
     const reported = wire.tokens?.(ended);
     if (reported) tokens(reported);
     const urls = urlsIn(wire.readResult ? await result() : ended);
-    return urls.map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
+    // No more are downloaded than were asked for, however many an answer lists.
+    return urls.slice(0, this.wanted).map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
   }
 
   async download({ url, renew }: ResultFile, path: string, signal: AbortSignal): Promise<ProviderOutput> {
     const { kind, upstream } = this.request;
-    const headers = this.wire.downloadHeaders?.(this.request);
+    const { name: provider, downloadHeaders, mayLead } = this.wire;
+    const headers = downloadHeaders?.(this.request);
     return download({
-      provider: this.wire.name,
+      provider,
       url,
       path,
       maxBytes: MAX_RESULT_BYTES[kind],
       baseUrl: upstream.baseUrl,
       ...(headers && { headers }),
+      ...(mayLead && { mayLead: (to: URL) => mayLead(this.request, to) }),
       retryMs: this.intervalMs,
       tries: DOWNLOAD_TRIES,
       signal,
@@ -248,7 +256,13 @@ class WireJob<Plan extends JobPlan, Body> {
       if (polls < UNKNOWN_POLLS) return false;
       if (polls === UNKNOWN_POLLS) {
         const { name: provider } = wire;
-        logger.warn({ event: 'job.unknown_state', task_id: request.taskId, provider, upstream_id: id, state: name });
+        logger.warn({
+          event: 'job.unknown_state',
+          task_id: request.taskId,
+          provider,
+          upstream_id: id,
+          state: name.slice(0, 40),
+        });
       }
       return callingFor('result', async () => (await wire.hasResult?.(request, id, signal)) ?? false);
     };

@@ -4,6 +4,7 @@ import { type InputImage, type ProviderRequest, UnsupportedRequest, type Upstrea
 import { seedOf } from '../contract/seed.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import type { Size } from '../../models/definition/sizes.ts';
+import { isJobId } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
@@ -103,7 +104,7 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
     throw openaiFailure(error, watched, upstream);
   });
   const { id } = parseReply(videoJob, video);
-  if (!id) throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
+  if (!id || !isJobId(id)) throw uselessSuccess('openai', watched, upstream.apiKey, 'no id');
   return { id, requestId: requestIdOf(watched) ?? null };
 }
 

@@ -49,6 +49,8 @@ export interface Download {
   baseUrl: string;
   /** Sent to the upstream's own address only, not to where it redirects. */
   headers?: Record<string, string>;
+  /** Where the link and its redirects may lead; to any public address when absent. */
+  mayLead?: ((url: URL) => boolean) | undefined;
   /** Before the second try; doubles with every try. */
   retryMs: number;
   /** 8 when absent. */
@@ -124,11 +126,12 @@ async function saveDataUrl({ provider, url, path, maxBytes }: Download): Promise
 }
 
 async function attempt(url: string, options: Download): Promise<void> {
-  const { signal, baseUrl, path, maxBytes } = options;
+  const { signal, baseUrl, path, maxBytes, mayLead = () => true } = options;
   const rules = { outboundAllowCidrs: await ownAddresses(baseUrl), outboundAllowHttp: true };
   let target = checkedUrl(url, `${baseUrl}/`);
   let headers = target.origin === new URL(baseUrl).origin ? (options.headers ?? {}) : {};
   for (let redirects = 0; ; redirects++) {
+    if (!mayLead(target)) throw new OutboundError('blocked_address', "the result's link leads to another host");
     const fetched = { headers, rules, maxBytes, signal };
     const location = await callingFor('result', () => fetchTo(path, target, fetched));
     if (location === null) return;
