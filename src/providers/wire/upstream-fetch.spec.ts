@@ -101,6 +101,32 @@ it('stops reading an endless answer', async () => {
   expect(await failureOf(`http://127.0.0.1:${port}`, {})).toMatchObject({ timedOut: false });
 });
 
+it('reads four large answers of an upstream at once, and small ones and those of others meanwhile', async () => {
+  const maxBytes = 32 * 1024 * 1024;
+  const half = Buffer.alloc(12 * 1024 * 1024, ' '); // more than the buffers of a connection hold
+  const begun: ServerResponse[] = [];
+  const listener: RequestListener = ({ url }, response) => {
+    if (url !== '/slow') return void response.end(url === '/large' ? half : '{}');
+    response.write(half, () => begun.push(response));
+  };
+  const [{ port }, other] = [await serve(listener), await serve(listener)];
+  const ended: string[] = [];
+  const ask = async (path: string, at = port) => {
+    await upstreamFetch(`http://127.0.0.1:${at}${path}`, { signal, maxBytes });
+    ended.push(path);
+  };
+  const slow = Array.from({ length: 4 }, () => ask('/slow'));
+  await eventually('four large answers', async () => begun.length === 4);
+  const large = ask('/large');
+  await ask('/small');
+  await ask('/large', other.port);
+  begun[0]!.end();
+  await large;
+  expect(ended).toEqual(['/small', '/large', '/slow', '/large']);
+  for (const response of begun) response.end();
+  await Promise.all(slow);
+});
+
 it('follows no redirect and accepts any status as an answer', async () => {
   const { seen, port } = await serve((_request, response) => response.writeHead(307, { location: '/' }).end('<html>'));
   const reply = await upstreamFetch(`http://127.0.0.1:${port}`, { method: 'POST', json: {}, signal });

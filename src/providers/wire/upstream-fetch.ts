@@ -4,6 +4,7 @@ import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { currentScope, errorTypeOf } from '../../platform/observe/traces/span.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
+import { Turns } from '../../platform/run/turns.ts';
 import { measuredCall } from './call-metrics.ts';
 import { streamJson } from './stream-body.ts';
 
@@ -15,6 +16,12 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Bytes of an answer that may contain pictures as data: URLs: a 4K PNG has up to 60 MB, in base64 a third more. */
 export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
+
+/** Of an answer, in bytes. Larger ones take turns, so that the polls of many jobs cannot fill the memory at once. */
+const SMALL_BYTES = 256 * 1024;
+/** Of one upstream: a slow one does not keep the others waiting. */
+const LARGE_AT_ONCE = 4;
+const largeOf = new Map<string, Turns>();
 
 export interface UpstreamCall {
   /** GET when absent. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
@@ -104,7 +111,7 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
           signal,
         });
         answered(response.statusCode);
-        return await toReply(response, call);
+        return await toReply(response, call, () => largeAnswers(url).enter('answer', signal));
       }),
     );
   } catch (error) {
@@ -116,26 +123,45 @@ async function send(url: string, call: UpstreamCall): Promise<UpstreamReply> {
   }
 }
 
-async function toReply(response: Awaited<ReturnType<typeof request>>, call: UpstreamCall): Promise<UpstreamReply> {
+function largeAnswers(url: string): Turns {
+  const { origin } = new URL(url);
+  const turns = largeOf.get(origin) ?? new Turns(LARGE_AT_ONCE);
+  largeOf.set(origin, turns);
+  return turns;
+}
+
+type EnterTurn = () => Promise<() => void>;
+
+async function toReply(
+  response: Awaited<ReturnType<typeof request>>,
+  call: UpstreamCall,
+  enterTurn: EnterTurn,
+): Promise<UpstreamReply> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers)) {
     const first = Array.isArray(value) ? value[0] : value;
     if (first !== undefined) headers[name] = first;
   }
   if (call.headersOnly) await response.body.dump();
-  const text = call.headersOnly ? '' : await read(response.body, call.maxBytes ?? MAX_BYTES);
+  const text = call.headersOnly ? '' : await read(response.body, call.maxBytes ?? MAX_BYTES, enterTurn);
   return { status: response.statusCode, headers, json: parse(text), text: text.slice(0, 500) };
 }
 
-async function read(body: Awaited<ReturnType<typeof request>>['body'], maxBytes: number): Promise<string> {
+async function read(body: AsyncIterable<Buffer>, maxBytes: number, enterTurn: EnterTurn): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`the upstream's answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
+  let leave: (() => void) | undefined;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Error(`the upstream's answer is larger than ${maxBytes} bytes`);
+      chunks.push(chunk);
+      if (bytes > SMALL_BYTES) leave ??= await enterTurn();
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    leave?.();
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parse(text: string): unknown {
