@@ -88,6 +88,20 @@ it.each<[string, [string, string][], string | RegExp]>([
     /provider fal has no translation of its own for "fal-ai\/x"; give send$/,
   ],
   ['gpt-image-as-shipped', [['credential: FAL_KEY', 'credential: SECRET_KEY']], /credential may not name SECRET_KEY$/],
+  ...[
+    'DATABASE_DIRECT_URL',
+    'EVENTS_URL',
+    'STORAGE_URL',
+    'C2PA_KEY',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'PGPASSWORD',
+    'AWS_SECRET_ACCESS_KEY',
+    'SECRET_KEY_FILE',
+  ].map((name): [string, [string, string][], string] => [
+    'gpt-image-as-shipped',
+    [['credential: FAL_KEY', `credential: ${name}`]],
+    `credential may not name ${name}`,
+  ]),
   [
     'gpt-image-as-shipped',
     [['when: { mask: absent, size: absent }', 'when: { foo: absent }']],

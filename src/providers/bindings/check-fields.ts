@@ -1,3 +1,4 @@
+import { SETTINGS } from '../../platform/config/settings.ts';
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import { looksLikeKey, shown } from '../../models/declaration/fault.ts';
 import type { BindingAt } from './binding-at.ts';
@@ -17,8 +18,9 @@ const ONLY_FOR: readonly [Field, readonly string[]][] = [
   ).map((field): [Field, readonly string[]] => [field, ['http']]),
 ];
 
-/** Secrets of the service itself. */
-const FORBIDDEN = /^(SECRET_KEY|DATABASE_URL|BOOTSTRAP_API_KEY|AWS_.*)$/;
+/** Settings of the service itself, some of which are or hold secrets, and those of its database and bucket. */
+const OWN = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
+const isForbidden = (name: string): boolean => OWN.has(name.replace(/_FILE$/, '')) || /^(AWS_|PG)/.test(name);
 
 /** The fields that a provider needs, and those that it has not. */
 export function checkFields(where: BindingAt): void {
@@ -58,7 +60,7 @@ function checkModel({ file, binding, at }: BindingAt): void {
 
 function checkCredential({ file, binding, at }: BindingAt): void {
   const { credential } = binding;
-  if (typeof credential === 'string' && FORBIDDEN.test(credential)) {
+  if (typeof credential === 'string' && isForbidden(credential)) {
     file.fault(['bindings', at, 'credential'], `credential may not name ${credential}`);
   }
 }
