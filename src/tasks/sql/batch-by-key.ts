@@ -12,79 +12,110 @@ interface OfKey {
 
 /**
  * A value of `lock_timeout` for a statement that has `lockWait` in its first CTE. PostgreSQL may wait twice for one
- * row: for its place in the line and then for the row.
+ * row: for its place in the line and then for the row. `300ms` is for a flush of several keys: a locked row must not
+ * delay the others for long. `100ms` is for each key of such a flush alone, and `1200ms` for a key whose row is locked.
  */
-export type LockWait = '1200ms' | '100ms';
+export type LockWait = '1200ms' | '300ms' | '100ms';
 
 /**
  * SQL fragment for a `from`: sets the parameter's `lock_timeout` until the transaction ends, without another statement.
  */
 export const lockWait = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
+/** Keys that wait longer for their locked rows at once: each holds a connection. */
+const MAX_PATIENT = 4;
+
 /**
- * A batch in which a locked row fails only the items of its own API key. When a flush gives up on a lock, each key is
- * flushed alone. A key that is still locked is flushed apart from then on, until one of its items succeeds or 5 s are
- * over. So the items of other keys wait for it once at most.
+ * A batch in which a locked row delays only the items of its own API key. When a flush gives up on a lock, each key is
+ * flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s are over.
+ * So the items of other keys wait for it once at most, for less than a second.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
-  private readonly together: Batch<Item, Outcome>;
-  private readonly apart: Batch<Item, Outcome>;
-  /** By API key; until when it is flushed apart, on the monotonic clock. */
-  private readonly lockedUntilMs = new Map<string, number>();
+  /** An outcome that is a promise is that of the batch of a locked key. */
+  private readonly together: Batch<Item, Outcome | Promise<Outcome>>;
+  private readonly locked = new Map<string, LockedKey<Item, Outcome>>();
+  private patient = 0;
 
   /** @param flush as in `Batch` */
   constructor(
     private readonly flush: (items: Item[], wait: LockWait) => Promise<(Outcome | ApiError)[]>,
-    options: BatchOptions,
+    private readonly options: BatchOptions,
   ) {
     this.together = new Batch((items) => this.flushTogether(items), options);
-    this.apart = new Batch((items) => this.flushKeyByKey(items), options);
   }
 
-  add(item: Item): Promise<Outcome> {
-    return (this.isLocked(item.api_key_id) ? this.apart : this.together).add(item);
+  async add(item: Item): Promise<Outcome> {
+    return this.lockedKey(item.api_key_id)?.batch.add(item) ?? this.together.add(item);
   }
 
-  private async flushTogether(items: Item[]): Promise<(Outcome | ApiError)[]> {
+  private async flushTogether(items: Item[]): Promise<(Outcome | Promise<Outcome> | ApiError)[]> {
+    const outcomes = new Map<Item, Outcome | Promise<Outcome> | ApiError>();
+    const takeEach = (of: Item[], results: readonly (Outcome | ApiError)[]) =>
+      of.forEach((item, at) => outcomes.set(item, results[at]!));
+    // Its row may have been found locked since an item came.
+    const free = items.filter((item) => {
+      const locked = this.lockedKey(item.api_key_id);
+      if (locked) outcomes.set(item, locked.batch.add(item));
+      return !locked;
+    });
     try {
-      return await this.flush(items, '1200ms');
+      if (free.length > 0) takeEach(free, await this.flush(free, '300ms'));
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      return this.flushKeyByKey(items);
+      const keys = Map.groupBy(free, ({ api_key_id }) => api_key_id);
+      await Promise.all(
+        [...keys].map(async ([apiKeyId, ofKey]) => {
+          try {
+            takeEach(ofKey, await this.flush(ofKey, '100ms'));
+          } catch (cause) {
+            // It does not throw: what one key did has been committed when another one fails.
+            const { batch } = isLockTimeout(cause) ? this.lock(apiKeyId) : { batch: null };
+            for (const item of ofKey) outcomes.set(item, batch?.add(item) ?? unavailable(cause));
+          }
+        }),
+      );
     }
-  }
-
-  /** Does not throw: what one key did has been committed when another one fails. */
-  private async flushKeyByKey(items: Item[]): Promise<(Outcome | ApiError)[]> {
-    const outcomes = new Map<Item, Outcome | ApiError>();
-    const keys = Map.groupBy(items, ({ api_key_id }) => api_key_id);
-    await Promise.all(
-      [...keys].map(async ([apiKeyId, ofKey]) => {
-        const results = await this.flushKey(apiKeyId, ofKey);
-        ofKey.forEach((item, at) => outcomes.set(item, results[at]!));
-      }),
-    );
     return items.map((item) => outcomes.get(item)!);
   }
 
-  private async flushKey(apiKeyId: string, items: Item[]): Promise<(Outcome | ApiError)[]> {
+  private async flushLocked(apiKeyId: string, items: Item[]): Promise<(Outcome | ApiError)[]> {
+    const isPatient = this.patient < MAX_PATIENT;
+    if (isPatient) this.patient += 1;
     try {
-      const outcomes = await this.flush(items, '100ms');
-      this.lockedUntilMs.delete(apiKeyId);
+      const outcomes = await this.flush(items, isPatient ? '1200ms' : '100ms');
+      this.locked.delete(apiKeyId);
       return outcomes;
     } catch (cause) {
-      if (isLockTimeout(cause)) this.lockedUntilMs.set(apiKeyId, performance.now() + LOCKED_FOR_MS);
-      return items.map(() => new ApiError('service_unavailable', { retryAfterS: 1, cause }));
+      if (isLockTimeout(cause)) this.lock(apiKeyId);
+      return items.map(() => unavailable(cause));
+    } finally {
+      if (isPatient) this.patient -= 1;
     }
   }
 
-  private isLocked(apiKeyId: string): boolean {
-    const untilMs = this.lockedUntilMs.get(apiKeyId);
-    if (untilMs === undefined) return false;
-    if (performance.now() < untilMs) return true;
-    this.lockedUntilMs.delete(apiKeyId);
-    return false;
+  private lock(apiKeyId: string): LockedKey<Item, Outcome> {
+    const { batch } = this.locked.get(apiKeyId) ?? {
+      batch: new Batch<Item, Outcome>((items) => this.flushLocked(apiKeyId, items), this.options),
+    };
+    const locked = { batch, untilMs: performance.now() + LOCKED_FOR_MS };
+    this.locked.set(apiKeyId, locked);
+    return locked;
+  }
+
+  private lockedKey(apiKeyId: string): LockedKey<Item, Outcome> | undefined {
+    const locked = this.locked.get(apiKeyId);
+    if (!locked || performance.now() < locked.untilMs) return locked;
+    this.locked.delete(apiKeyId);
+    return undefined;
   }
 }
+
+interface LockedKey<Item, Outcome> {
+  batch: Batch<Item, Outcome>;
+  /** On the monotonic clock. */
+  untilMs: number;
+}
+
+const unavailable = (cause: unknown): ApiError => new ApiError('service_unavailable', { retryAfterS: 1, cause });
 
 export const isLockTimeout = (error: unknown): boolean => (error as { code?: string }).code === LOCK_NOT_AVAILABLE;
