@@ -305,6 +305,48 @@ prices:
     expect(await query(team, [id])).toEqual([{ tasks: 1_056 }]);
   });
 
+  it('has sums of 100 names of pairs a day; tasks with others count as those without them', async () => {
+    const { id, api } = await keyOf();
+    const insert = (from: number, to: number) =>
+      query(
+        `insert into usage_ledger (task_id, api_key_id, completed_at, outcome, kind, model, source, images, video_seconds, submits,
+                                   cost_micros, basis, metadata)
+         select 'task_' || $1 || n, $1, date_trunc('day', now(), 'UTC') - interval '12 hours', 'succeeded', 'image', 'gpt-image-2',
+                'api', 1, 0, 1, 7, 'priced', jsonb_build_object('order-' || n, 'x', 'team', 'one')
+           from generate_series($2::int, $3::int) n`,
+        [id, from, to],
+      );
+    const untilSummed = () =>
+      eventually('the sums', async () => {
+        await rollUp();
+        return (await query('select 1 from usage_ledger where api_key_id = $1 and not rolled_up', [id])).length === 0;
+      });
+    const names = () =>
+      query<{ name: string }>(
+        `select distinct metadata_key as name from usage_sums where api_key_id = $1 and metadata_key <> ''`,
+        [id],
+      );
+    await insert(1, 60);
+    await untilSummed();
+    expect(await names()).toHaveLength(61);
+    await insert(61, 150);
+    await untilSummed();
+    expect(await names()).toHaveLength(100);
+    await insert(151, 160);
+    await untilSummed();
+    expect(await names()).toHaveLength(100);
+    const summed = (await names()).map(({ name }) => name);
+    expect(summed).toContain('team');
+    const other = Array.from({ length: 160 }, (_, at) => `order-${at + 1}`).find((name) => !summed.includes(name))!;
+    for (const name of ['team', other]) {
+      const { body } = await api.get<{ data: { results: { tasks: number; metadata: object }[] }[] }>(
+        `/v1/usage?start_time=1700000000&bucket_width=all&group_by=metadata.${name}`,
+      );
+      const results = body.data[0]!.results.map(({ tasks }) => tasks);
+      expect(results).toEqual([160]);
+    }
+  });
+
   describe('that was cancelled, when its provider confirms that it never ran,', () => {
     const cancelledTask = async (): Promise<TaskBody> => {
       const { body: task } = await service.api.create(aHang);

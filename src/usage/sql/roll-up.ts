@@ -10,12 +10,31 @@ export const ROLL_UP_ROWS = 5_000;
  * together.
  */
 const MOST_VALUES = 1_000;
+/** Of one API key and UTC day. A client may send new names as well; further ones have no sums. */
+const MOST_NAMES = 100;
 const OTHER_VALUES = '(other)';
 
 const EPOCH = `timestamptz '1970-01-01 00:00Z'`;
 const LEDGER_DIMENSIONS = DIMENSIONS.map((name) => `l.${name}`).join(', ');
 const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
 const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
+
+/**
+ * SQL: the names or values of pairs that have no sums of their own on a day yet, numbered, and how many of them have.
+ * Names are kept as the values of the name '', which no pair has.
+ */
+const freshIn = (pairs: string, key: string, hash: string): string => `
+      select api_key_id, key, on_day, hash, nth,
+             max(case when nth = 1 then (
+               select count(*) from usage_values v where (v.day, v.api_key_id, v.metadata_key) = (on_day, numbered.api_key_id, key)
+             ) end) over (partition by api_key_id, key, on_day) as known
+      from (
+        select p.*, row_number() over (partition by api_key_id, key, on_day order by hash) as nth
+        from (select distinct api_key_id, ${key} as key, on_day, ${hash} as hash from ${pairs}) p
+        where not exists (
+          select from usage_values v
+          where (v.day, v.api_key_id, v.metadata_key, v.value_hash) = (p.on_day, p.api_key_id, p.key, p.hash))
+      ) numbered`;
 
 /**
  * Adds rows of the ledger to the sums and marks them, in one statement and one commit. So a row is added exactly once,
@@ -36,24 +55,21 @@ const ROLL_UP: Statement = {
       order by completed_at limit ${ROLL_UP_ROWS} for update skip locked
     ), l as (
       update usage_ledger u set rolled_up = true from taken where u.task_id = taken.task_id returning u.*
-    ), pairs as materialized (
-      select l.*, m.key, m.value, (l.completed_at at time zone 'utc')::date as on_day, md5(m.value)::uuid as hash
+    ), all_pairs as materialized (
+      select l.*, m.key, m.value, (l.completed_at at time zone 'utc')::date as on_day, md5(m.value)::uuid as hash,
+             md5(m.key)::uuid as name_hash
       from l cross join lateral jsonb_each_text(l.metadata) m
-    ), fresh as materialized (
-      select api_key_id, key, on_day, hash, nth,
-             max(case when nth = 1 then (
-               select count(*) from usage_values v where (v.day, v.api_key_id, v.metadata_key) = (on_day, numbered.api_key_id, key)
-             ) end) over (partition by api_key_id, key, on_day) as known
-      from (
-        select p.*, row_number() over (partition by api_key_id, key, on_day order by hash) as nth
-        from (select distinct api_key_id, key, on_day, hash from pairs) p
-        where not exists (
-          select from usage_values v
-          where (v.day, v.api_key_id, v.metadata_key, v.value_hash) = (p.on_day, p.api_key_id, p.key, p.hash))
-      ) numbered
+    ), fresh_names as materialized (${freshIn('all_pairs', `''::text`, 'name_hash')}
+    ), pairs as materialized (
+      select * from all_pairs
+      where (api_key_id, on_day, name_hash) not in (
+        select api_key_id, on_day, hash from fresh_names where known + nth > ${MOST_NAMES})
+    ), fresh as materialized (${freshIn('pairs', 'key', 'hash')}
     ), named as (
       insert into usage_values (day, api_key_id, metadata_key, value_hash)
       select on_day, api_key_id, key, hash from fresh where known + nth <= ${MOST_VALUES}
+      union all
+      select on_day, api_key_id, key, hash from fresh_names where known + nth <= ${MOST_NAMES}
       on conflict do nothing
     ), entries as (
       select l.api_key_id, s.span, '' as metadata_key, date_bin(s.width, l.completed_at, ${EPOCH}) as starts_at,
