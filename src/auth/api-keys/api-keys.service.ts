@@ -20,7 +20,7 @@ import { Session } from '../credentials/session.entity.ts';
 import { assertCovers, assertMayGrant, boundsOf } from './grants.ts';
 import { hashOf } from '../credentials/key-hash.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
-import { isBounded, lockMadeKeys } from './made-keys.ts';
+import { assertMayMake, isBounded, lockMadeKeys } from './made-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 
@@ -60,7 +60,7 @@ export class ApiKeysService {
 
   /**
    * @throws ApiError insufficient_scope when `by` lacks a scope, a limit or the time it would grant; value_out_of_range
-   *   for an expiry in the past, or a retention that is too long
+   *   for an expiry in the past, or a retention that is too long; too_many_items
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
@@ -73,6 +73,7 @@ export class ApiKeysService {
         assertMayGrant(grantor, { scopes, limits, budget, expiresAt: input.expiresAt ?? null });
       }
       const createdBy = by.caller?.apiKeyId;
+      if (createdBy !== undefined) await assertMayMake(tx, createdBy);
       return this.issue(tx, record, { ...input, scopes, createdBy }, newApiKey(this.config.cell));
     });
   }

@@ -1,9 +1,32 @@
-import { type EntityManager, In } from 'typeorm';
+import { type EntityManager, In, IsNull } from 'typeorm';
+import { ApiError } from '../../errors/api-error.ts';
 import { ApiKey } from './api-key.entity.ts';
+
+/** Each key below another one is looked up through all above it, and counts for the bounded ones. */
+const MAX_ABOVE = 8;
+/** That work and were made by one key: a revocation with them is one commit. */
+const MAX_MADE = 10_000;
 
 /** A key with limits of its own or an end: what it makes lives within these, and not longer than it. */
 export const isBounded = ({ limits, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || expires_at !== null;
+
+/**
+ * Bounds what a key may make. Some more may be made at the same moment, because makers do not wait for each other.
+ * @throws ApiError too_many_items
+ */
+export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
+  let above = 1;
+  for (let id: string | null = maker; id !== null; above += 1) {
+    if (above > MAX_ABOVE) {
+      throw new ApiError('too_many_items', { message: `At most ${MAX_ABOVE} API keys may be above another one.` });
+    }
+    id = (await tx.findOne(ApiKey, { select: { created_by: true }, where: { id } }))?.created_by ?? null;
+  }
+  const made = await tx.countBy(ApiKey, { created_by: maker, revoked_at: IsNull() });
+  if (made < MAX_MADE) return;
+  throw new ApiError('too_many_items', { message: `An API key may have made ${MAX_MADE} others that work.` });
+}
 
 /**
  * Locks the keys that a locked key has made, those that they have made and so on, until the commit. None can be added

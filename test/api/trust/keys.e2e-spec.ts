@@ -403,6 +403,26 @@ describe('the keys that a key has made', () => {
     }
   });
 
+  it('are at most eight below each other, and 10,000 of one key', async () => {
+    const last = { scopes: ['keys:manage'] };
+    const maker = await newKey(service.api, { scopes });
+    await query('update api_keys set created_by = null where id = $1', [maker.id]);
+    let lowest = maker;
+    for (let above = 1; above <= 8; above += 1) lowest = await newKey(lowest.api, last);
+    const refused = await lowest.api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'too low', ...last });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'too_many_items']);
+    await query(
+      `insert into api_keys (id, name, hint, scopes, created_at, created_by)
+       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1 from generate_series(1, 10000) n`,
+      [maker.id],
+    );
+    const many = await maker.api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'one more', ...last });
+    expect([many.status, many.body.error.code]).toEqual([400, 'too_many_items']);
+    await query(`update api_keys set revoked_at = now() where created_by = $1 and name = 'one of many'`, [maker.id]);
+    expect((await maker.api.call('POST', '/v1/api_keys', { name: 'one more', ...last })).status).toBe(201);
+    await query(`delete from api_keys where created_by = $1 and name = 'one of many'`, [maker.id]);
+  });
+
   it('are revoked by a key that has all of their scopes only', async () => {
     const maker = await newKey(service.api, { scopes });
     const child = await newKey(maker.api, { scopes: ['tasks:read'] });
