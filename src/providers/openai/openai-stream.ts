@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlainJson } from '../wire/plain-json.ts';
 import { anything, field, text } from '../wire/reply-schema.ts';
 
 /** `image_generation.partial_image`, `image_edit.completed` and so on, or `error`. */
@@ -33,14 +34,14 @@ export class PictureStream {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       this.pieces.push(chunk.subarray(from, end));
-      this.take(Buffer.concat(this.pieces).toString());
+      this.take(Buffer.concat(this.pieces));
       this.pieces = [];
       from = end + 1;
     }
     if (from < chunk.length) this.pieces.push(chunk.subarray(from));
   };
 
-  private take(line: string): void {
+  private take(line: Buffer): void {
     const { type, b64_json: base64, usage, error } = imageEvent.safeParse(jsonIn(line)).data ?? {};
     if (error) this.error = { code: `${error.code} ${error.type}`, message: error.message ?? '' };
     else if (base64 && type?.endsWith('.partial_image')) this.onPartial(base64);
@@ -52,8 +53,9 @@ export class PictureStream {
 }
 
 /** @returns undefined for a line that is no data, or the end mark of some servers */
-function jsonIn(line: string): unknown {
-  if (!line.startsWith('data:')) return undefined;
+function jsonIn(bytes: Buffer): unknown {
+  const line = bytes.toString();
+  if (!line.startsWith('data:') || !isPlainJson(bytes)) return undefined;
   try {
     return JSON.parse(line.slice('data:'.length));
   } catch {

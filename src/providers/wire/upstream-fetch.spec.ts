@@ -127,6 +127,12 @@ it('reads four large answers of an upstream at once, and small ones and those of
   await Promise.all(slow);
 });
 
+it('parses no answer that would keep the process busy', async () => {
+  const { port } = await serve((_request, response) => response.end('['.repeat(1_000_000) + ']'.repeat(1_000_000)));
+  const reply = await upstreamFetch(`http://127.0.0.1:${port}`, { signal });
+  expect(reply).toMatchObject({ status: 200, json: undefined });
+});
+
 it('follows no redirect and accepts any status as an answer', async () => {
   const { seen, port } = await serve((_request, response) => response.writeHead(307, { location: '/' }).end('<html>'));
   const reply = await upstreamFetch(`http://127.0.0.1:${port}`, { method: 'POST', json: {}, signal });

@@ -6,6 +6,7 @@ import { currentScope, errorTypeOf } from '../../platform/observe/traces/span.ts
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { measuredCall } from './call-metrics.ts';
+import { isPlainJson } from './plain-json.ts';
 import { streamJson } from './stream-body.ts';
 
 /** Job APIs answer at once, but a request with reference images takes time to upload. */
@@ -45,7 +46,7 @@ export interface UpstreamReply {
   status: number;
   /** Names in lower case; the first value of a repeated header. */
   headers: Record<string, string>;
-  /** undefined when the body is not JSON. */
+  /** undefined when the body is not JSON, or none that may be parsed. */
   json: unknown;
   /** The first 500 characters of the body, for the operator's log. */
   text: string;
@@ -130,6 +131,8 @@ function largeAnswers(url: string): Turns {
   return turns;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 type EnterTurn = () => Promise<() => void>;
 
 async function toReply(
@@ -143,11 +146,17 @@ async function toReply(
     if (first !== undefined) headers[name] = first;
   }
   if (call.headersOnly) await response.body.dump();
-  const text = call.headersOnly ? '' : await read(response.body, call.maxBytes ?? MAX_BYTES, enterTurn);
-  return { status: response.statusCode, headers, json: parse(text), text: text.slice(0, 500) };
+  const bytes = call.headersOnly ? NOTHING : await read(response.body, call.maxBytes ?? MAX_BYTES, enterTurn);
+  const text = bytes.toString('utf8');
+  return {
+    status: response.statusCode,
+    headers,
+    json: isPlainJson(bytes) ? parse(text) : undefined,
+    text: text.slice(0, 500),
+  };
 }
 
-async function read(body: AsyncIterable<Buffer>, maxBytes: number, enterTurn: EnterTurn): Promise<string> {
+async function read(body: AsyncIterable<Buffer>, maxBytes: number, enterTurn: EnterTurn): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let leave: (() => void) | undefined;
@@ -158,7 +167,7 @@ async function read(body: AsyncIterable<Buffer>, maxBytes: number, enterTurn: En
       chunks.push(chunk);
       if (bytes > SMALL_BYTES) leave ??= await enterTurn();
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return Buffer.concat(chunks);
   } finally {
     leave?.();
   }

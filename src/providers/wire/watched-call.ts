@@ -5,6 +5,7 @@ import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { measuredCall } from './call-metrics.ts';
 import type { EmbeddedPictures } from './embedded-pictures.ts';
 import type { InlineImage } from './inline-image.ts';
+import { isPlainJson } from './plain-json.ts';
 import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 
 /** Statuses that must not have a body. */
@@ -110,6 +111,8 @@ export class WatchedCall {
       if (this.tooLarge) throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
       take(chunk);
     }
-    return Buffer.concat(pictures && !onEventStream ? pictures.end() : chunks);
+    const answer = Buffer.concat(pictures && !onEventStream ? pictures.end() : chunks);
+    if (!isPlainJson(answer)) throw new Error('the answer is nested too deep, or has too many values');
+    return answer;
   }
 }

@@ -1,0 +1,38 @@
+/** Levels, and values with their separators, of an answer of an upstream. Pictures in it are one value each. */
+const MAX_DEPTH = 64;
+const MAX_VALUES = 200_000;
+/** Less than this takes no time that matters, whatever it is. */
+const SMALL_BYTES = 65_536;
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Whether text may be parsed as JSON: eight megabytes of brackets would keep the main thread busy for seconds, and take thirty times their
+ * memory.
+ */
+export function isPlainJson(text: Buffer): boolean {
+  if (text.length <= SMALL_BYTES) return true;
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === QUOTE) at = endOfString(text, at);
+    else if (byte === OPEN_LIST || byte === OPEN_MAP) depth += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_MAP) depth -= 1;
+    else if (byte !== COMMA) continue;
+    values += 1;
+    if (depth > MAX_DEPTH || values > MAX_VALUES) return false;
+  }
+  return true;
+}
+
+/** Where the string that begins here ends; the end of the text if it does not. */
+function endOfString(text: Buffer, from: number): number {
+  for (let end = text.indexOf(QUOTE, from + 1); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
+    let before = end;
+    while (text[before - 1] === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return text.length;
+}
