@@ -8,7 +8,9 @@ import { hungUp } from '../tasks/live/waits.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 import { isFinal } from '../tasks/record/task-status.ts';
 import { TasksService } from '../tasks/acts/tasks.service.ts';
+import { taskError } from '../tasks/record/task-error.ts';
 import type { CallRequest, StartedCall } from './calls.service.ts';
+import { outcomeError } from './outcome-error.ts';
 
 /** Waits for the task of a call, woken by the feed: it never polls the database. */
 @Injectable()
@@ -21,10 +23,11 @@ export class CallWaits {
   ) {}
 
   /**
-   * Waits for the end of the task. A client that disconnects cancels nothing.
-   * @throws ApiError generation_timeout, service_unavailable, task_cancelled; those of a refused API key
+   * Waits until the task has succeeded. A client that disconnects cancels nothing.
+   * @throws ApiError generation_timeout, service_unavailable; those of a refused API key and of a failed task
    */
-  async untilFinal({ caller, reply }: CallRequest, call: StartedCall): Promise<ShownTask> {
+  async untilSucceeded(request: CallRequest, call: StartedCall): Promise<ShownTask> {
+    const { caller, reply } = request;
     const { authorization } = reply.request.headers;
     const gone = AbortSignal.any([hungUp(reply), ...stoppingOf(call)]);
     const wait = (refused: AbortSignal) =>
@@ -33,22 +36,35 @@ export class CallWaits {
         over: AbortSignal.any([gone, refused]),
       });
     const task = await waitingOnPurpose(reply.request, 'prefer', () =>
-      this.keys.whileAdmitted(authorization, wait).catch(throwDeleted),
+      this.keys.whileAdmitted(authorization, wait).catch(nullIfDeleted),
     );
-    if (isFinal(task.status)) return task;
-    throw this.unfinished(call);
+    if (task && !isFinal(task.status)) throw await this.unfinished(call);
+    await this.outcomeFollows(request, call, task ?? DELETED);
+    return task!;
+  }
+
+  /**
+   * Call with the final task before it is answered.
+   * @throws ApiError that of a failed task
+   */
+  async outcomeFollows({ reply }: CallRequest, { delivery }: StartedCall, task: Outcome): Promise<void> {
+    if (task.error === null) return delivery?.outcomeFollows();
+    await delivery?.failureFollows();
+    throw outcomeError(task, reply.request);
   }
 
   /**
    * Yields the states of the task up to its final one, the current one first. A slow reader gets the latest state.
-   * @throws ApiError like `untilFinal`
+   * @throws ApiError like `untilSucceeded`, but not those of a failed task
    */
-  async *states({ caller, reply }: CallRequest, call: StartedCall): AsyncGenerator<ShownTask> {
+  async *states(request: CallRequest, call: StartedCall): AsyncGenerator<ShownTask> {
+    const { caller, reply } = request;
     const over = new AbortController();
     const { release } = await this.keys.admit(reply.request.headers.authorization, (refusal) => over.abort(refusal));
     const timer = setTimeout(() => over.abort(), this.config.syncWaitS * 1000);
     try {
-      const queue = await this.live.follow(caller.apiKeyId, call.taskId).catch(throwDeleted);
+      const queue = await this.live.follow(caller.apiKeyId, call.taskId).catch(nullIfDeleted);
+      if (queue === null) return await this.outcomeFollows(request, call, DELETED);
       const ended = AbortSignal.any([over.signal, hungUp(reply), ...stoppingOf(call)]);
       ended.addEventListener('abort', () => queue.close(), { once: true });
       if (ended.aborted) queue.close();
@@ -56,14 +72,15 @@ export class CallWaits {
         yield task;
         if (isFinal(task.status)) return;
       }
-      throw over.signal.reason instanceof ApiError ? over.signal.reason : this.unfinished(call);
+      throw over.signal.reason instanceof ApiError ? over.signal.reason : await this.unfinished(call);
     } finally {
       clearTimeout(timer);
       release();
     }
   }
 
-  private unfinished({ taskId, stopping }: StartedCall): ApiError {
+  private async unfinished({ taskId, stopping, delivery }: StartedCall): Promise<ApiError> {
+    await delivery?.nothingFollows();
     // A client that only repeats its request would buy twice.
     const goesOn = `Its result will be at /v1/tasks/${taskId}; ${WHICH_RETRY}.`;
     return stopping?.aborted
@@ -74,11 +91,15 @@ export class CallWaits {
 
 const stoppingOf = ({ stopping }: StartedCall): AbortSignal[] => (stopping ? [stopping] : []);
 
-const WHICH_RETRY =
-  'a retry by an OpenAI client, or with the same Idempotency-Key, gets it too; any other is a new task';
+const WHICH_RETRY = 'an equal request within 10 minutes gets it too, unless it has an Idempotency-Key of its own';
 const RETRY = { 'x-should-retry': 'true', 'retry-after': '1' };
 
+type Outcome = Pick<ShownTask, 'error' | 'usage'>;
+
 /** A deleted task was cancelled first. */
-function throwDeleted(error: unknown): never {
-  throw error instanceof ApiError && error.code === 'task_not_found' ? new ApiError('task_cancelled') : error;
+const DELETED: Outcome = { error: taskError('task_cancelled'), usage: null };
+
+function nullIfDeleted(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'task_not_found') return null;
+  throw error;
 }

@@ -20,8 +20,10 @@ export class Call {
   @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
   /** When the outcome was written completely to an open connection. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
-  /** End of the lease of the retry that waits for the outcome. */
+  /** Until when equal calls get the failure that this one got. */
+  @Column('timestamptz', { nullable: true }) failed_until: Date | null;
+  /** End of the lease of the connection that waits for the outcome; null when there is none. */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
-  /** Number of that retry, as its client counts: 1 for the first. */
+  /** Number of the attempt that holds it, 0 for the first; of a retry as its client counts. */
   @Column('integer') joined_retry: number;
 }

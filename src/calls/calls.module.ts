@@ -10,7 +10,7 @@ import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
 import { EraseCalls } from './sql/erase-calls.ts';
 import { JoinCall } from './sql/join-call.ts';
-import { JoinCutCall } from './sql/join-cut-call.ts';
+import { JoinEqualCall } from './sql/join-equal-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
 import { WriteCalls } from './sql/write-calls.ts';
 
@@ -23,7 +23,7 @@ import { WriteCalls } from './sql/write-calls.ts';
     CallsService,
     EraseCalls,
     JoinCall,
-    JoinCutCall,
+    JoinEqualCall,
     JoinLeases,
     OpenCalls,
     PurgeCalls,

@@ -10,60 +10,12 @@ import { Metrics } from '../platform/observe/measuring/metrics.ts';
 import { readIdempotencyKey, type ReservedKey } from '../tasks/acts/idempotency.ts';
 import { TasksService } from '../tasks/acts/tasks.service.ts';
 import { Call, newCallId } from './call.entity.ts';
+import { Delivery } from './delivery.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
 import { JoinCall, type JoinedCall } from './sql/join-call.ts';
-import { JoinCutCall } from './sql/join-cut-call.ts';
+import { JoinEqualCall } from './sql/join-equal-call.ts';
 import { WriteCalls } from './sql/write-calls.ts';
-import type { Socket } from 'node:net';
-
-/** What happened to the response of a call. Each is called once at most, but `lost` may follow `delivered`. */
-interface DeliveryEvents {
-  /** The outcome was written completely to an open connection. */
-  delivered(): void;
-  /** The response ended without the outcome, or the connection closed before the end. */
-  hungUp(): void;
-  /** The client reset the connection although the outcome was written: it has not read all of it. */
-  lost(): void;
-}
-
-/** How long a connection is observed after the response; a client that stops reading resets it much sooner. */
-const OBSERVED_MS = 2_000;
-
-/** Observes whether the outcome of a call reaches its client. */
-class Delivery {
-  private hasOutcome = false;
-
-  constructor(
-    reply: FastifyReply,
-    private readonly events: DeliveryEvents,
-  ) {
-    const { raw } = reply;
-    const { socket } = raw;
-    let isOver = false;
-    const end = (isDelivered: boolean) => {
-      if (isOver) return;
-      isOver = true;
-      if (!isDelivered) return events.hungUp();
-      events.delivered();
-      if (socket) this.observe(socket);
-    };
-    raw.once('finish', () => end(this.hasOutcome && socket?.destroyed === false));
-    raw.once('close', () => end(false));
-    if (raw.destroyed) end(false);
-  }
-
-  /** Call before the outcome is sent. */
-  outcomeFollows(): void {
-    this.hasOutcome = true;
-  }
-
-  private observe(socket: Socket): void {
-    const onError = () => this.events.lost();
-    socket.once('error', onError);
-    setTimeout(() => socket.off('error', onError), OBSERVED_MS).unref();
-  }
-}
 
 export interface CallRequest {
   caller: Caller;
@@ -74,8 +26,6 @@ export interface CallRequest {
   fingerprint: string;
   /** Whether the response waits for the end of the task. */
   waits: boolean;
-  /** Joins any equal call that was cut: for clients that repeat a call without saying so. */
-  joinsCutCalls?: boolean;
 }
 
 /**
@@ -100,6 +50,9 @@ type EarlierCall = JoinedCall & { retry: number };
 
 type FoundCall = Omit<StartedCall, 'stopping'>;
 
+/** How long equal calls get the same failure. Each of them begins that time again. */
+const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
+
 /** A namespace of idempotency keys that no client can write: theirs are printable. */
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
@@ -116,7 +69,7 @@ export class CallsService {
     private readonly tasks: TasksService,
     private readonly open: OpenCalls,
     private readonly joins: JoinCall,
-    private readonly cutJoins: JoinCutCall,
+    private readonly equalJoins: JoinEqualCall,
     private readonly leases: JoinLeases,
     private readonly writes: WriteCalls,
     @InjectRepository(Call) private readonly rows: Repository<Call>,
@@ -131,7 +84,8 @@ export class CallsService {
 
   /**
    * Finds the task of an earlier attempt, or creates one. An Idempotency-Key decides alone. Otherwise a retry, as
-   * OpenAI's clients count them, joins the oldest equal call whose outcome was never delivered.
+   * OpenAI's clients count them, joins the oldest equal call whose outcome was never delivered. Any other call, whose
+   * client may repeat it without saying so, joins an equal one that was cut or has just failed.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;
@@ -154,10 +108,10 @@ export class CallsService {
     return earlier ? this.join(request, earlier, create) : this.begin(request, create);
   }
 
-  private async earlierOf({ caller, reply, fingerprint, joinsCutCalls }: CallRequest): Promise<EarlierCall | null> {
-    if (joinsCutCalls) return this.cutJoins.join(caller.apiKeyId, fingerprint);
+  private async earlierOf({ caller, reply, fingerprint }: CallRequest): Promise<EarlierCall | null> {
     const retry = retryCountOf(reply.request.headers['x-stainless-retry-count']);
-    const call = retry > 0 ? await this.joins.join(caller.apiKeyId, fingerprint, retry) : null;
+    if (retry === 0) return this.equalJoins.join(caller.apiKeyId, fingerprint);
+    const call = await this.joins.join(caller.apiKeyId, fingerprint, retry);
     return call && { ...call, retry };
   }
 
@@ -168,9 +122,8 @@ export class CallsService {
     let delivery: Delivery | null = null;
     try {
       const { taskId } = await create(async () => {
-        const isLeased = request.joinsCutCalls ?? false;
-        await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, isLeased });
-        if (request.joinsCutCalls) this.holdLease(id, 0, reply);
+        await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint });
+        this.holdLease(id, 0, reply);
         delivery = this.observe(id, 0, reply);
         // A retry may have come before the row and have made its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
@@ -225,18 +178,17 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      delivered: () => this.record('delivered', (written = this.writes.deliver(id))),
+      delivered: () => void this.record('delivered', (written = this.writes.deliver(id))),
       // Of an attempt that a later retry has replaced, nothing is recorded.
       hungUp: () => this.record('hung_up', this.rows.update({ id, delivered_at: IsNull(), joined_retry: retry }, left)),
-      lost: () => this.record('lost', written.then(writeLost, writeLost)), // behind `delivered`, which may have failed
+      lost: () => void this.record('lost', written.then(writeLost, writeLost)), // behind `delivered`, which may have failed
+      failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });
   }
 
-  /**
-   * Nothing waits for these writes. Without one, a retry gets an outcome twice or too late, but never a second task.
-   */
-  private record(what: string, written: Promise<unknown>): void {
-    written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
+  /** An answer needs none of these writes. Without one, a repeated call may get an outcome twice, or a new task. */
+  private async record(what: string, written: Promise<unknown>): Promise<void> {
+    await written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
   }
 }
 

@@ -1,15 +1,25 @@
+import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
+import { NOT_REPEATED_STATUS, NOT_TO_REPEAT } from '../errors/not-to-repeat.ts';
 import { taskError } from '../tasks/record/task-error.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 
-/** The error that a call answers when its task has failed. */
-export function outcomeError({ error, usage }: Pick<ShownTask, 'error' | 'usage'>): ApiError {
+/**
+ * The error that a call answers when its task has failed. A client that is not OpenAI's gets a status that it does not
+ * repeat where a repetition could buy again.
+ */
+export function outcomeError(
+  { error, usage }: Pick<ShownTask, 'error' | 'usage'>,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+): ApiError {
   const { code, message, param } = error ?? taskError('internal_error');
   // The retry is a new task. A job that was accepted and then failed may cost, by the operator's price.
   const wasBought = code !== 'provider_unavailable' || (usage?.cost_micros ?? 0) > 0;
+  const isOpenaiClient = headers['x-stainless-lang'] !== undefined;
   return new ApiError(code, {
     message,
     ...(param && { param }),
+    ...(!isOpenaiClient && NOT_TO_REPEAT.includes(code) && { status: NOT_REPEATED_STATUS }),
     headers: { 'x-should-retry': wasBought ? 'false' : 'true' },
   });
 }

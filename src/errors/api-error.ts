@@ -34,7 +34,8 @@ export class ApiError extends Error {
     super(details.message ?? kind.message, { cause: details.cause });
     this.name = 'ApiError';
     this.status = details.status ?? kind.status;
-    this.type = this.status === 400 ? 'invalid_request_error' : kind.type;
+    const isOfRequest = this.status === 400 || (this.status < 500 && kind.type === 'server_error');
+    this.type = isOfRequest ? 'invalid_request_error' : kind.type;
     this.param = details.param ?? null;
     this.retryAfterS = details.retryAfterS ?? kind.retryAfterS;
     this.headers = details.headers ?? {};

@@ -18,26 +18,27 @@ const JOIN: Statement = {
   name: 'calls.join',
   text: `
     with candidates as (
-      select id, hung_up_at, joined_until from calls
+      select id, hung_up_at, joined_until, joined_retry from calls
       where api_key_id = $1 and fingerprint = decode($2, 'hex') and delivered_at is null
         and created_at > now() - ${JOINABLE}
         and (joined_until is null or joined_until < now() or joined_retry < $3)
       order by id limit ${MAX_CANDIDATES} for update
     ), chosen as (
       select id from candidates
-      order by hung_up_at is null, coalesce(joined_until > now(), false), id limit 1
+      order by hung_up_at is null, joined_retry > 0 and coalesce(joined_until > now(), false), id limit 1
     )
     update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = $3
     from chosen where c.id = chosen.id
     returning c.id, c.task_id`,
 };
 
+/** A lease that was given back stays so. */
 const RENEW: Statement = {
   name: 'calls.renew',
   text: `
     with mine as (
       select id from calls join unnest($1::text[], $2::int[]) as w(id, joined_retry) using (id, joined_retry)
-      where delivered_at is null order by id for update
+      where delivered_at is null and joined_until is not null order by id for update
     )
     update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}) from mine where c.id = mine.id`,
 };

@@ -10,18 +10,15 @@ export interface NewCall {
   path: string;
   /** Hex. */
   fingerprint: string;
-  /** Whether its connection holds a lease from the beginning. */
-  isLeased: boolean;
 }
 
+/** The connection holds a lease from the beginning. */
 const BEGIN: Statement = {
   name: 'calls.begin',
   text: `
     insert into calls (id, api_key_id, path, fingerprint, joined_until)
-    select id, api_key_id, path, decode(fingerprint, 'hex'),
-           case when is_leased then now() + make_interval(secs => ${JOIN_LEASE_S}) end
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
-      as w(id, api_key_id, path, fingerprint, is_leased)`,
+    select id, api_key_id, path, decode(fingerprint, 'hex'), now() + make_interval(secs => ${JOIN_LEASE_S})
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as w(id, api_key_id, path, fingerprint)`,
 };
 
 /** Rows are locked in one order, because the two statements change the same rows at the same time. */
@@ -72,7 +69,6 @@ export class WriteCalls {
       calls.map(({ apiKeyId }) => apiKeyId),
       calls.map(({ path }) => path),
       calls.map(({ fingerprint }) => fingerprint),
-      calls.map(({ isLeased }) => isLeased),
     ]);
   }
 

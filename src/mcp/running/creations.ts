@@ -39,10 +39,7 @@ export class Creations {
     const { caller, reply, gone } = call;
     const stopping = this.waits.admit(call);
     const fingerprint = fingerprintOf(MCP_PATH, { tool, arguments: given });
-    const started = await this.calls.start(
-      { caller, reply, path: MCP_PATH, fingerprint, waits: false, joinsCutCalls: true },
-      create,
-    );
+    const started = await this.calls.start({ caller, reply, path: MCP_PATH, fingerprint, waits: false }, create);
     this.abandoned.watch(call, { taskId: started.taskId, fingerprint });
     const seconds = call.takesHandles ? Math.min(waitS, handleAfterS) : waitS;
     const task = await this.waits.untilFinal(call, started.taskId, { seconds, stopping, scope: 'generations:write' });

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { toApiError, toErrorBody } from '../../errors/error.filter.ts';
-import { outcomeError } from '../../calls/outcome-error.ts';
 import { findModel } from '../../models/catalog.ts';
 import { toPixels } from '../../models/definition/nearest-size.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
@@ -25,7 +24,8 @@ export type Happening = { partial: PartialPicture } | { final: ShownTask };
 export interface EventSource {
   happenings: AsyncIterator<Happening>;
   /** Called before the outcome is written. */
-  outcomeFollows(): void;
+  /** @throws ApiError that of a failed task */
+  outcomeFollows(task: ShownTask): Promise<void>;
   storage: Storage;
   request: ImageRequest;
   /** `image_generation` or `image_edit`. */
@@ -60,8 +60,7 @@ export async function* imageEvents(source: EventSource): AsyncGenerator<string> 
 }
 
 async function* outcome(task: ShownTask, source: EventSource): AsyncGenerator<string> {
-  source.outcomeFollows();
-  if (task.status === 'failed') throw outcomeError(task);
+  await source.outcomeFollows(task);
   const files = filesOf(task);
   for (const file of files) {
     const bytes = await source.storage.open(file.storage_key);

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { CallWaits } from '../../calls/call-waits.ts';
 import { CallsService, type CallRequest, type StartedCall } from '../../calls/calls.service.ts';
-import { outcomeError } from '../../calls/outcome-error.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
 import { FreshOutputs } from '../../generation/run/fresh-outputs.ts';
 import { PartialImages } from '../../generation/run/partial-images.ts';
@@ -63,7 +62,7 @@ export class ImagesService {
     const { reply } = call;
     const events = imageEvents({
       happenings: this.happenings(call, started, request),
-      outcomeFollows: () => started.delivery?.outcomeFollows(),
+      outcomeFollows: (task) => this.waits.outcomeFollows(call, started, task),
       storage: this.storage,
       request,
       name: request.name,
@@ -97,9 +96,7 @@ export class ImagesService {
 
   private async answerOutcome(call: CallRequest, started: StartedCall, request: ImageRequest): Promise<void> {
     if (request.responseFormat === 'b64_json') this.keepFiles(call, started);
-    const task = await this.waits.untilFinal(call, started);
-    started.delivery?.outcomeFollows();
-    if (task.status === 'failed') throw outcomeError(task);
+    const task = await this.waits.untilSucceeded(call, started);
     const { reply } = call;
     const view = this.views.of(task);
     reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8');

@@ -1,5 +1,6 @@
 import { type ErrorCode, ERRORS } from '../../errors/catalog.ts';
 import { type Json, refTo } from '../schema/component.ts';
+import { NOT_REPEATED_STATUS, NOT_TO_REPEAT } from '../../errors/not-to-repeat.ts';
 import { FAULTS, SCOPE_KEY } from './faults.ts';
 import { headerRefs } from './headers.ts';
 
@@ -46,8 +47,7 @@ const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expir
 export function addErrorResponses(operation: Json, method: string, shared: Json): void {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codesOf(operation))) {
-    const status = statusOf(code, operation);
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    for (const status of statusesOf(code, operation)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   delete operation[FAULTS];
   delete operation[SCOPE_KEY];
@@ -85,8 +85,11 @@ function sharedName(codes: ErrorCode[]): string | undefined {
   return codes[0]!.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const statusOf = (code: ErrorCode, { requestBody }: Json): number =>
-  requestBody && IN_A_BODY.includes(code) ? 400 : ERRORS[code].status;
+function statusesOf(code: ErrorCode, operation: Json): number[] {
+  if (operation.requestBody && IN_A_BODY.includes(code)) return [400];
+  const isOutcome = operation[FAULTS]?.includes('task_cancelled') && NOT_TO_REPEAT.includes(code);
+  return [ERRORS[code].status, ...(isOutcome ? [NOT_REPEATED_STATUS] : [])];
+}
 
 function responseOf(codes: ErrorCode[], status: number, method: string): Json {
   const description = codes.map((code) => `\`${code}\``).join(', ');

@@ -141,17 +141,40 @@ describe('the images of the openai client', () => {
       status: got,
       headers,
       body,
-    } = await service.api.call<ErrorBody>('POST', '/v1/images/generations', {
-      prompt: `x #fail:${code}`,
-    });
+    } = await service.api.call<ErrorBody>(
+      'POST',
+      '/v1/images/generations',
+      { prompt: `x #fail:${code}` },
+      { 'x-stainless-lang': 'python' },
+    );
     expect(got).toBe(status);
     expect(headers.get('x-should-retry')).toBe(shouldRetry);
     expect(headers.get('task-id')).toMatch(/^task_/);
     expect(body.error).toMatchObject({ code, type: status < 500 ? 'invalid_request_error' : 'server_error' });
   });
 
+  it.each([
+    ['provider_timeout', 422],
+    ['provider_outcome_unknown', 422],
+    ['provider_no_result', 422],
+    ['task_deadline_exceeded', 422],
+    ['worker_lost', 422],
+    ['result_storage_failed', 422],
+    ['internal_error', 422],
+    ['provider_unavailable', 503],
+    ['provider_quota_exceeded', 503],
+    ['content_policy_violation', 400],
+  ])("answer a client that is not OpenAI's, of a task that failed with %s, as %i", async (code, status) => {
+    const body = { prompt: `y #fail:${code}` };
+    const answer = await service.api.call<ErrorBody>('POST', '/v1/images/generations', body);
+    const type = status < 500 ? 'invalid_request_error' : 'server_error';
+    expect([answer.status, answer.body.error]).toMatchObject([status, { code, type }]);
+  });
+
   it('answer 409 when the task is cancelled meanwhile', async () => {
-    const waiting = service.api.call<ErrorBody>('POST', '/v1/images/generations', { prompt: '#hang to cancel' });
+    const given = { prompt: '#hang to cancel' };
+    const ofOpenai = { 'x-stainless-lang': 'python' };
+    const waiting = service.api.call<ErrorBody>('POST', '/v1/images/generations', given, ofOpenai);
     const task = await oneTask(service.api, '#hang to cancel');
     await service.api.cancel(task.task_id);
     const { status, headers, body } = await waiting;

@@ -67,7 +67,7 @@ describe('a call that is cut and repeated by the client buys once', () => {
   const areJoined = (text: string, calls = 1) =>
     eventually('the retry to join', async () => {
       const joined = `select 1 from calls c join tasks t on t.id = c.task_id
-        where t.input->>'prompt' = $1 and c.joined_until > now()`;
+        where t.input->>'prompt' = $1 and c.joined_until > now() and c.joined_retry > 0`;
       return (await queryOnce(service.database.url, joined, [text])).length === calls;
     });
   const isHungUp = (text: string) =>
@@ -272,6 +272,8 @@ describe('a call that is cut and repeated by the client buys once', () => {
     expect(first.headers.get('x-should-retry')).toBe('true');
     expect(first.headers.get('retry-after')).toBe('1');
     expect(first.body.error.message).toContain(taskId);
+    const equal = await hasty.api.call<ErrorBody>('POST', PATH, { prompt: text });
+    expect([equal.status, equal.headers.get('task-id')]).toEqual([504, taskId]);
     const statuses: number[] = [];
     const endAfterOne: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -282,7 +284,7 @@ describe('a call that is cut and repeated by the client buys once', () => {
       return response;
     };
     const { data, response } = await openaiClient(hasty, { maxRetries: 5, fetch: endAfterOne })
-      .images.generate({ prompt: text }, { headers: { 'x-stainless-retry-count': '1' } })
+      .images.generate({ prompt: text }, { headers: { 'x-stainless-retry-count': '2' } })
       .withResponse();
     expect(statuses[0]).toBe(504);
     expect(response.headers.get('task-id')).toBe(taskId);

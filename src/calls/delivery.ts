@@ -1,0 +1,63 @@
+import type { FastifyReply } from 'fastify';
+import type { Socket } from 'node:net';
+
+/** What happened to the response of a call. */
+interface DeliveryEvents {
+  /** The outcome was written completely to an open connection. */
+  delivered(): void;
+  /** The response ends without the outcome, or the connection closed before the end. May be called twice. */
+  hungUp(): Promise<void>;
+  /** The client reset the connection although the outcome was written: it has not read all of it. */
+  lost(): void;
+  /** The outcome is a failure. */
+  failed(): Promise<void>;
+}
+
+/** How long a connection is observed after the response; a client that stops reading resets it much sooner. */
+const OBSERVED_MS = 2_000;
+
+/** Observes whether the outcome of a call reaches its client. */
+export class Delivery {
+  private hasOutcome = false;
+
+  constructor(
+    reply: FastifyReply,
+    private readonly events: DeliveryEvents,
+  ) {
+    const { raw } = reply;
+    const { socket } = raw;
+    let isOver = false;
+    const end = (isDelivered: boolean) => {
+      if (isOver) return;
+      isOver = true;
+      if (!isDelivered) return void events.hungUp();
+      events.delivered();
+      if (socket) this.observe(socket);
+    };
+    raw.once('finish', () => end(this.hasOutcome && socket?.destroyed === false));
+    raw.once('close', () => end(false));
+    if (raw.destroyed) end(false);
+  }
+
+  /** Call before the outcome is sent. */
+  outcomeFollows(): void {
+    this.hasOutcome = true;
+  }
+
+  /** Call before a failure is sent, and wait: a client may repeat its call at once. */
+  failureFollows(): Promise<void> {
+    this.hasOutcome = true;
+    return this.events.failed();
+  }
+
+  /** Call before an answer without the outcome is sent, and wait: a client may repeat its call at once. */
+  nothingFollows(): Promise<void> {
+    return this.events.hungUp();
+  }
+
+  private observe(socket: Socket): void {
+    const onError = () => this.events.lost();
+    socket.once('error', onError);
+    setTimeout(() => socket.off('error', onError), OBSERVED_MS).unref();
+  }
+}

@@ -1,0 +1,25 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from '../build-index.ts';
+
+/** Until when equal calls get the failure of a call. Processes of the last release keep none. */
+export class FailedCalls1700000000054 implements MigrationInterface {
+  /** The index is made while the service goes on. Each step can be repeated. */
+  transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table calls add column if not exists failed_until timestamptz');
+    await runner.query(`set lock_timeout = '30s'`); // the build waits for every open transaction
+    await buildIndex(
+      runner,
+      'calls_joinable',
+      `create index concurrently calls_joinable on calls (api_key_id, fingerprint, id)
+       where delivered_at is null or failed_until is not null`,
+    );
+    await runner.query('drop index concurrently if exists calls_undelivered');
+    await runner.query('reset lock_timeout');
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}
