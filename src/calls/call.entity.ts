@@ -24,6 +24,8 @@ export class Call {
   @Column('timestamptz', { nullable: true }) failed_until: Date | null;
   /** End of the lease of the connection that waits for the outcome; null when there is none. */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
+  /** Which message of its client it is; null for a call that its client cannot give up. */
+  @Column('text', { nullable: true }) message: string | null;
   /** Number of the attempt that holds it, 0 for the first; of a retry as its client counts. */
   @Column('integer') joined_retry: number;
 }

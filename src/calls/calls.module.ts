@@ -9,6 +9,7 @@ import { CallsService } from './calls.service.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
 import { EraseCalls } from './sql/erase-calls.ts';
+import { GiveUpCall } from './sql/give-up-call.ts';
 import { JoinCall } from './sql/join-call.ts';
 import { JoinEqualCall } from './sql/join-equal-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
@@ -22,6 +23,7 @@ import { WriteCalls } from './sql/write-calls.ts';
     CallWaits,
     CallsService,
     EraseCalls,
+    GiveUpCall,
     JoinCall,
     JoinEqualCall,
     JoinLeases,

@@ -13,8 +13,9 @@ import { Call, newCallId } from './call.entity.ts';
 import { Delivery } from './delivery.ts';
 import { JoinLeases } from './join-leases.ts';
 import { OpenCalls } from './open-calls.ts';
-import { JoinCall, type JoinedCall } from './sql/join-call.ts';
-import { JoinEqualCall } from './sql/join-equal-call.ts';
+import { GiveUpCall } from './sql/give-up-call.ts';
+import { JoinCall } from './sql/join-call.ts';
+import { type EqualCall, JoinEqualCall } from './sql/join-equal-call.ts';
 import { WriteCalls } from './sql/write-calls.ts';
 
 export interface CallRequest {
@@ -26,6 +27,8 @@ export interface CallRequest {
   fingerprint: string;
   /** Whether the response waits for the end of the task. */
   waits: boolean;
+  /** Of a client that may give its call up and leave the connection open. */
+  message?: string;
 }
 
 /**
@@ -39,16 +42,17 @@ export interface StartedCall {
   taskId: string;
   /** The task of an earlier attempt. */
   isReplay: boolean;
+  /** Whether the connection of an earlier attempt is open, so that its client may wait for the same task. */
+  isShared: boolean;
   /** Aborts when the service stops. */
   stopping: AbortSignal | null;
   /** null for a call with an Idempotency-Key, which finds its task without a row. */
   delivery: Delivery | null;
 }
 
-/** An earlier attempt, and the number of this one. */
-type EarlierCall = JoinedCall & { retry: number };
-
 type FoundCall = Omit<StartedCall, 'stopping'>;
+
+const ALONE = { isShared: false, delivery: null };
 
 /** How long equal calls get the same failure. Each of them begins that time again. */
 const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
@@ -70,6 +74,7 @@ export class CallsService {
     private readonly open: OpenCalls,
     private readonly joins: JoinCall,
     private readonly equalJoins: JoinEqualCall,
+    private readonly gaveUp: GiveUpCall,
     private readonly leases: JoinLeases,
     private readonly writes: WriteCalls,
     @InjectRepository(Call) private readonly rows: Repository<Call>,
@@ -98,9 +103,9 @@ export class CallsService {
 
   private async withKey({ caller, fingerprint }: CallRequest, key: string, create: CreateTask): Promise<FoundCall> {
     const first = await this.tasks.firstResponse(caller.apiKeyId, key, fingerprint);
-    if (first) return { taskId: first.task_id, isReplay: true, delivery: null };
+    if (first) return { ...ALONE, taskId: first.task_id, isReplay: true };
     const { taskId, replayed } = await create(async () => ({ key, requestHash: fingerprint }));
-    return { taskId, isReplay: replayed, delivery: null };
+    return { ...ALONE, taskId, isReplay: replayed };
   }
 
   private async joinOrBegin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
@@ -108,29 +113,29 @@ export class CallsService {
     return earlier ? this.join(request, earlier, create) : this.begin(request, create);
   }
 
-  private async earlierOf({ caller, reply, fingerprint }: CallRequest): Promise<EarlierCall | null> {
+  private async earlierOf({ caller, reply, fingerprint, message }: CallRequest): Promise<EqualCall | null> {
     const retry = retryCountOf(reply.request.headers['x-stainless-retry-count']);
-    if (retry === 0) return this.equalJoins.join(caller.apiKeyId, fingerprint);
+    if (retry === 0) return this.equalJoins.join(caller.apiKeyId, fingerprint, message ?? null);
     const call = await this.joins.join(caller.apiKeyId, fingerprint, retry);
-    return call && { ...call, retry };
+    return call && { ...call, retry, is_open: false };
   }
 
   /** The row is stored before the task: a process that dies in between leaves a call that a retry completes. */
   private async begin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
-    const { caller, reply, path, fingerprint } = request;
+    const { caller, reply, path, fingerprint, message = null } = request;
     const id = newCallId();
     let delivery: Delivery | null = null;
     try {
       const { taskId } = await create(async () => {
-        await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint });
+        await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, message });
         this.holdLease(id, 0, reply);
-        delivery = this.observe(id, 0, reply);
+        delivery = this.observe(request, id, 0);
         // A retry may have come before the row and have made its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });
-      this.record('attached', this.writes.attach(id, taskId));
-      return { taskId, isReplay: false, delivery };
+      void this.record('attached', this.writes.attach(id, taskId));
+      return { ...ALONE, taskId, isReplay: false, delivery };
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status < 500 && !reply.raw.destroyed;
       if (isRefused && delivery) await this.rows.delete({ id });
@@ -139,17 +144,27 @@ export class CallsService {
   }
 
   private async join(
-    { reply, fingerprint }: CallRequest,
-    { id, task_id, retry }: EarlierCall,
+    request: CallRequest,
+    { id, task_id, retry, is_open: isShared }: EqualCall,
     create: CreateTask,
   ): Promise<FoundCall> {
-    const delivery = this.observe(id, retry, reply);
+    const { reply, fingerprint } = request;
+    const delivery = this.observe(request, id, retry);
     this.holdLease(id, retry, reply);
     this.joined.inc();
-    if (task_id !== null) return { taskId: task_id, isReplay: true, delivery };
+    const joined = { isReplay: true, isShared, delivery };
+    if (task_id !== null) return { ...joined, taskId: task_id };
     const { taskId } = await create(async () => ({ key: reservedKey(id), requestHash: fingerprint }));
-    this.record('attached', this.writes.attach(id, taskId));
-    return { taskId, isReplay: true, delivery };
+    void this.record('attached', this.writes.attach(id, taskId));
+    return { ...joined, taskId };
+  }
+
+  /**
+   * Notes that a client waits for a call no more, although its connection is open.
+   * @param message as in `CallRequest`
+   */
+  giveUp(apiKeyId: string, message: string): Promise<void> {
+    return this.gaveUp.giveUp(apiKeyId, message);
   }
 
   /**
@@ -173,14 +188,19 @@ export class CallsService {
   }
 
   /** @param retry 0 for the first attempt */
-  private observe(id: string, retry: number, reply: FastifyReply): Delivery {
+  private observe({ reply, message }: CallRequest, id: string, retry: number): Delivery {
+    const mine = { id, joined_retry: retry };
     const left = { hung_up_at: () => 'now()', joined_until: null };
     let written: Promise<unknown> = Promise.resolve();
-    const writeLost = () => this.rows.update({ id, joined_retry: retry }, { ...left, delivered_at: null });
+    const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      delivered: () => void this.record('delivered', (written = this.writes.deliver(id))),
+      // From now on no equal call takes it for given up.
+      answering: async () => {
+        if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
+      },
+      delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
       // Of an attempt that a later retry has replaced, nothing is recorded.
-      hungUp: () => this.record('hung_up', this.rows.update({ id, delivered_at: IsNull(), joined_retry: retry }, left)),
+      hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
       lost: () => void this.record('lost', written.then(writeLost, writeLost)), // behind `delivered`, which may have failed
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });

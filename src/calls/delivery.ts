@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 
 /** What happened to the response of a call. */
 interface DeliveryEvents {
+  /** The outcome is about to be written. */
+  answering(): Promise<void>;
   /** The outcome was written completely to an open connection. */
   delivered(): void;
   /** The response ends without the outcome, or the connection closed before the end. May be called twice. */
@@ -39,9 +41,10 @@ export class Delivery {
     if (raw.destroyed) end(false);
   }
 
-  /** Call before the outcome is sent. */
-  outcomeFollows(): void {
+  /** Call before the outcome is sent, and wait: a client may ask for another at once. */
+  outcomeFollows(): Promise<void> {
     this.hasOutcome = true;
+    return this.events.answering();
   }
 
   /** Call before a failure is sent, and wait: a client may repeat its call at once. */

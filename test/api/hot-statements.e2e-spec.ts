@@ -121,6 +121,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
   'calls.join': ['calls_joinable', 'calls_pkey'],
   'calls.join_equal': ['calls_joinable', 'calls_pkey'],
+  'calls.give_up': ['calls_joinable'],
   'calls.attach': ['calls_pkey'],
   'calls.deliver': ['calls_pkey'],
   'usage.roll_up': ['usage_ledger_new', 'usage_ledger_pkey', 'usage_sums_pkey', 'usage_values_pkey'],
@@ -243,7 +244,10 @@ describe('the statements of the hot path', () => {
     await service.api.create(aCat, { 'idempotency-key': 'a' });
     await service.api.create(aFailure, { prefer: 'wait=20' });
     const budgeted = await createWithBudget();
-    await service.api.call('POST', '/v1/images/generations', aFailure, { 'x-stainless-retry-count': '1' });
+    for (const headers of [{}, { 'x-stainless-retry-count': '1' }])
+      await service.api.call('POST', '/v1/images/generations', aFailure, headers);
+    const gaveUp = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    await service.api.call('POST', '/mcp', gaveUp);
     await eventually('progress', async () => (await service.api.get<TaskBody>(`/v1/tasks/${film.body.task_id}`)).body.progress > 0); // prettier-ignore
     await service.api.get('/v1/tasks');
     await service.api.get('/v1/tasks?status=failed');

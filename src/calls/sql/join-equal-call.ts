@@ -5,22 +5,31 @@ import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 /**
  * Gives a call an equal one, at most 10 minutes old, whose connection ended without the outcome, or else one that has
  * just failed. A connection that is open holds a lease, so equal calls at the same time stay apart. The call of a
- * process that died can be joined when its lease has lapsed.
+ * process that died can be joined when its lease has lapsed. A client that names its messages may give up without a word and leave its
+ * connection open, so there a call that is unanswered for over a second can be joined too, first the one that was
+ * joined least often.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',
   text: `
     with chosen as (
-      select id from calls
+      select id, coalesce(joined_until > now(), false) as is_open from calls
       where api_key_id = $1 and fingerprint = decode($2, 'hex') and created_at > now() - interval '10 minutes'
         and (failed_until > now()
-             or delivered_at is null and (joined_until < now() or joined_until is null and hung_up_at is not null))
-      order by delivered_at is not null, id limit 1 for update
+             or delivered_at is null
+                and (joined_until < now()
+                     or joined_until is null and hung_up_at is not null
+                     or $3::text is not null and message is not null and created_at < now() - interval '1 second'))
+      order by delivered_at is not null, is_open, joined_retry, id limit 1 for update
     )
-    update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = c.joined_retry + 1
+    update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = c.joined_retry + 1,
+                       message = $3
     from chosen where c.id = chosen.id
-    returning c.id, c.task_id, c.joined_retry as retry`,
+    returning c.id, c.task_id, c.joined_retry as retry, chosen.is_open`,
 };
+
+/** With the number of the attempt that joins, and whether the connection of an earlier one is open. */
+export type EqualCall = JoinedCall & { retry: number; is_open: boolean };
 
 /** Raw SQL because a call finds, locks and takes an earlier one in one statement. */
 @Injectable()
@@ -29,10 +38,11 @@ export class JoinEqualCall {
 
   /**
    * @param fingerprint hex
+   * @param message as in `CallRequest`
    * @returns the call with the number that this attempt has got; null when there is none to join
    */
-  async join(apiKeyId: string, fingerprint: string): Promise<(JoinedCall & { retry: number }) | null> {
-    const [call] = await this.sql.run<JoinedCall & { retry: number }>(JOIN_EQUAL, [apiKeyId, fingerprint]);
+  async join(apiKeyId: string, fingerprint: string, message: string | null): Promise<EqualCall | null> {
+    const [call] = await this.sql.run<EqualCall>(JOIN_EQUAL, [apiKeyId, fingerprint, message]);
     return call ?? null;
   }
 }

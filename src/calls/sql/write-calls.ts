@@ -10,15 +10,18 @@ export interface NewCall {
   path: string;
   /** Hex. */
   fingerprint: string;
+  /** As in `CallRequest`. */
+  message: string | null;
 }
 
 /** The connection holds a lease from the beginning. */
 const BEGIN: Statement = {
   name: 'calls.begin',
   text: `
-    insert into calls (id, api_key_id, path, fingerprint, joined_until)
-    select id, api_key_id, path, decode(fingerprint, 'hex'), now() + make_interval(secs => ${JOIN_LEASE_S})
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as w(id, api_key_id, path, fingerprint)`,
+    insert into calls (id, api_key_id, path, fingerprint, message, joined_until)
+    select id, api_key_id, path, decode(fingerprint, 'hex'), message, now() + make_interval(secs => ${JOIN_LEASE_S})
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+      as w(id, api_key_id, path, fingerprint, message)`,
 };
 
 /** Rows are locked in one order, because the two statements change the same rows at the same time. */
@@ -31,10 +34,14 @@ const ATTACH: Statement = {
     )
     update calls c set task_id = held.task_id from held where c.id = held.id`,
 };
+/** Only by the attempt that holds the call. The others may have nobody who reads. */
 const DELIVER: Statement = {
   name: 'calls.deliver',
   text: `
-    with held as (select id from calls where id = any($1::text[]) order by id for update)
+    with held as (
+      select id from calls join unnest($1::text[], $2::int[]) as w(id, joined_retry) using (id, joined_retry)
+      order by id for update of calls
+    )
     update calls c set delivered_at = now() from held where c.id = held.id`,
 };
 
@@ -46,7 +53,10 @@ export class WriteCalls {
     (pairs) => this.run(ATTACH, [pairs.map(([id]) => id), pairs.map(([, taskId]) => taskId)]),
     { name: ATTACH.name },
   );
-  private readonly delivered = new Batch<string, void>((ids) => this.run(DELIVER, [ids]), { name: DELIVER.name });
+  private readonly delivered = new Batch<[id: string, retry: number], void>(
+    (pairs) => this.run(DELIVER, [pairs.map(([id]) => id), pairs.map(([, retry]) => retry)]),
+    { name: DELIVER.name },
+  );
 
   constructor(private readonly sql: Sql) {}
 
@@ -59,8 +69,8 @@ export class WriteCalls {
   }
 
   /** The outcome was written completely to an open connection. */
-  deliver(id: string): Promise<void> {
-    return this.delivered.add(id);
+  deliver(id: string, retry: number): Promise<void> {
+    return this.delivered.add([id, retry]);
   }
 
   private insert(calls: NewCall[]): Promise<void[]> {
@@ -69,6 +79,7 @@ export class WriteCalls {
       calls.map(({ apiKeyId }) => apiKeyId),
       calls.map(({ path }) => path),
       calls.map(({ fingerprint }) => fingerprint),
+      calls.map(({ message }) => message),
     ]);
   }
 

@@ -17,6 +17,8 @@ export interface Exchange {
 
 /** One call of a tool. */
 export interface ToolCall extends Exchange {
+  /** By `messageName`. */
+  message: string;
   /** Tells the client how far the task is, if it asked for that. */
   report(task: ShownTask): void;
   /** Whether the client takes the handle of a task in place of a result. */

@@ -5,9 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsItself, type GuardedRequest } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { RateLimits } from '../../auth/limits/rate-limits.ts';
+import { CallsService } from '../../calls/calls.service.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { hungUp } from '../../tasks/live/waits.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';
+import { messageName } from '../contract/message-name.ts';
 import { withoutNulls } from '../contract/without-nulls.ts';
 import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
@@ -29,6 +31,7 @@ export class McpController {
     private readonly servers: ProtocolServer,
     private readonly tools: ToolsService,
     private readonly rateLimits: RateLimits,
+    private readonly calls: CallsService,
   ) {}
 
   @Post()
@@ -37,7 +40,9 @@ export class McpController {
     const body = withoutNulls(request.body);
     reply.raw.setMaxListeners(MAX_LISTENERS);
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
-    await this.count(exchange.caller, [body].flat());
+    const messages = [body].flat();
+    await this.count(exchange.caller, messages);
+    for (const id of cancelledBy(messages)) await this.calls.giveUp(exchange.caller.apiKeyId, messageName(request, id));
     const [{ createMcpHandler }, { toWebRequest }] = await loadSdk();
     const handler = createMcpHandler(() => this.servers.of(exchange), {
       legacy: 'stateless',
@@ -73,6 +78,14 @@ export class McpController {
 
 /** Loaded by the first request: most processes serve no agents. */
 const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
+
+/** The ids of messages that their client waits for no more. The connection of each may be open. */
+const cancelledBy = (messages: unknown[]): (string | number)[] =>
+  messages.flatMap((message) => {
+    const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
+    const id = method === 'notifications/cancelled' ? params?.requestId : undefined;
+    return typeof id === 'string' || typeof id === 'number' ? [id] : [];
+  });
 
 interface CallParams {
   name: unknown;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { catalog, perSet } from '../../models/catalog.ts';
 import { VERSION } from '../../platform/config/version.ts';
+import { messageName } from '../contract/message-name.ts';
 import { knowsLinks, withoutLinks } from '../contract/revisions.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { ToolsService } from '../tools/tools.service.ts';
@@ -60,6 +61,7 @@ export class ProtocolServer {
       const extensions = envelope?.[sdk.CLIENT_CAPABILITIES_META_KEY]?.extensions;
       return {
         ...exchange,
+        message: messageName(exchange.request, context.mcpReq.id),
         gone: AbortSignal.any([exchange.gone, context.mcpReq.signal]),
         report: progressReports(context),
         takesHandles: Object.hasOwn(extensions ?? {}, TASKS_EXTENSION),

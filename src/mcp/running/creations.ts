@@ -36,18 +36,19 @@ export class Creations {
     { tool, given, waitS, handleAfterS, preview }: Creation,
     create: CreateTask,
   ): Promise<ToolAnswer> {
-    const { caller, reply, gone } = call;
+    const { caller, reply, message, gone } = call;
     const stopping = this.waits.admit(call);
     const fingerprint = fingerprintOf(MCP_PATH, { tool, arguments: given });
-    const started = await this.calls.start({ caller, reply, path: MCP_PATH, fingerprint, waits: false }, create);
-    this.abandoned.watch(call, { taskId: started.taskId, fingerprint });
+    const request = { caller, reply, path: MCP_PATH, fingerprint, waits: false, message };
+    const started = await this.calls.start(request, create);
+    if (!started.isShared) this.abandoned.watch(call, { taskId: started.taskId, fingerprint });
     const seconds = call.takesHandles ? Math.min(waitS, handleAfterS) : waitS;
     const task = await this.waits.untilFinal(call, started.taskId, { seconds, stopping, scope: 'generations:write' });
     const isHandled = call.takesHandles && !isFinal(task.status);
     const answer = isHandled
       ? handleOf(task, progressText(task))
       : await this.results.of(task, { preview, isCause: true, gone });
-    started.delivery?.outcomeFollows();
+    await started.delivery?.outcomeFollows();
     return answer;
   }
 }

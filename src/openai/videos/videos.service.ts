@@ -47,7 +47,7 @@ export class VideosService {
         }),
       );
       const task = await this.tasks.find(call.caller.apiKeyId, started.taskId);
-      started.delivery?.outcomeFollows();
+      await started.delivery?.outcomeFollows();
       return { video: toVideo(this.views.of(task)), call: started };
     } catch (error) {
       throw inClientSpelling(error, request);

@@ -9,6 +9,7 @@ import { TwoTables1700000000049 } from './migrations/0049-two-tables.ts';
 import { PlainWebhooks1700000000050 } from './migrations/0050-plain-webhooks.ts';
 import { FairLine1700000000051 } from './migrations/0051-fair-line.ts';
 import { FailedCalls1700000000054 } from './migrations/0054-failed-calls.ts';
+import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -31,4 +32,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   PlainWebhooks1700000000050,
   FairLine1700000000051,
   FailedCalls1700000000054,
+  CallMessages1700000000055,
 ];

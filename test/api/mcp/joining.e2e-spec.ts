@@ -1,12 +1,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { Api, type TaskBody } from '../../support/clients/api.ts';
 import { anotherKey } from '../../support/clients/graphql-keys.ts';
-import { mcpClient, taskOf } from '../../support/clients/mcp.ts';
+import { mcpClient, taskOf, textOf } from '../../support/clients/mcp.ts';
+import { LockedRows } from '../../support/faults/locked-rows.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 
 interface Options {
+  id?: number;
   key?: string | null;
   signal?: AbortSignal;
 }
@@ -20,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => first.close());
 
-const call = (baseUrl: string, name: string, given: object, { key = first.api.key, signal }: Options = {}) =>
+const call = (baseUrl: string, name: string, given: object, { id = 1, key = first.api.key, signal }: Options = {}) =>
+  post(baseUrl, { id, method: 'tools/call', params: { name, arguments: given } }, { key, signal });
+
+const post = (baseUrl: string, message: object, { key = first.api.key, signal }: Options = {}) =>
   fetch(new URL('/mcp', baseUrl), {
     method: 'POST',
     headers: {
@@ -28,7 +33,7 @@ const call = (baseUrl: string, name: string, given: object, { key = first.api.ke
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }),
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
     ...(signal && { signal }),
   });
 
@@ -92,10 +97,59 @@ it('a call that was cut gets its task when it is repeated, also by another proce
 
 it('two equal calls at the same time are two tasks', async () => {
   const given = { prompt: 'Twins', wait_s: 20 };
-  const both = await Promise.all(
-    addresses.map(async (address) => resultOf(await call(address, 'generate_image', given))),
-  );
+  const locked = await LockedRows.by(first.database.url, 'lock table calls in share row exclusive mode');
+  const calls = addresses.map(async (address) => resultOf(await call(address, 'generate_image', given)));
+  await eventually('both to look for an earlier call', async () => (await locked.waiting()) === 2);
+  await locked.release();
+  const both = await Promise.all(calls);
   expect(new Set(both.map((result) => taskOf(result).task_id)).size).toBe(2);
+});
+
+/** Starts a call whose connection stays open. */
+async function open(given: { prompt: string }, id: number) {
+  const answer = call(first.baseUrl, 'generate_image', given, { id }).then(resultOf);
+  const [task] = await eventually('the task', async () => {
+    const found = await tasksOf(given.prompt);
+    return found.length > 0 && found;
+  });
+  await eventually('the call', async () => (await callsOf(task!.id)).length === 1);
+  return { taskId: task!.id, answer };
+}
+
+const callsOf = (taskId: string) =>
+  queryOnce<{ joined_retry: number; delivered_at: Date | null }>(
+    first.database.url,
+    'select joined_retry, delivered_at from calls where task_id = $1',
+    [taskId],
+  );
+
+it('a call that is unanswered for over a second is joined, because its client may have given up', async () => {
+  const given = { prompt: '#hang Given up without a word', wait_s: 60 };
+  const { taskId, answer } = await open(given, 3);
+  await queryOnce(
+    first.database.url,
+    `update calls set created_at = created_at - interval '2 s', joined_until = now() + interval '1 hour' where task_id = $1`,
+    [taskId],
+  );
+  const again = call(addresses[1]!, 'generate_image', given, { id: 4 }).then(resultOf);
+  await eventually('the second to join', async () => (await callsOf(taskId))[0]?.joined_retry === 1);
+  await first.api.cancel(taskId);
+  const texts = (await Promise.all([answer, again])).map((result) => textOf(result));
+  for (const text of texts) expect(text).toContain(taskId);
+  expect(await tasksOf(given.prompt)).toHaveLength(1);
+});
+
+it('a call that its client cancels by a message is joined at once, and also after its end', async () => {
+  const given = { prompt: '#hang Given up by a message', wait_s: 60 };
+  const { taskId, answer } = await open(given, 5);
+  const cancelled = { method: 'notifications/cancelled', params: { requestId: 5, reason: 'timeout' } };
+  expect((await post(addresses[1]!, cancelled)).status).toBe(202);
+  expect(await callsOf(taskId)).toEqual([{ joined_retry: 1, delivered_at: null }]);
+  await first.api.cancel(taskId);
+  expect(textOf(await answer)).toContain(taskId);
+  const again = await resultOf(await call(addresses[1]!, 'generate_image', given, { id: 7 }));
+  expect(textOf(again)).toContain(taskId);
+  expect(await tasksOf(given.prompt)).toHaveLength(1);
 });
 
 it('a cut call whose task runs is finished; one whose task waits is cancelled, unless it is repeated in time', async () => {

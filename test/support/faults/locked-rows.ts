@@ -27,8 +27,13 @@ export class LockedRows {
 
   /** Whether another connection waits for the lock. */
   async areAwaited(): Promise<boolean> {
+    return (await this.waiting()) > 0;
+  }
+
+  /** How many connections wait for the lock. */
+  async waiting(): Promise<number> {
     const waiting = 'select pid from pg_stat_activity where $1::int = any(pg_blocking_pids(pid))';
-    return (await queryOnce(this.url, waiting, [this.pid])).length > 0;
+    return (await queryOnce(this.url, waiting, [this.pid])).length;
   }
 
   async release(): Promise<void> {

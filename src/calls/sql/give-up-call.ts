@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../platform/database/sql.ts';
+
+/** The next number takes the call away from its connection, which stays open: what is written to it counts for nothing. */
+const GIVE_UP: Statement = {
+  name: 'calls.give_up',
+  text: `
+    update calls set hung_up_at = now(), joined_until = null, joined_retry = joined_retry + 1
+    where api_key_id = $1 and message = $2 and delivered_at is null and created_at > now() - interval '10 minutes'`,
+};
+
+/** Raw SQL because of the number that is raised. */
+@Injectable()
+export class GiveUpCall {
+  constructor(private readonly sql: Sql) {}
+
+  /** @param message as in `CallRequest` */
+  async giveUp(apiKeyId: string, message: string): Promise<void> {
+    await this.sql.run(GIVE_UP, [apiKeyId, message]);
+  }
+}
