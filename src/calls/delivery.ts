@@ -18,6 +18,21 @@ interface DeliveryEvents {
 /** How long a connection is observed after the response; a client that stops reading resets it much sooner. */
 const OBSERVED_MS = 2_000;
 
+/** The calls that were just answered over each connection. */
+const answers = new WeakMap<Socket, Set<DeliveryEvents>>();
+
+/** One listener a connection: it may be kept for many calls, and Node warns of more than ten. */
+function answersOf(socket: Socket): Set<DeliveryEvents> {
+  const known = answers.get(socket);
+  if (known) return known;
+  const answered = new Set<DeliveryEvents>();
+  answers.set(socket, answered);
+  socket.on('error', () => {
+    for (const { lost } of answered) lost();
+  });
+  return answered;
+}
+
 /** Observes whether the outcome of a call reaches its client. */
 export class Delivery {
   private hasOutcome = false;
@@ -59,8 +74,8 @@ export class Delivery {
   }
 
   private observe(socket: Socket): void {
-    const onError = () => this.events.lost();
-    socket.once('error', onError);
-    setTimeout(() => socket.off('error', onError), OBSERVED_MS).unref();
+    const answered = answersOf(socket);
+    answered.add(this.events);
+    setTimeout(() => answered.delete(this.events), OBSERVED_MS).unref();
   }
 }

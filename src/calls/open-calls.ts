@@ -12,6 +12,9 @@ const MAX_CALLS = 5_000;
 /** Per process: ten keys are needed to use up the calls. By default a key runs 50 tasks at once. */
 const MAX_CALLS_PER_KEY = 500;
 
+/** Of a response: each thing that its call holds is released at its end. Node warns of more than ten. */
+const MAX_LISTENERS = 20;
+
 /** The requests of this process that wait for the outcome of a task, which may take ten minutes. */
 @Injectable()
 export class OpenCalls implements BeforeApplicationShutdown {
@@ -47,6 +50,7 @@ export class OpenCalls implements BeforeApplicationShutdown {
     const controller = new AbortController();
     this.open.add(controller);
     this.ofKey.set(apiKeyId, count + 1);
+    reply.raw.setMaxListeners(Math.max(reply.raw.getMaxListeners(), MAX_LISTENERS));
     reply.raw.once('close', () => this.leave(apiKeyId, controller));
     if (reply.raw.destroyed) this.leave(apiKeyId, controller);
     return controller.signal;

@@ -25,6 +25,9 @@ const QUALITIES = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', '
 /** Their nearest value of ours. */
 const NEAREST_QUALITY: Readonly<Record<string, string>> = { hd: 'high', xhigh: 'high', max: 'high' };
 
+/** Models of OpenAI's that answered a URL by default: their clients read nothing else. */
+const ANSWERED_BY_URL: readonly unknown[] = ['dall-e-2', 'dall-e-3'];
+
 const NOT_HERE = {
   complexity: 'Leave it out.',
   frame_count: 'Only still pictures are made here; use POST /v1/videos.',
@@ -65,7 +68,7 @@ export function translateImages(
   const safetyIdentifier = readMetadata(fields, translation);
   passOurs(fields, translation);
   passExtra(fields, model, translation);
-  const answer = readAnswer(fields);
+  const answer = readAnswer(fields, given.model);
   fields.refuse({ ...NOT_HERE, ...(images !== null && NOT_IN_EDITS) });
   fields.refuseUnknown();
   return {
@@ -114,9 +117,13 @@ function readIgnored(fields: Fields, { approximations }: Translation, isEdit: bo
   }
 }
 
-function readAnswer(fields: Fields): Pick<ImageRequest, 'responseFormat' | 'stream' | 'partialImages'> {
-  const responseFormat = (fields.choice('response_format', ['b64_json', 'url']) ?? 'b64_json') as 'b64_json' | 'url';
+function readAnswer(
+  fields: Fields,
+  askedModel: unknown,
+): Pick<ImageRequest, 'responseFormat' | 'stream' | 'partialImages'> {
   const stream = fields.flag('stream') ?? false;
+  const byDefault = ANSWERED_BY_URL.includes(askedModel) && !stream ? 'url' : 'b64_json';
+  const responseFormat = (fields.choice('response_format', ['b64_json', 'url']) ?? byDefault) as 'b64_json' | 'url';
   const partialImages = fields.integer('partial_images', 0, 3) ?? 0;
   if (stream && responseFormat === 'url') {
     throw invalid(

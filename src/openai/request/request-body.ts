@@ -52,10 +52,14 @@ export async function readBody(request: FastifyRequest & GuardedRequest, path: s
   }
 }
 
-/** Text parts as the type of their field; `input_reference[image_url]` and `metadata[key]` as objects. */
+/**
+ * Text parts as the type of their field; `input_reference[image_url]` and `metadata[key]` as objects. An empty one is
+ * left out: forms have no null.
+ */
 function fieldsOf({ fields }: Form): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const [name, text] of fields) {
+    if (text === '') continue;
     const [, outer, inner] = NESTED.exec(name) ?? [];
     if (outer === undefined || inner === undefined) put(read, name, name, typed(name, text));
     else {

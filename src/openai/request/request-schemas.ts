@@ -13,7 +13,7 @@ const IMAGES = {
     quality: text('auto, low, medium or high'),
     output_format: text('png, jpeg or webp'),
     output_compression: { type: 'integer', description: '0 to 100, for jpeg and webp' },
-    response_format: text('b64_json or url'),
+    response_format: text('b64_json or url; when left out b64_json, for dall-e-2 and dall-e-3 url'),
     stream: { type: 'boolean', description: 'answer with server-sent events' },
     partial_images: { type: 'integer', description: '0 to 3: most partial pictures of a stream' },
   },

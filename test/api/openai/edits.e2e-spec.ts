@@ -83,7 +83,7 @@ describe('edits of the openai client', () => {
     'take files named %s, and text parts as the type of their field',
     async (name) => {
       const names = name === 'image[0]' ? ['image[1]', 'image[0]'] : [name, name];
-      const reply = await send(formOf(['prompt', 'Make it blue'], ['n', '2'], ['metadata[order]', '7'], ['size', '1024x1024'], [names[0]!, photos[1]!], [names[1]!, photos[0]!])); // prettier-ignore
+      const reply = await send(formOf(['prompt', 'Make it blue'], ['n', '2'], ['metadata[order]', '7'], ['size', '1024x1024'], ['model', ''], ['quality', ''], [names[0]!, photos[1]!], [names[1]!, photos[0]!])); // prettier-ignore
       const body = (await reply.json()) as { data: object[]; task_id: string };
       expect([reply.status, body.data?.length]).toEqual([200, 2]);
       const order = name === 'image[0]' ? [0, 1] : [1, 0];

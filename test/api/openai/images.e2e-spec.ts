@@ -39,6 +39,13 @@ describe('the images of the openai client', () => {
     expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
   });
 
+  it.each(['dall-e-2', 'dall-e-3'])('come as links where their clients read nothing else: %s', async (model) => {
+    const { data } = await openai.images.generate({ model, prompt: 'An old boat' });
+    expect(data![0]).toEqual({ url: expect.stringMatching(/^http/) });
+    const asked = await openai.images.generate({ model, prompt: 'An old boat', response_format: 'b64_json' });
+    expect(asked.data![0]!.b64_json!.length).toBeGreaterThan(1_000);
+  });
+
   it.each([
     ['1792x1024', { size: '2048x1152' }, [{ param: 'size', requested: '1792x1024', used: '2048x1152' }]],
     ['512x512', { size: '1024x1024' }, [{ param: 'size', requested: '512x512', used: '1024x1024' }]],

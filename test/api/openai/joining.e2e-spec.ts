@@ -304,6 +304,7 @@ describe('a call that is cut and repeated by the client buys once', () => {
     expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([503, 'true']);
     held.end();
     await closed;
+    expect(service.output()).not.toContain('listeners added');
   });
 
   /** The first creation of a key inserts its counters. */
