@@ -103,14 +103,7 @@ describe('the catalogue', () => {
       const ajv = new Ajv2020({ strict: true, formats: { image: true } });
       expect(ajv.validateSchema(model.parameters)).toBe(true);
       const validate = ajv.compile(model.parameters);
-      expect(
-        validate({
-          model: id,
-          prompt: 'a cat',
-          ...row.defaults,
-          ...(row.kind === 'image' && { output_format: 'webp' }),
-        }),
-      ).toBe(true);
+      expect(validate({ model: id, prompt: 'a cat', ...row.defaults })).toBe(true); // as generated clients send it
       expect(validate({ model: id, prompt: 'a cat', extra: 1 })).toBe(false);
       expect(JSON.parse(JSON.stringify(model.parameters))).toEqual(model.parameters); // JSON loses nothing
     });

@@ -58,6 +58,7 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
       return schema.format === 'image'
         ? fail('invalid_url', `${param} must be ${IMAGE_FORMS}.`)
         : fail('invalid_value', `${param} must not be blank.`);
+    case 'const':
     case 'not':
       return fail(
         fault.schemaPath.includes('/else/') ? 'unsupported_parameter' : 'invalid_value',

@@ -104,6 +104,25 @@ describe('openapi.json', () => {
     expect(schema('TaskOutput').additionalProperties).toBeUndefined();
   });
 
+  it('says of every integer that can pass 2^31 that it has 64 bits', () => {
+    const narrow: string[] = [];
+    const look = (node: any, path: string) => {
+      if (typeof node !== 'object' || node === null) return;
+      const isLarge = node.maximum > 2 ** 31 - 1 || /unix seconds|micro-units/.test(node.description);
+      if ([node.type].flat().includes('integer') && isLarge && !(node.maximum < 2 ** 31) && node.format !== 'int64')
+        narrow.push(path);
+      for (const [key, value] of Object.entries(node)) if (!/^examples?$/.test(key)) look(value, `${path}/${key}`);
+    };
+    look(document, '');
+    expect(narrow).toEqual([]);
+  });
+
+  it('has tags that endpoints and the events they get do not share', () => {
+    const ofEvents = Object.values<any>(document.webhooks).map(({ post }) => post.tags);
+    const ofRoutes = operations.flatMap(([, { tags }]) => tags);
+    expect(ofEvents.flat().filter((tag: string) => ofRoutes.includes(tag))).toEqual([]);
+  });
+
   it('has content for every answer that has a body', () => {
     const empty = operations.filter(([name, { responses }]) =>
       Object.entries(responses).some(

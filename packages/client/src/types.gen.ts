@@ -973,6 +973,18 @@ export type DeletedTask = {
     deleted: boolean;
 };
 
+export type DeletedVideo = {
+    /**
+     * identifier that the video had
+     */
+    id: string;
+    object: 'video.deleted';
+    /**
+     * always true
+     */
+    deleted: boolean;
+};
+
 export type DeliveryOutcome = 'delivered' | 'failed' | 'waiting';
 
 export type DispatchCounts = {

@@ -21,7 +21,7 @@ export const ActorTypeChoice = defineChoice('AuditActorType', ACTOR_TYPES, 'Who 
 export class AuditEventView {
   @ApiField.string('identifier', { example: 'aud_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('audit_event') object: 'audit_event';
-  @ApiField.integer('unix seconds') created_at: number;
+  @ApiField.long('unix seconds') created_at: number;
   @ApiField.oneOf(AuditActionChoice, 'what was done') action: AuditAction;
   @ApiField.oneOf(ActorTypeChoice, 'who did it: an API key, the command line, or the service at its start')
   actor_type: ActorType;

@@ -152,6 +152,7 @@ describe('a creation request', () => {
       ...[...others, 'Prompt', 'seeds'].map((name) => ({ model: id, prompt: 'a fox', [name]: 'x' })),
     ];
     const rules = [
+      { output_compression: 100 },
       { output_compression: 50 },
       { output_compression: 50, output_format: 'png' },
       { reference_mode: 'first_frame' },

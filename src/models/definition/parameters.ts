@@ -4,7 +4,7 @@ export type Scalar = string | number | boolean;
 export interface ParameterSchema {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly description: string;
-  readonly const?: string;
+  readonly const?: Scalar;
   readonly enum?: readonly Scalar[];
   readonly default?: Scalar;
   readonly minimum?: number;
@@ -30,7 +30,7 @@ export interface ParameterCondition {
 
 /** What a rule asks for: parameters that are required, and, with `not`, others that are excluded. */
 interface ParameterDemand {
-  readonly properties?: Readonly<Record<string, { not?: object; description?: string }>>;
+  readonly properties?: Readonly<Record<string, { not?: object; const?: Scalar; description?: string }>>;
   readonly required?: readonly string[];
 }
 
@@ -132,7 +132,8 @@ export function isAllowed(name: string, schema: ParametersSchema, values: Readon
   if (needs.some((other) => values[other] === undefined)) return false;
   return rulesOf(schema).every((rule) => {
     const branch = holds(rule.if, values) ? rule.then : rule.else;
-    return branch?.properties?.[name]?.not === undefined;
+    const { not, const: only } = branch?.properties?.[name] ?? {};
+    return not === undefined && only === undefined;
   });
 }
 

@@ -1,3 +1,5 @@
+import { COMPONENT } from '../../platform/schema/component.ts';
+
 /** The fields of requests for people and client generators. What a model takes exactly is in `GET /v1/models`. */
 
 const text = (description: string) => ({ type: 'string', description });
@@ -65,12 +67,13 @@ const binary = { schema: { type: 'string', format: 'binary' } };
 export const VIDEO_BYTES = { 'video/mp4': binary, 'image/webp': binary };
 
 export const DELETED_VIDEO = {
+  [COMPONENT]: 'DeletedVideo',
   type: 'object',
   required: ['id', 'object', 'deleted'],
   properties: {
     id: text('identifier that the video had'),
     object: { type: 'string', const: 'video.deleted' },
-    deleted: { type: 'boolean', const: true },
+    deleted: { type: 'boolean', description: 'always true' }, // some generators make a text of a constant
   },
 } as object;
 
@@ -78,7 +81,7 @@ const PICTURES = {
   type: 'object',
   required: ['created', 'data', 'task_id'],
   properties: {
-    created: { type: 'integer', description: 'unix seconds' },
+    created: { type: 'integer', format: 'int64', description: 'unix seconds' },
     data: {
       type: 'array',
       items: { type: 'object', properties: { b64_json: text('the picture'), url: text('a signed link') } },

@@ -6,7 +6,7 @@ import { addErrorResponses, errorExamples, errorSchemas, exampleRefs, NOT_OF_A_R
 import { SCOPE_KEY } from './faults.ts';
 import { headerRefs, HEADERS } from './headers.ts';
 import { splitVariants } from './variants.ts';
-import { addWebhooks } from './webhooks.ts';
+import { addWebhooks, WEBHOOK_EVENTS } from './webhooks.ts';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ROOT_FOLDER } from '../config/root-folder.ts';
@@ -118,6 +118,7 @@ export const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Batches', 'Create many generations at once, and read their results.'],
   ['Usage', 'What tasks used and cost.'],
   ['Webhooks', 'Receive signed events when tasks end.'],
+  [WEBHOOK_EVENTS, 'What the service sends to your endpoints.'],
   ['API keys', 'Create, limit, rotate and revoke keys.'],
   ['Sessions', 'Sign a browser in with a key, and out.'],
   ['OpenAI-compatible', 'The image and video routes of OpenAI, for clients that are built for them.'],

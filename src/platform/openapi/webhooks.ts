@@ -2,6 +2,8 @@ import { ApiExtension } from '@nestjs/swagger';
 import { type Json, refTo } from '../schema/component.ts';
 
 const WEBHOOK = 'x-webhook';
+/** Not the tag of the endpoints: generators make one class of a tag, and would lose one of the two. */
+export const WEBHOOK_EVENTS = 'Webhook events';
 
 /** The class is the body of this event, which the service sends to webhook endpoints. */
 export const WebhookBody = (type: string, summary: string): ClassDecorator =>
@@ -33,7 +35,7 @@ export function addWebhooks(document: Json): void {
       post: {
         operationId: `receive${name}`,
         summary,
-        tags: ['Webhooks'],
+        tags: [WEBHOOK_EVENTS],
         parameters: PARAMETERS,
         requestBody: { required: true, content: { 'application/json': { schema: refTo(name) } } },
         responses: {

@@ -97,7 +97,7 @@ export const ApiField = {
   long: (description: string, options: IntegerOptions = {}) =>
     field(description, options, {
       graphql: () => LongScalar,
-      openApi: { type: 'integer', minimum: options.min, maximum: options.max },
+      openApi: { type: 'integer', format: 'int64', minimum: options.min, maximum: options.max },
       checks: checks.integer(options),
     }),
   number: (description: string, options: BoundedOptions = {}) =>
