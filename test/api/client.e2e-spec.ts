@@ -156,13 +156,13 @@ describe('following', () => {
       fetch: breaking(async (url, init, send) => {
         if (!events(url)) return send(url, init);
         resumed.push(new Headers(init.headers).get('last-event-id'));
-        const response = await send(url, init);
-        return resumed.length < 4 ? cutAfter(800, response) : response;
+        if (resumed.length === 3) await darkroom.run(/task_\w+/.exec(url)![0]).cancel();
+        return cutAfter(800, await send(url, init));
       }),
     });
-    const run = await cutting.generate({ ...CAT, prompt: '#delay:3 A cat' });
-    expect((await run.wait()).status).toBe('succeeded');
-    expect(resumed.length).toBeGreaterThan(1);
+    const run = await cutting.generate({ ...CAT, prompt: '#hang A cat' });
+    await expect(run.wait()).rejects.toBeInstanceOf(TaskFailedError);
+    expect(resumed.slice(0, 2)).toEqual([null, expect.any(String)]);
   });
 
   it.each([

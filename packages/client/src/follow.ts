@@ -10,10 +10,10 @@ export interface Followed<State> {
   events: string | null;
   isFinal: (state: State) => boolean;
   /**
-   * Reads the present state, and may wait for a change. Null if there is nothing but the stream; one of the two is
-   * there.
+   * Reads the present state. Null if there is nothing but the stream; one of the two is there.
+   * @param waits whether it may wait for a change, because no stream will show that
    */
-  read: ((signal?: AbortSignal) => Promise<State>) | null;
+  read: ((signal: AbortSignal | undefined, waits: boolean) => Promise<State>) | null;
   /** How long the service may be away. */
   patienceMs?: number;
 }
@@ -23,9 +23,13 @@ const PATIENCE_MS = 300_000;
 /** The first state of one thing comes at once, unless a proxy keeps streams back. */
 const FIRST_EVENT_MS = 10_000;
 
+/** Streams in a row that delivered nothing while reads were answered. Then only reads are left. */
+const MAX_FAILED_STREAMS = 2;
+
 /**
  * Every state of something until its final one, over a stream of events that is resumed where it broke, or by reads
- * where streams do not work. Survives a service that restarts.
+ * where streams do not work. Each second try of a broken stream is a read: a proxy may cut or refuse streams alone.
+ * Survives a service that restarts.
  * @throws DarkroomError when the service refuses, or has been away for five minutes
  */
 export async function* follow<State>(
@@ -35,37 +39,40 @@ export async function* follow<State>(
 ): AsyncGenerator<State> {
   const { events, read, isFinal, patienceMs = PATIENCE_MS } = followed;
   let resume: string | null = null;
-  /** Until a stream delivers nothing; then reads take its place. */
-  let streamsWork = events !== null;
+  let failedStreams = 0;
+  /** The last try was a stream that broke or delivered nothing. */
+  let isBroken = false;
   let failures = 0;
   let awaySince: number | null = null;
   for (;;) {
-    const streams = events !== null && (read === null || streamsWork);
+    const tryStreams = events !== null && (read === null || failedStreams < MAX_FAILED_STREAMS);
+    const streams: boolean = tryStreams && !(read && isBroken);
     let delivered = false;
     try {
       const states: AsyncIterable<{ id: string | null; state: State }> = streams
-        ? stream<State>(transport, { events, firstMs: read ? FIRST_EVENT_MS : undefined }, resume, signal)
-        : once(read!(signal));
+        ? stream<State>(transport, { events: events!, firstMs: read ? FIRST_EVENT_MS : undefined }, resume, signal)
+        : once(read!(signal, !tryStreams));
       for await (const { id, state } of states) {
         [delivered, failures, awaySince, resume] = [true, 0, null, id ?? resume];
         yield state;
         if (isFinal(state)) return;
       }
-      if (streams && !delivered) {
-        streamsWork = false;
-        // A stream that is resumed after its final event is empty: only a read shows that state.
-        const state = await read?.(signal);
-        if (state !== undefined) yield state;
-        if (state !== undefined && isFinal(state)) return;
-      }
-      if (streams) await sleep(backoffMs(0), signal);
+      // A stream that is resumed after its final event is empty: only a read shows that state.
+      isBroken = streams && !delivered;
+      if (streams) failedStreams = delivered ? 0 : failedStreams + 1;
+      if (streams && (delivered || read === null)) await sleep(backoffMs(0), signal);
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof DarkroomError && !error.retryable) throw error;
+      const isRefused = error instanceof DarkroomError && !error.retryable;
+      if (isRefused && !(streams && read)) throw error; // a refused stream may be the doing of a proxy: the read tells
       awaySince ??= Date.now();
       if (Date.now() - awaySince > patienceMs) throw error;
-      if (!delivered && !(error instanceof ConnectionError)) streamsWork = false; // silent, or one stream too many
-      await sleep(backoffMs(failures++), signal);
+      // Without a read in between, a service that is away looks like a stream that is.
+      if (streams)
+        failedStreams = delivered ? 0 : failedStreams + (error instanceof ConnectionError ? 1 : MAX_FAILED_STREAMS);
+      else failedStreams = 0;
+      isBroken = streams;
+      if (!isRefused) await sleep(backoffMs(failures++), signal);
     }
   }
 }

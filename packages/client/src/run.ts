@@ -76,9 +76,9 @@ export class Run implements AsyncIterable<Task> {
       yield this.task;
       return;
     }
-    const read = (given?: AbortSignal) =>
+    const read = (given: AbortSignal | undefined, waits: boolean) =>
       this.transport.json<Task>('GET', this.path, {
-        query: { wait: READ_WAIT_S },
+        query: waits ? { wait: READ_WAIT_S } : {},
         timeoutMs: READ_TIMEOUT_MS,
         signal: given,
       });

@@ -91,9 +91,9 @@ export class DarkroomTask extends Base {
   private async read(signal: AbortSignal): Promise<void> {
     try {
       const { transport, path, query, events } = this.source();
-      const read = (given?: AbortSignal) =>
+      const read = (given: AbortSignal | undefined, waits: boolean) =>
         transport.json<Task>('GET', path, {
-          query: { ...query, wait: READ_WAIT_S },
+          query: { ...query, ...(waits && { wait: READ_WAIT_S }) },
           timeoutMs: READ_TIMEOUT_MS,
           signal: given,
         });

@@ -64,8 +64,8 @@ export class BatchRun implements AsyncIterable<Batch> {
       yield this.batch;
       return;
     }
-    const read = async (given?: AbortSignal) => {
-      await sleep(READ_PAUSE_MS, given);
+    const read = async (given: AbortSignal | undefined, waits: boolean) => {
+      if (waits) await sleep(READ_PAUSE_MS, given);
       return this.transport.json<Batch>('GET', this.path, { signal: given });
     };
     const followed = { id: this.id, events: `${this.path}/events`, isFinal, read };
