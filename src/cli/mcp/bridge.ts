@@ -60,8 +60,10 @@ export class Bridge {
         if (!controller.signal.aborted) this.write(shown);
       }
     } catch (error) {
-      if (error instanceof BadImage) this.write(toolFailure(message.id, error.param, error.message));
-      else this.write(rpcError(message.id, (error as Error).message));
+      if (error instanceof BadImage) {
+        const { param, message: text } = error;
+        this.write(toolFailure(message.id, { code: 'invalid_value', param, message: text }));
+      } else this.write(rpcError(message.id, (error as Error).message));
     } finally {
       if (this.open.get(message.id) === controller) this.open.delete(message.id);
     }

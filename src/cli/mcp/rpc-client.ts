@@ -1,5 +1,6 @@
 import { Agent, fetch, type Response } from 'undici';
 import { failureText } from '../terminal/failure-text.ts';
+import { answerWhenAway, hasOldTools, TOOLS_CHANGED } from './answer-when-away.ts';
 import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 
 const META = 'io.modelcontextprotocol/protocolVersion';
@@ -19,6 +20,7 @@ export class RpcClient {
   private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   /** Of the handshake, which earlier revisions begin with. */
   private negotiated: string | undefined;
+  private hasOldTools = false;
 
   constructor(
     base: string,
@@ -32,7 +34,10 @@ export class RpcClient {
     return this.negotiated === undefined || this.negotiated >= WITH_LINKS;
   }
 
-  /** Yields what the server answers; a failure is an answer too. Nothing when the signal aborts. */
+  /**
+   * Yields what the server answers; a failure is an answer too. Nothing when the signal aborts. A service that is away
+   * answers too: it is asked again with each message.
+   */
   async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
     try {
       const response = await fetch(this.url, {
@@ -42,13 +47,19 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
+      if (response.status >= 502) throw new Error(`it answers ${response.status}`); // it, or a proxy before it
+      if (this.hasOldTools) yield TOOLS_CHANGED;
+      this.hasOldTools = false;
       for await (const answer of answersOf(response, message)) {
         this.noteHandshake(message, answer);
         yield answer;
       }
     } catch (error) {
       if (signal.aborted || !isRequest(message)) return;
-      yield rpcError(message.id, `${this.url} cannot be reached: ${failureText(error)}`);
+      this.hasOldTools ||= hasOldTools(message);
+      const answer = answerWhenAway(message, `${this.url} cannot be reached: ${failureText(error)}.`);
+      this.noteHandshake(message, answer);
+      yield answer;
     }
   }
 

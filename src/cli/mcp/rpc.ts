@@ -26,12 +26,15 @@ export const rpcError = (id: RpcMessage['id'], message: string, data?: unknown, 
 });
 
 /** A failed call of a tool, which an agent can read, in the form that the service uses. */
-export const toolFailure = (id: RpcMessage['id'], param: string, message: string): RpcMessage => ({
+export const toolFailure = (
+  id: RpcMessage['id'],
+  error: { code: string; param: string | null; message: string },
+): RpcMessage => ({
   jsonrpc: '2.0',
   id: id ?? null,
   result: {
     resultType: 'complete',
-    content: [{ type: 'text', text: JSON.stringify({ error: { code: 'invalid_value', param, message } }) }],
+    content: [{ type: 'text', text: JSON.stringify({ error }) }],
     isError: true,
   },
 });

@@ -36,13 +36,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (key = service.api.key!) =>
+const start = (key = service.api.key!, url = service.baseUrl) =>
   new StdioClientTransport({
     command: process.execPath,
-    args: [DARKROOM, 'mcp', '--url', service.baseUrl, '--out', 'out'],
+    args: [DARKROOM, 'mcp', '--url', url, '--out', 'out'],
     env: { PATH: process.env.PATH!, DARKROOM_API_KEY: key },
     cwd: folder,
   });
+
+it.each(ERAS)('darkroom mcp starts without its service in the %s era, and its tools say so', async (era) => {
+  const nowhere = 'http://127.0.0.1:9'; // the port of no service
+  const client = await mcpClient(era, start(service.api.key!, nowhere));
+  const { tools } = await client.listTools();
+  expect(tools).toHaveLength(8);
+  const failed = (await client.callTool({ name: 'list_models', arguments: {} })) as CallToolResult;
+  expect([failed.isError, faultOf(failed).code]).toEqual([true, 'connection_failed']);
+  await client.close();
+});
 
 describe.each(ERAS)('darkroom mcp with the official client in the %s era', (era: Era) => {
   let client: Client;
