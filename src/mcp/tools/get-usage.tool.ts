@@ -44,6 +44,6 @@ function textOf({ data, totals, currency }: UsagePageView, days: number): string
   const line = ({ model, tasks, images, video_seconds: seconds, cost_micros: micros }: UsageResultView) =>
     `- ${model}: ${tasks} tasks, ${images} images, ${seconds} s of video, ${cost(micros)}`;
   const unpriced = totals.unpriced_tasks > 0 ? ` ${totals.unpriced_tasks} tasks have no price.` : '';
-  const total = `${totals.tasks} tasks in ${days} days cost ${cost(totals.cost_micros)}.${unpriced}`;
+  const total = `${totals.tasks} ${totals.tasks === 1 ? 'task' : 'tasks'} in ${days === 1 ? 'one day' : `${days} days`} cost ${cost(totals.cost_micros)}.${unpriced}`;
   return [total, ...data.flatMap(({ results }) => results.map(line))].join('\n');
 }

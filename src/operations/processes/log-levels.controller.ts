@@ -1,7 +1,9 @@
-import { Body, Controller, Get, Header, Put } from '@nestjs/common';
+import { Body, Controller, Get, Header, Put, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { LogLevelsService } from './log-levels.service.ts';
 import { LogLevelsView, SetLogLevelsInput } from './log-levels.view.ts';
 
@@ -23,7 +25,12 @@ export class LogLevelsController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Set the log levels of all processes', operationId: 'setLogLevels' })
   @ApiOkResponse({ type: LogLevelsView })
-  set(@Body() input: SetLogLevelsInput, @CurrentActor() actor: Actor): Promise<LogLevelsView> {
+  set(
+    @Req() { body }: FastifyRequest,
+    @Body() input: SetLogLevelsInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<LogLevelsView> {
+    requireJsonObject(body); // without one all levels would be reset
     return this.service.set(input, actor);
   }
 }

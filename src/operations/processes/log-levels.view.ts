@@ -11,6 +11,8 @@ export const LogLevelChoice = defineChoice('LogLevel', LOG_LEVELS, 'From the mos
   description: 'The log levels of all processes. What is left out goes back to the configuration.',
 })
 export class SetLogLevelsInput {
+  /** Without one all levels would be reset. */
+  static readonly needsBody = true;
   @ApiField.oneOf(LogLevelChoice, 'the least severe level that is logged, in place of LOG_LEVEL', {
     optional: true,
     nullable: true,

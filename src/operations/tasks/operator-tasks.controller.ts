@@ -2,6 +2,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@ne
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { TaskTimelineView } from '../../tasks/insight/timeline.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
@@ -10,12 +11,24 @@ import {
   FailTasksInput,
   ListOperatorTasksQuery,
   ManyTasksInput,
+  type OperatorTaskFilter,
   TasksChangedView,
 } from './operator-tasks.inputs.ts';
 import { OperatorTasks } from './operator-tasks.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
+
+/**
+ * In a list null means left out. Here it would widen what is changed, where a client has lost the value of a variable.
+ * @throws ApiError invalid_type
+ */
+function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {
+  const lost = Object.entries(filter).find(([, value]) => value === null);
+  if (!lost) return filter;
+  const param = `filter.${lost[0]}`;
+  throw new ApiError('invalid_type', { param, message: `${param} is null: give a value, or leave it out.` });
+}
 
 const TaskId = ApiParam({ name: 'task_id', schema: { type: 'string' } });
 
@@ -43,7 +56,7 @@ export class OperatorTasksController {
   @ApiOperation({ summary: 'Cancel unfinished tasks of all API keys', operationId: 'cancelOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   cancelMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(filter, { type: 'cancel' }, actor);
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'cancel' }, actor);
   }
 
   @Post('release')
@@ -52,7 +65,7 @@ export class OperatorTasksController {
   @ApiOperation({ summary: 'Take running tasks away from their workers', operationId: 'releaseOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   releaseMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(filter, { type: 'release' }, actor);
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'release' }, actor);
   }
 
   @Post('fail')
@@ -61,7 +74,7 @@ export class OperatorTasksController {
   @ApiOperation({ summary: 'End unfinished tasks with an error', operationId: 'failOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   failMany(@Body() { filter, code }: FailTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(filter, { type: 'fail', code }, actor);
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'fail', code }, actor);
   }
 
   @Get(':task_id')

@@ -56,8 +56,10 @@ function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   return Object.fromEntries(fields.filter(([name, field]) => field !== null || kept.includes(name)));
 }
 
+/** Without a body an input is empty, unless the class says in a static `needsBody` that it must be sent. */
 function validate(metatype: Type<object>, value: unknown): object {
-  const plain = value === undefined ? {} : requireJsonObject(value);
+  const { needsBody = false } = metatype as { needsBody?: boolean };
+  const plain = value === undefined && !needsBody ? {} : requireJsonObject(value);
   const isEmpty = Object.keys(plain).length === 0;
   if (isEmpty && EMPTY_IS_VALID.has(metatype)) return new metatype();
   const maps = textMapsOf(metatype);
