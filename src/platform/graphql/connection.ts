@@ -30,18 +30,20 @@ export class PageInfo {
  * Call it once per type, because names are unique in a schema.
  */
 export function connectionOf<Node extends object>(node: new () => Node, name: string): new () => Connection<Node> {
-  @ObjectType(`${name}Edge`, { description: `A ${name} and its position in the list.` })
+  @ObjectType(`${name}Edge`, { description: `${articleOf(name)} ${name} and its position in the list.` })
   class NodeEdge {
     @ApiField.string('position in the list, for `after`') cursor: string;
     @ApiField.object(() => node, 'the entry at this position') node: Node;
   }
-  @ObjectType(`${name}Connection`, { description: `One page of a list of ${name} objects.` })
+  @ObjectType(`${name}Connection`, { description: `A page of a list of ${name} objects.` })
   class NodeConnection {
     @ApiField.list(() => NodeEdge, 'the entries of this page, in order') edges: NodeEdge[];
     @ApiField.object(() => PageInfo, 'the position of this page in the list') page_info: PageInfo;
   }
   return NodeConnection;
 }
+
+const articleOf = (name: string): string => (/^[AEIOU]/.test(name) ? 'An' : 'A');
 
 /** @param after the requested cursor; it names an entry, so if it is given, at least one entry precedes this page */
 export function toConnection<Node>(

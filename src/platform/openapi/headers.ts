@@ -20,7 +20,7 @@ export const HEADERS = {
   },
   ETag: text('The state of what was read; send it as `If-None-Match`.'),
   'Model-Version': text(
-    'The version of the model as it is loaded now; another than the one of the body: it has changed.',
+    'The version of the model as it is loaded now. If it differs from the one in the body, the model has changed.',
   ),
   'Preference-Applied': text('The `Prefer` that was followed.'),
 } as const satisfies Record<string, Json>;

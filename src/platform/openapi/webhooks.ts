@@ -39,8 +39,10 @@ export function addWebhooks(document: Json): void {
         parameters: PARAMETERS,
         requestBody: { required: true, content: { 'application/json': { schema: refTo(name) } } },
         responses: {
-          '2XX': { description: 'Received. Every other answer, and none within 15 s, is tried again.' },
-          '410': { description: 'Gone: the endpoint is disabled.' },
+          '2XX': {
+            description: 'The event is received. After any other answer, or none within 15 s, it is sent again.',
+          },
+          '410': { description: 'The receiver is gone: the endpoint is disabled.' },
         },
         security: [],
       },

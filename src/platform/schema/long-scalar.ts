@@ -3,7 +3,7 @@ import { GraphQLError, GraphQLScalarType, Kind, print } from 'graphql';
 /** For times and sizes: GraphQL's `Int` ends at 2^31 - 1, which unix seconds pass in 2038 and bytes at 2 GiB. */
 export const LongScalar = new GraphQLScalarType<number, number>({
   name: 'Long',
-  description: 'An integer up to 2^53 - 1, such as a time in unix seconds.',
+  description: 'An integer up to 2^53 - 1, such as a time in unix seconds, which an Int cannot hold after 2038.',
   serialize: (value) => toLong(value, String(value)),
   parseValue: (value) => toLong(value, String(value)),
   parseLiteral: (node) => toLong(node.kind === Kind.INT ? Number(node.value) : null, print(node)),

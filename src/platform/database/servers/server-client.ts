@@ -62,7 +62,7 @@ export class ServerClient extends Client {
     this.wasPrimary = this.role === 'primary';
     if (!this.isPrimaryWanted || this.wasPrimary) return undefined;
     this.connection.stream.destroy();
-    const message = `${this.host}:${this.port} takes no writes: it is ${WORDS[this.role]}.`;
+    const message = `${this.host}:${this.port} accepts no writes: it is ${WORDS[this.role]}.`;
     return Object.assign(new Error(message), { code: READ_ONLY });
   }
 
