@@ -44,7 +44,11 @@ export const ERRORS = {
   },
   duplicate_key: { status: 400, type: 'invalid_request_error', message: 'A JSON object contains the same key twice.' },
   json_too_deep: { status: 400, type: 'invalid_request_error', message: 'The JSON is nested deeper than 32 levels.' },
-  invalid_multipart: { status: 400, type: 'invalid_request_error', message: 'The form is malformed or over a limit.' },
+  invalid_multipart: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The form is malformed, or exceeds a limit.',
+  },
   invalid_image: {
     status: 400,
     type: 'invalid_request_error',
@@ -89,7 +93,7 @@ export const ERRORS = {
   origin_not_allowed: {
     status: 403,
     type: 'permission_error',
-    message: 'Pages of this origin, or calls by this host name, are not allowed here; programs send an API key.',
+    message: 'Pages of this origin, or requests to this host name, are not allowed here. Programs send an API key.',
   },
   /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
@@ -101,7 +105,7 @@ export const ERRORS = {
   file_quota_exceeded: {
     status: 403,
     type: 'permission_error',
-    message: 'Your files take as much space as this API key may use; delete some.',
+    message: 'Your files take all the space that this API key may use. Delete some.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
@@ -173,14 +177,14 @@ export const ERRORS = {
   variant_not_available: {
     status: 404,
     type: 'not_found_error',
-    message: 'This file does not exist for this video.',
+    message: 'This video has no such file.',
   },
   task_unfinished: {
     status: 409,
     type: 'invalid_request_error',
     message: 'The task is not final yet.',
   },
-  task_not_running: { status: 409, type: 'invalid_request_error', message: 'No worker runs this task.' },
+  task_not_running: { status: 409, type: 'invalid_request_error', message: 'This task is not running.' },
   result_not_ready: { status: 409, type: 'invalid_request_error', message: 'The task has no result.' },
 
   ...FAILED_TASK_ERRORS,
