@@ -91,13 +91,14 @@ export class ApiKeysController {
   @HttpCode(204)
   @Fails('api_key_not_found')
   @ApiOperation({
-    summary: 'Revoke an API key and end its queued tasks; with `erase`, erase everything that it has brought',
+    summary:
+      'Revoke an API key and end its queued tasks; with `erase`, erase everything that was sent with it or made for it',
     operationId: 'revokeApiKey',
   })
   @ApiNoContentResponse()
   @ApiAcceptedResponse({
     type: ErasureView,
-    description: 'With `erase`: the erasure, which goes on in the background.',
+    description: 'With `erase`: the erasure. It goes on in the background.',
   })
   async revoke(
     @Param('id') id: string,
@@ -110,10 +111,16 @@ export class ApiKeysController {
       return undefined;
     }
     if (keep_tasks) {
-      throw new ApiError('invalid_value', { param: 'keep_tasks', message: 'An erasure keeps no tasks.' });
+      throw new ApiError('invalid_value', {
+        param: 'keep_tasks',
+        message: 'An erasure deletes all tasks, so keep_tasks cannot be true.',
+      });
     }
     if (children) {
-      throw new ApiError('invalid_value', { param: 'children', message: 'An erasure is of one key: erase each.' });
+      throw new ApiError('invalid_value', {
+        param: 'children',
+        message: 'An erasure erases one key: erase each key by itself.',
+      });
     }
     const erasure = toErasureView(await this.erasures.start(id, by));
     void reply.code(202).header('location', `/v1/erasures/${erasure.id}`);

@@ -86,7 +86,7 @@ export class ApiKeysResolver {
       type: () => Boolean,
       nullable: true,
       description:
-        'whether the keys that it has created are revoked too, and those that they have created; false when left out',
+        'whether the keys below it are revoked too: those that it has created, and theirs in turn; false when left out',
     })
     children: boolean | null | undefined,
     @CurrentActor() by: Actor,

@@ -21,8 +21,8 @@ export class ViewerResolver {
 
   @ResolveField(() => String, {
     description:
-      'Address of the deployment that the key belongs to, such as https://darkroom.example.com. For what cannot be routed ' +
-      'by the key, such as a WebSocket without an Authorization header.',
+      'Address of the deployment that has this key, such as https://darkroom.example.com. Clients need it where they cannot ' +
+      'be routed by the key, such as for a WebSocket without an Authorization header.',
   })
   endpoint(): string {
     return this.config.publicUrl;

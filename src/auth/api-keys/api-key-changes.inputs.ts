@@ -56,13 +56,15 @@ export class RevokeApiKeyQuery {
   keep_tasks?: boolean;
 
   @ApiField.boolean(
-    'whether the keys that it has created are revoked too, and those that they have created; false when left out',
+    'whether the keys below it are revoked too: those that it has created, and theirs in turn; false when left out',
     { optional: true },
   )
   @Transform(toBoolean)
   children?: boolean;
 
-  @ApiField.boolean('whether everything that the key has brought is erased; false when left out', { optional: true })
+  @ApiField.boolean('whether everything that was sent with the key or made for it is erased; false when left out', {
+    optional: true,
+  })
   @Transform(toBoolean)
   erase?: boolean;
 }

@@ -25,7 +25,9 @@ export class ApiKeyView {
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
   hint: string;
   @ApiField.long('unix seconds') created_at: number;
-  @ApiField.string('the API key that created it; null: none, or one of an earlier release', { nullable: true })
+  @ApiField.string('the API key that created it. null: it was created without a key, or by an earlier release', {
+    nullable: true,
+  })
   created_by: string | null;
   @ApiField.long('unix seconds; null: never', { nullable: true }) expires_at: number | null;
   @ApiField.long('unix seconds, accurate to about a minute; null: not used yet', { nullable: true })

@@ -27,13 +27,14 @@ export class AuditEventView {
   actor_type: ActorType;
   @ApiField.string('the acting API key; null for the others', { nullable: true }) actor_id: string | null;
   @ApiField.oneOf(TargetChoice, 'what was changed') target_type: AuditTarget;
-  @ApiField.string('its id; of several tasks `filter`, of a place of providers its number') target_id: string;
+  @ApiField.string('its id; `filter` for an act on several tasks; for a place of a provider, its number')
+  target_id: string;
   @ApiField.string('address of the client; null without a request', { nullable: true }) ip: string | null;
   @ApiField.string('the `x-request-id` of the request; null without one', { nullable: true })
   request_id: string | null;
   @ApiField.string('the session of the browser that asked; null when no browser was signed in', { nullable: true })
   session_id: string | null;
-  @ApiField.string('that browser, as it named itself; null without one', { nullable: true })
+  @ApiField.string('the name that this browser gave itself (`User-Agent`); null without one', { nullable: true })
   user_agent: string | null;
   @ApiField.json('the target before the act; null if it is new', { nullable: true })
   before: Record<string, unknown> | null;

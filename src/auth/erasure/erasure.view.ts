@@ -41,7 +41,7 @@ export class ErasureCountsView implements Record<Erased, number> {
   @ApiField.long('audit events that lost names and addresses of the key') audit_events: number;
 }
 
-@ObjectType('Erasure', { description: 'The erasure of everything that an API key has brought.' })
+@ObjectType('Erasure', { description: 'The erasure of everything that was sent with an API key or made for it.' })
 export class ErasureView {
   @ApiField.string('identifier', { example: 'erasure_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('erasure') object: 'erasure';

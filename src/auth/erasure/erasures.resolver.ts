@@ -25,7 +25,8 @@ export class ErasuresResolver {
   }
 
   @Mutation(() => ErasureView, {
-    description: 'Revokes an API key, cancels its tasks, and erases everything that it has brought, in the background.',
+    description:
+      'Revokes an API key, cancels its tasks, and erases everything that was sent with it or made for it, in the background.',
   })
   async eraseApiKey(
     @Args('id', { description: 'identifier of the API key, which may be revoked already' }) id: string,

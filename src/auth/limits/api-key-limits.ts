@@ -87,17 +87,18 @@ export const LIMIT_NAMES = {
 /** The effective limits: those of the key, and the configured defaults for the rest. */
 @ObjectType('ApiKeyLimits', { description: 'The effective limits of an API key.' })
 export class ApiKeyLimitsView {
-  @ApiField.integer('generations created per minute; 0: no limit') creates_per_minute: number;
-  @ApiField.integer('other requests per minute; 0: no limit') reads_per_minute: number;
-  @ApiField.integer('tasks running at once, further tasks wait; 0: no limit') max_running: number;
-  @ApiField.integer('tasks queued at once, further tasks are rejected; 0: no limit') max_queued: number;
-  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit') max_file_bytes: number;
-  @ApiField.long('bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit')
+  @ApiField.integer('generations that may be created in a minute; 0: no limit') creates_per_minute: number;
+  @ApiField.integer('other requests that may be made in a minute; 0: no limit') reads_per_minute: number;
+  @ApiField.integer('tasks that may run at once, further tasks wait; 0: no limit') max_running: number;
+  @ApiField.integer('tasks that may be queued at once, further tasks are rejected; 0: no limit') max_queued: number;
+  @ApiField.long('bytes of uploads that may be stored at once, further uploads are rejected; 0: no limit')
+  max_file_bytes: number;
+  @ApiField.long('bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit')
   max_request_file_bytes: number;
-  @ApiField.integer('share of the starts while tasks of several keys wait: twice the weight, twice the share')
+  @ApiField.integer('how many starts its tasks get while those of several keys wait: twice the weight, twice as many')
   weight: number;
-  @ApiField.number('days that the record of a task is kept, from its creation') task_retention_days: number;
-  @ApiField.number('days that the files of a task are kept, from its end') file_retention_days: number;
+  @ApiField.number('days from its creation for which the record of a task is kept') task_retention_days: number;
+  @ApiField.number('days from its end for which the files of a task are kept') file_retention_days: number;
   @ApiField.object(() => BudgetView, 'what its tasks may cost; null: no bound', { nullable: true })
   budget: BudgetView | null;
 }
@@ -112,24 +113,24 @@ export function toLimitsView(own: ApiKeyLimits, config: Config): ApiKeyLimitsVie
 /** Limits that override the configured ones. 0 = no limit. */
 @InputType('ApiKeyLimitsInput', { description: 'Limits of an API key. 0: no limit.' })
 export class ApiKeyLimitsInput implements ApiKeyLimits {
-  @Limit('generations created per minute') creates_per_minute?: number;
-  @Limit('other requests per minute') reads_per_minute?: number;
-  @Limit('tasks running at once; further tasks wait') max_running?: number;
-  @Limit('tasks queued at once; further tasks are rejected') max_queued?: number;
-  @ApiField.long('bytes of uploads stored at once, further uploads are rejected; 0: no limit', {
+  @Limit('generations that may be created in a minute') creates_per_minute?: number;
+  @Limit('other requests that may be made in a minute') reads_per_minute?: number;
+  @Limit('tasks that may run at once, further tasks wait') max_running?: number;
+  @Limit('tasks that may be queued at once, further tasks are rejected') max_queued?: number;
+  @ApiField.long('bytes of uploads that may be stored at once, further uploads are rejected; 0: no limit', {
     optional: true,
     min: 0,
     max: MAX_BYTES,
   })
   max_file_bytes?: number;
-  @ApiField.long('bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit', {
+  @ApiField.long('bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit', {
     optional: true,
     min: 0,
     max: MAX_BYTES,
   })
   max_request_file_bytes?: number;
   @ApiField.integer(
-    'share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out',
+    'how many starts its tasks get while those of several keys wait: twice the weight, twice as many; 10 when left out',
     {
       optional: true,
       min: 1,
@@ -137,8 +138,8 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
     },
   )
   weight?: number;
-  @Retention('the record of a task is kept, from its creation') task_retention_days?: number;
-  @Retention('the files of a task are kept, from its end') file_retention_days?: number;
+  @Retention('from its creation for which the record of a task is kept') task_retention_days?: number;
+  @Retention('from its end for which the files of a task are kept') file_retention_days?: number;
   @ApiField.object(() => BudgetInput, 'what its tasks may cost; without it there is no bound', { optional: true })
   budget?: BudgetInput;
 }
@@ -147,11 +148,11 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
   description: 'Changes to limits of an API key. A field that is left out stays as it is.',
 })
 export class ApiKeyLimitChangesInput implements LimitChanges {
-  @LimitChange('generations created per minute') creates_per_minute?: number | null;
-  @LimitChange('other requests per minute') reads_per_minute?: number | null;
-  @LimitChange('tasks running at once') max_running?: number | null;
-  @LimitChange('tasks queued at once') max_queued?: number | null;
-  @ApiField.long('bytes of uploads stored at once; 0: no limit; null: the configured one applies', {
+  @LimitChange('generations that may be created in a minute') creates_per_minute?: number | null;
+  @LimitChange('other requests that may be made in a minute') reads_per_minute?: number | null;
+  @LimitChange('tasks that may run at once') max_running?: number | null;
+  @LimitChange('tasks that may be queued at once') max_queued?: number | null;
+  @ApiField.long('bytes of uploads that may be stored at once. 0: no limit. null: the limit of the configuration', {
     optional: true,
     nullable: true,
     min: 0,
@@ -159,7 +160,7 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
   })
   max_file_bytes?: number | null;
   @ApiField.long(
-    'bytes of files that came inside requests, stored at once; 0: no limit; null: the configured one applies',
+    'bytes of files inside requests that may be stored at once. 0: no limit. null: the limit of the configuration',
     {
       optional: true,
       nullable: true,
@@ -168,16 +169,19 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
     },
   )
   max_request_file_bytes?: number | null;
-  @ApiField.integer('share of the starts while tasks of several keys wait; null: 10', {
-    optional: true,
-    nullable: true,
-    min: 1,
-    max: MAX_WEIGHT,
-  })
+  @ApiField.integer(
+    'how many starts its tasks get while those of several keys wait: twice the weight, twice as many. null: 10',
+    {
+      optional: true,
+      nullable: true,
+      min: 1,
+      max: MAX_WEIGHT,
+    },
+  )
   weight?: number | null;
-  @RetentionChange('the record of a task is kept, from its creation') task_retention_days?: number | null;
-  @RetentionChange('the files of a task are kept, from its end') file_retention_days?: number | null;
-  @ApiField.object(() => BudgetInput, 'what its tasks may cost, in place of an earlier budget; null: no budget', {
+  @RetentionChange('from its creation for which the record of a new task is kept') task_retention_days?: number | null;
+  @RetentionChange('from its end for which the files of a new task are kept') file_retention_days?: number | null;
+  @ApiField.object(() => BudgetInput, 'what its tasks may cost; replaces the earlier budget. null: no budget', {
     optional: true,
     nullable: true,
   })
@@ -185,7 +189,7 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
 }
 
 function Retention(note: string): PropertyDecorator {
-  return ApiField.number(`days that ${note}; at most the configured ones`, {
+  return ApiField.number(`days ${note}; at most those of the configuration`, {
     optional: true,
     min: MIN_RETENTION_DAYS,
     max: MAX_RETENTION_DAYS,
@@ -197,7 +201,7 @@ function Limit(note: string): PropertyDecorator {
 }
 
 function RetentionChange(note: string): PropertyDecorator {
-  return ApiField.number(`days that ${note}, for new tasks; null: the configured ones`, {
+  return ApiField.number(`days ${note}. null: as configured`, {
     optional: true,
     nullable: true,
     min: MIN_RETENTION_DAYS,
@@ -206,7 +210,7 @@ function RetentionChange(note: string): PropertyDecorator {
 }
 
 function LimitChange(note: string): PropertyDecorator {
-  return ApiField.integer(`${note}; 0: no limit; null: the configured one applies`, {
+  return ApiField.integer(`${note}. 0: no limit. null: the limit of the configuration`, {
     optional: true,
     nullable: true,
     min: 0,

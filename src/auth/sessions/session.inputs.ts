@@ -9,7 +9,7 @@ export class CreateSessionInput {
   code?: string;
 
   @ApiField.boolean(
-    'whether the session ends after 30 days without use, and survives the browser; 12 hours when left out',
+    'true: the session survives the browser, and ends after 30 days without use. false or left out: 12 hours without use',
     { optional: true },
   )
   remember?: boolean;

@@ -8,7 +8,7 @@ import type { Session } from '../credentials/session.entity.ts';
 export class OwnSessionView {
   @ApiField.string('identifier', { example: 'sess_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.string('always "session"') object: 'session';
-  @ApiField.long('unix seconds; each use moves it') expires_at: number;
+  @ApiField.long('unix seconds at which the session ends; each use moves the end') expires_at: number;
   @ApiField.object(() => ApiKeyView, 'the API key that the browser is signed in with') api_key: ApiKeyView;
 }
 
@@ -17,7 +17,7 @@ export class SessionView {
   @ApiField.string('identifier') id: string;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds, accurate to about a minute') last_seen_at: number;
-  @ApiField.long('unix seconds; each use moves it') expires_at: number;
+  @ApiField.long('unix seconds at which the session ends; each use moves the end') expires_at: number;
   @ApiField.string('the browser, as it names itself') user_agent: string;
   @ApiField.boolean('whether it is the asking browser') current: boolean;
 }

@@ -114,12 +114,14 @@ async function eraseKey(
   id: string,
   { keepTasks, json }: { keepTasks: boolean; json?: true | undefined },
 ): Promise<void> {
-  if (keepTasks) throw new Error('--erase keeps no tasks: leave out --keep-tasks.');
+  if (keepTasks) throw new Error('--erase deletes all tasks: leave out --keep-tasks.');
   await withKeyContext(async (context) => {
     registerHooks(context.get(ApiKeysService));
     const erasure = toErasureView(await context.get(Erasures).start(id, COMMAND_LINE));
     if (json) return console.log(JSON.stringify(erasure, null, 2));
-    console.error(`${id} is revoked. Running services erase what it has brought: GET /v1/erasures/${erasure.id}`);
+    console.error(
+      `${id} is revoked. Running services erase what was sent with it or made for it: GET /v1/erasures/${erasure.id}`,
+    );
   });
 }
 
