@@ -4,15 +4,15 @@ import { defineChoice } from '../platform/schema/choice.ts';
 import type { Model } from './definition/model.ts';
 
 const SIZES = ['table', 'pixels', 'both'] as const;
-const SizeChoice = defineChoice('ModelSizes', SIZES, 'How a request says how large.');
+const SizeChoice = defineChoice('ModelSizes', SIZES, 'How a request gives the size of what is made.');
 
-@ObjectType('ModelCapabilities', { description: 'What a model can do, as its parameters say it.' })
+@ObjectType('ModelCapabilities', { description: 'What a model can do. It follows from its parameters.' })
 export class ModelCapabilitiesView {
   @ApiField.boolean('whether it changes images that are given') edits: boolean;
   @ApiField.boolean('whether a mask says which part to change') mask: boolean;
   @ApiField.boolean('whether a video can start from an image') first_frame: boolean;
   @ApiField.boolean('whether a video can end with an image') last_frame: boolean;
-  @ApiField.boolean('whether a request says if a video has sound') audio: boolean;
+  @ApiField.boolean('whether a request can choose if a video has sound') audio: boolean;
   @ApiField.boolean('whether a request may give the seed') seed: boolean;
   @ApiField.boolean('whether a request may say what must not be seen') negative_prompt: boolean;
   @ApiField.boolean('whether it changes videos that are given') source_video: boolean;

@@ -9,7 +9,7 @@ const HealthChoice = defineChoice('ModelHealthStatus', HEALTH_STATUSES, 'How wel
 export class ModelHealthView {
   @ApiField.oneOf(
     HealthChoice,
-    'degraded: calls to a provider are suspended, or fewer than 9 in 10 tasks succeed; unavailable: no provider can serve it',
+    '`degraded`: a provider is not called for a while, or fewer than 9 in 10 tasks succeed. `unavailable`: no provider can serve the model',
   )
   status: (typeof HEALTH_STATUSES)[number];
   @ApiField.integer('tasks that wait') queued: number;
@@ -18,9 +18,12 @@ export class ModelHealthView {
     nullable: true,
   })
   median_run_s: number | null;
-  @ApiField.number('0 to 1, of the last hour, without cancels and refusals of the content; null without any end', {
-    nullable: true,
-  })
+  @ApiField.number(
+    'part of the tasks of the last hour that succeeded, 0 to 1, without cancelled tasks and refused content; null: none has ended',
+    {
+      nullable: true,
+    },
+  )
   success_rate: number | null;
   @ApiField.long('unix seconds; at most ten seconds old') sampled_at: number;
 }

@@ -27,14 +27,15 @@ export class ModelView {
   @ApiField.constant('model') object: 'model';
   @ApiField.string('who made the model', { example: 'openai' }) owned_by: string;
   @ApiField.oneOf(MediaKindChoice, 'what the model makes') kind: MediaKind;
-  @ApiField.long('unix seconds at which the model joined this catalogue') created: number;
+  @ApiField.long('unix seconds at which the model was added') created: number;
   @ApiField.string('what the model is suited for') description: string;
   @ApiField.json('JSON Schema (2020-12) of a creation request: every allowed value, default and bound')
   parameters: object;
-  @ApiField.object(() => ModelCapabilitiesView, 'what the model can do, as its parameters say it')
+  @ApiField.object(() => ModelCapabilitiesView, 'what the model can do; it follows from its parameters')
   capabilities: ModelCapabilitiesView;
-  @ApiField.boolean('whether the operator has declared the model; the others come with the service') declared: boolean;
-  @ApiField.string('changes with what a request to the model means') version: string;
+  @ApiField.boolean('true: a model of the operator; false: one that comes with the service') declared: boolean;
+  @ApiField.string('version of the declaration; it changes when the same request would mean something else')
+  version: string;
   @ApiField.boolean('whether a provider can serve the model now') available: boolean;
   @ApiField.boolean('whether the built-in sandbox serves the model: free, and nothing leaves the service')
   sandbox: boolean;
@@ -42,7 +43,9 @@ export class ModelView {
   @ApiField.string('the day of the planned retirement, YYYY-MM-DD; null when none is announced', { nullable: true })
   shutdown_date: string | null;
   @ApiField.object(() => ModelHealthView, 'how well the model works now') health: ModelHealthView;
-  @ApiField.object(() => ModelTypicalView, 'how long tasks took lately; null below five', { nullable: true })
+  @ApiField.object(() => ModelTypicalView, 'how long recent tasks took; null if there are fewer than five', {
+    nullable: true,
+  })
   typical: ModelTypicalView | null;
   @ApiField.object(() => ModelPricingView, "the operator's prices; null without any", { nullable: true })
   pricing: ModelPricingView | null;
@@ -81,5 +84,5 @@ const dayOf = (seconds: number | null): string | null =>
   seconds === null ? null : new Date(seconds * 1000).toISOString().slice(0, 10);
 
 export class ListModelsQuery {
-  @ApiField.oneOf(MediaKindChoice, 'only models that make this', { optional: true }) kind?: MediaKind;
+  @ApiField.oneOf(MediaKindChoice, 'only models of this kind', { optional: true }) kind?: MediaKind;
 }

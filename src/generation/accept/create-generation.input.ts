@@ -47,7 +47,9 @@ export class CreateGenerationInput {
   extra?: Record<string, unknown>;
   @ApiField.map('up to 16 key-value pairs of text, returned unchanged with the task', { optional: true })
   metadata?: Record<string, string>;
-  @ApiField.string('normal, which is the default, or low: the task waits behind all normal ones', { optional: true })
+  @ApiField.string('normal, which is the default, or low: the task waits behind those of normal priority', {
+    optional: true,
+  })
   priority?: string;
-  @ApiField.string('the task of yours that this one is made from', { optional: true }) parent_task_id?: string;
+  @ApiField.string('id of your task that this one is made from', { optional: true }) parent_task_id?: string;
 }

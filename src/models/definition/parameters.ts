@@ -99,9 +99,9 @@ const SHARED: Record<string, ParameterSchema> = {
     type: 'string',
     enum: ['normal', 'low'],
     default: 'normal',
-    description: 'A low task waits behind all normal ones, and has a day to start in.',
+    description: 'A task of low priority waits behind those of normal priority. It may wait a day for its start.',
   },
-  parent_task_id: { type: 'string', description: 'The task of yours that this one is made from.' },
+  parent_task_id: { type: 'string', description: 'Id of your task that this one is made from.' },
 };
 
 /** Whether the field is a parameter of the model itself: what a provider gets and the task shows as `input`. */
