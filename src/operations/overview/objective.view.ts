@@ -21,12 +21,17 @@ const StateChoice = defineChoice('ObjectiveState', OBJECTIVE_STATES, 'How an obj
 @ObjectType('Objective', { description: 'A service level objective, and how it is met in the last hour.' })
 export class ObjectiveView {
   @ApiField.oneOf(NameChoice, 'what it is about') name: string;
-  @ApiField.number('part of the events that has to be good, such as 0.999') objective: number;
+  @ApiField.number('part of the events that must be good, such as 0.999') objective: number;
   @ApiField.integer('events of the last hour') events: number;
-  @ApiField.integer('of them the bad ones') bad: number;
-  @ApiField.number('how many times faster than allowed the budget is used up; null without events', { nullable: true })
+  @ApiField.integer('the bad ones among them') bad: number;
+  @ApiField.number('how fast the error budget is used up: 1 is as fast as allowed; null without events', {
+    nullable: true,
+  })
   burn_rate: number | null;
-  @ApiField.oneOf(StateChoice, 'burning: over the budget; burning_fast: by 14.4 times; quiet: 30 events or fewer')
+  @ApiField.oneOf(
+    StateChoice,
+    '`burning`: faster than allowed. `burning_fast`: over 14.4 times as fast. `quiet`: 30 events or fewer',
+  )
   state: ObjectiveState;
 }
 

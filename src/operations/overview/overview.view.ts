@@ -44,11 +44,11 @@ export class TaskPlacesView {
   @ApiField.integer('tasks that run, with those that only poll') busy: number;
 }
 
-@ObjectType('OperationsBus', { description: 'How news gets from one process to the others.' })
+@ObjectType('OperationsBus', { description: 'How one process tells the others of changes.' })
 export class BusView {
   @ApiField.string('postgres or redis') kind: string;
   @ApiField.boolean('whether it reaches every process') connected: boolean;
-  @ApiField.integer('news that waits to be sent') outbox: number;
+  @ApiField.integer('changes that wait to be sent') outbox: number;
 }
 
 @ObjectType('OperationsOverview', { description: 'What an operator sees first.' })
@@ -62,7 +62,7 @@ export class OperationsOverviewView {
   @ApiField.list(() => ModelQueueView, 'unfinished tasks by model; models without any are left out')
   queue: ModelQueueView[];
   @ApiField.object(() => TaskRatesView, 'the last five minutes') rates: TaskRatesView;
-  @ApiField.object(() => TaskPlacesView, 'of the processes that claim tasks') places: TaskPlacesView;
+  @ApiField.object(() => TaskPlacesView, 'summed over the processes that claim tasks') places: TaskPlacesView;
   @ApiField.list(() => ObjectiveView, 'the service level objectives in the last hour') objectives: ObjectiveView[];
   @ApiField.string('where files are: disk or s3') storage: string;
   @ApiField.object(() => BusView, 'the bus of events') bus: BusView;

@@ -10,7 +10,7 @@ const MAX_PAGE = 100;
 export class CreatePauseInput {
   @ApiField.string('id of a model', { ...OMITTABLE, max: 100 }) model?: string | null;
   @ApiField.string('name of a provider', { ...OMITTABLE, max: 100 }) provider?: string | null;
-  @ApiField.integer('number of a place, as the list of providers has it', { ...OMITTABLE, min: 1 })
+  @ApiField.integer('number of a place, as in the list of providers', { ...OMITTABLE, min: 1 })
   place?: number | null;
   @ApiField.string('why, for other operators', { min: 1, max: MAX_REASON }) reason: string;
   @ApiField.long('unix seconds at which it ends by itself', { optional: true, nullable: true, max: MAX_UNIX_S })

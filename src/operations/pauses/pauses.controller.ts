@@ -35,7 +35,7 @@ export class PausesController {
 
   @Post()
   @Scope('operations:manage')
-  @ApiOperation({ summary: 'Keep tasks from a model, a provider or a place', operationId: 'createPause' })
+  @ApiOperation({ summary: 'Pause a model, a provider or one place of a provider', operationId: 'createPause' })
   @ApiCreatedResponse({ type: PauseView })
   create(@Body() input: CreatePauseInput, @CurrentActor() actor: Actor): Promise<PauseView> {
     return this.pauses.create(input, actor);

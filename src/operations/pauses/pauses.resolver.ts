@@ -18,7 +18,11 @@ export class PausesResolver {
   async pauses(
     @First() first: number,
     @After() after: string | null | undefined,
-    @Args('ended', { type: () => Boolean, defaultValue: false, description: 'whether also those that have ended' })
+    @Args('ended', {
+      type: () => Boolean,
+      defaultValue: false,
+      description: 'whether pauses that have ended are listed too',
+    })
     ended: boolean,
   ): Promise<Connection<PauseView>> {
     const page = checkArguments(ListPausesQuery, { after });
@@ -26,7 +30,9 @@ export class PausesResolver {
     return toConnection(pauses, ({ id }) => id, { hasMore, after });
   }
 
-  @Mutation(() => PauseView, { description: 'Keeps tasks from a model, a provider or a place of one.' })
+  @Mutation(() => PauseView, {
+    description: 'Pauses a model, a provider or one place of a provider: their tasks wait.',
+  })
   @Scope('operations:manage')
   createPause(
     @Args('input', { description: 'the pause to create' }) input: CreatePauseInput,

@@ -146,7 +146,7 @@ export class PausesService {
       if (places.some(({ name }) => name === provider)) return { kind: 'provider', target: provider, place: null };
       throw new ApiError('invalid_value', {
         param: 'provider',
-        message: 'No model is bound to a provider of this name.',
+        message: 'No model uses a provider of this name.',
       });
     }
     const found = places.find(({ number }) => number === place);

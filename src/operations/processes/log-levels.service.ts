@@ -57,7 +57,7 @@ function checked(levels: Record<string, string>): Record<string, LogLevel> {
       throw new ApiError('invalid_value', { param, message: `${param} must be one of ${LOG_LEVELS.join(', ')}.` });
     }
     if (context === 'audit' && !AUDIT_LEVELS.includes(level)) {
-      const message = `${param} must be one of ${AUDIT_LEVELS.join(', ')}: only the configuration takes lines of the audit away.`;
+      const message = `${param} must be one of ${AUDIT_LEVELS.join(', ')}. Only the configuration can silence the audit.`;
       throw new ApiError('invalid_value', { param, message });
     }
   }

@@ -42,7 +42,9 @@ export class ProcessView {
   @ApiField.integer('most tasks at once, without those that only poll; 0 without a worker') slots: number;
   @ApiField.integer('tasks that it runs, with those that only poll') busy: number;
   @ApiField.boolean('whether an operator wants it to claim nothing more') drain_requested: boolean;
-  @ApiField.number('least seconds that a lease had left at the last renewal; null before the first', { nullable: true })
+  @ApiField.number('seconds that the most urgent lease had left at the last renewal; null before the first', {
+    nullable: true,
+  })
   lease_margin_s: number | null;
   @ApiField.list(() => ProcessCircuitView, 'the circuit breakers of its calls') circuits: ProcessCircuitView[];
   @ApiField.object(
@@ -51,7 +53,7 @@ export class ProcessView {
     NULLABLE,
   )
   database_connections: ProcessConnectionsView | null;
-  @ApiField.boolean('whether news of the others reaches it at once; null until it says so', NULLABLE)
+  @ApiField.boolean('whether it hears at once of changes by other processes; null until it says so', NULLABLE)
   bus_connected: boolean | null;
   @ApiField.oneOf(LogLevelChoice, 'the log level in force; null until it says so', NULLABLE) log_level: LogLevel | null;
   @ApiField.map('the log levels in force by context') log_levels: Record<string, LogLevel>;

@@ -6,7 +6,7 @@ const NULLABLE = { nullable: true };
 @ObjectType('PlaceModel', { description: 'A model that a place of a provider serves.' })
 export class PlaceModelView {
   @ApiField.string('id of the model') model: string;
-  @ApiField.integer('order in which the bindings of the model are tried, from 1') position: number;
+  @ApiField.integer('rank among the bindings of the model, from 1: the order in which they are tried') position: number;
   @ApiField.string("the provider's own name for it") upstream_model: string;
   @ApiField.integer('tasks of it that succeeded at the provider in the last hour') succeeded_last_hour: number;
   @ApiField.integer('tasks of it that failed there in the last hour, other than by a cancel or for their content')
@@ -21,7 +21,9 @@ export class PlaceUserView {
   @ApiField.integer('its tasks in flight') tasks: number;
 }
 
-@ObjectType('PassedOver', { description: 'How often a provider did not serve a task, so that the next one was tried.' })
+@ObjectType('PassedOver', {
+  description: 'How often a provider did not serve a task, so that the next provider was tried.',
+})
 export class PassedOverView {
   @ApiField.string('full, circuit_open, unsupported, or the code of the error') reason: string;
   @ApiField.integer('in the last hour') count: number;
@@ -38,9 +40,12 @@ export class ProviderPlaceView {
   @ApiField.list(() => PlaceModelView, 'the models that it serves') models: PlaceModelView[];
   @ApiField.integer('most tasks in flight; null: no limit', NULLABLE) concurrency: number | null;
   @ApiField.integer('tasks in flight, over all processes') in_flight: number;
-  @ApiField.list(() => PlaceUserView, 'whose they are: the ten keys with most of them') users: PlaceUserView[];
+  @ApiField.list(() => PlaceUserView, 'the ten API keys with the most tasks in flight here') users: PlaceUserView[];
   @ApiField.list('string', 'the processes that do not call it for the moment') circuit_open_in: string[];
-  @ApiField.number('failures as a part of what the provider served in the last hour; null: it served nothing', NULLABLE)
+  @ApiField.number(
+    'part of the tasks of the provider that failed in the last hour, 0 to 1; null: none has ended',
+    NULLABLE,
+  )
   error_share: number | null;
   @ApiField.list(() => PassedOverView, 'why the provider did not serve tasks in the last hour')
   passed_over: PassedOverView[];

@@ -27,7 +27,10 @@ export class ProvidersController {
   @HttpCode(200)
   @Scope('operations:manage')
   @Fails('place_not_found')
-  @ApiOperation({ summary: 'Let all processes call a place again', operationId: 'closeCircuit' })
+  @ApiOperation({
+    summary: 'Close the circuit of a place, so that all processes call it again',
+    operationId: 'closeCircuit',
+  })
   @ApiParam({ name: 'place', schema: { type: 'string' } })
   @ApiOkResponse({ type: ProviderPlaceView })
   closeCircuit(@Param('place') place: string, @CurrentActor() actor: Actor): Promise<ProviderPlaceView> {

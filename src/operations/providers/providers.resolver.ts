@@ -14,7 +14,9 @@ export class ProvidersResolver {
     return this.service.list();
   }
 
-  @Mutation(() => ProviderPlaceView, { description: 'Lets all processes call a place again.' })
+  @Mutation(() => ProviderPlaceView, {
+    description: 'Closes the circuit of a place, so that all processes call it again.',
+  })
   @Scope('operations:manage')
   closeCircuit(
     @Args('place', { type: () => Int, description: 'number of the place' }) place: number,

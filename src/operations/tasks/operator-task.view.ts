@@ -37,7 +37,7 @@ export class OperatorTaskView {
   @ApiField.string('host of the provider', NULLABLE) provider_host: string | null;
   @ApiField.string("the provider's own name for the model", NULLABLE) provider_model: string | null;
   @ApiField.string('name of the variable that holds the key of the provider', NULLABLE) credential: string | null;
-  @ApiField.long('unix seconds at which the paid call was announced', NULLABLE) submitted_at: number | null;
+  @ApiField.long('unix seconds; recorded just before the paid call', NULLABLE) submitted_at: number | null;
   @ApiField.string("the provider's id for the job", NULLABLE) upstream_id: string | null;
   @ApiField.string('the `x-request-id` of its creation', NULLABLE) request_id: string | null;
   @ApiField.string('code of its error; null unless it failed', NULLABLE) error_code: string | null;

@@ -36,7 +36,10 @@ export class ListOperatorTasksQuery extends OperatorTaskFilter {
 
 /** Which tasks to change. */
 export class ManyTasksInput {
-  @ApiField.object(() => OperatorTaskFilter, 'selects unfinished tasks, the 10,000 oldest at most; needs a condition')
+  @ApiField.object(
+    () => OperatorTaskFilter,
+    'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
+  )
   filter: OperatorTaskFilter;
 }
 
@@ -53,5 +56,5 @@ export class FailTasksInput extends ManyTasksInput {
 export class TasksChangedView {
   @ApiField.constant('tasks_changed') object: 'tasks_changed';
   @ApiField.integer('tasks that the filter selected, 10,000 at most') matched: number;
-  @ApiField.integer('tasks that the act changed; the others had moved on meanwhile') changed: number;
+  @ApiField.integer('tasks that the act changed; the others had ended or changed before') changed: number;
 }

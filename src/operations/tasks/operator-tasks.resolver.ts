@@ -14,7 +14,7 @@ const Code = (): ParameterDecorator =>
 const Filter = (): ParameterDecorator =>
   Args('filter', {
     type: () => OperatorTaskFilter,
-    description: 'selects unfinished tasks, the 10,000 oldest at most; needs a condition',
+    description: 'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
   });
 
 @Resolver(() => OperatorTaskView)

@@ -89,7 +89,7 @@ export class OperatorTasks {
   /** @throws ApiError missing_required_parameter without a condition */
   async actOnMany(selection: TaskSelection, act: TaskAct, by: Actor): Promise<TasksChangedView> {
     if (Object.values(selection).every((value) => value === undefined || value === null)) {
-      const message = 'filter must have a condition: an act on all tasks must not be a mistake.';
+      const message = 'filter must have a condition, so that nobody acts on all tasks by mistake.';
       throw new ApiError('invalid_value', { param: 'filter', message });
     }
     const tasks = await this.rows.list(selection, await this.suspicion(), { after: null, limit: MAX_CHANGED });

@@ -2,7 +2,7 @@ import { ObjectType } from '@nestjs/graphql';
 
 /** Its fields are in the resolvers of the folders of this room. */
 @ObjectType('Operations', {
-  description: 'What an operator sees, over all API keys. Nothing of it is the content of a task.',
+  description: 'What an operator sees, over all API keys. It never contains the content of a task.',
 })
 export class OperationsView {}
 

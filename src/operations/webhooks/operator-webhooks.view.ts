@@ -15,9 +15,9 @@ const NULLABLE = { nullable: true };
 
 @ObjectType('EndpointCounts', { description: 'How many webhook endpoints of all keys are in each state.' })
 export class EndpointCountsView {
-  @ApiField.integer('enabled ones whose last attempt succeeded, or that had none') enabled: number;
-  @ApiField.integer('enabled ones whose last attempt failed') failing: number;
-  @ApiField.integer('disabled ones, by their owners too') disabled: number;
+  @ApiField.integer('enabled endpoints whose last attempt succeeded, and those without an attempt') enabled: number;
+  @ApiField.integer('enabled endpoints whose last attempt failed') failing: number;
+  @ApiField.integer('disabled endpoints, whoever disabled them') disabled: number;
 }
 
 @ObjectType('DispatchCounts', { description: 'Events on their way to endpoints, each counted up to 10,000.' })
@@ -57,7 +57,7 @@ export class OperatorWebhooksView {
   @ApiField.number('seconds for which the oldest due event has waited; null: none is due', NULLABLE)
   oldest_due_s: number | null;
   @ApiField.list(() => WebhookAttemptsView, 'attempts of the last hour by outcome') attempts: WebhookAttemptsView[];
-  @ApiField.list(() => TroubledEndpointView, 'those that fail, for the longest time first; 100 at most')
+  @ApiField.list(() => TroubledEndpointView, 'endpoints that fail, the longest failing first; at most 100')
   troubled: TroubledEndpointView[];
 }
 

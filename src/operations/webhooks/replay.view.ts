@@ -17,7 +17,7 @@ export class ReplayWebhooksInput {
   until?: number | null;
   @ApiField.string('only to this endpoint', { ...OMITTABLE, max: 100 }) endpoint_id?: string | null;
   @ApiField.string('only events of this API key', { ...OMITTABLE, max: 100 }) api_key_id?: string | null;
-  @ApiField.oneOf(WhichChoice, 'those that the endpoint has not accepted (default), or all', OMITTABLE)
+  @ApiField.oneOf(WhichChoice, 'which events: those that the endpoint has not accepted (default), or all', OMITTABLE)
   events?: 'failed' | 'all' | null;
 }
 

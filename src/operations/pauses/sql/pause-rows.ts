@@ -58,7 +58,7 @@ const PAGE = `
 
 export type PauseWithTasks = Pause & { tasks: number };
 
-/** Newest first. @param ended whether also those that have ended */
+/** Newest first. @param ended whether pauses that have ended are listed too */
 export const pagePauses = (
   tx: EntityManager,
   { after, ended, limit }: { after: string | null; ended: boolean; limit: number },
