@@ -35,10 +35,12 @@ export class WebhookDeliveryView {
   status_code: number | null;
   @ApiField.oneOf(DeliveryErrorChoice, 'null on success', { nullable: true })
   error: DeliveryError | null;
-  @ApiField.long('unix seconds; null if no further attempt is scheduled after this one', { nullable: true })
+  @ApiField.long('unix seconds for which the attempt after this one was scheduled; null if none was', {
+    nullable: true,
+  })
   next_attempt_at: number | null;
   @ApiField.string(
-    'at most the first 4 kB of the response, empty if it had no body; null if the body broke off, or if only the exceptions of the operator allow its address',
+    'the first 4 kB of the response; empty if it had no body. null: the body broke off, or only exceptions of the operator allow the address',
     { nullable: true },
   )
   response_snippet: string | null;

@@ -8,8 +8,8 @@ import type { EndpointStats } from '../sql/endpoint-stats.ts';
 })
 export class EndpointStatsView {
   @ApiField.integer('events that it accepted') delivered: number;
-  @ApiField.integer('events that were given up') failed: number;
-  @ApiField.integer('events that are still to be sent again') waiting: number;
+  @ApiField.integer('events that it did not accept, and that are not sent again') failed: number;
+  @ApiField.integer('events that it did not accept yet, and that will be sent again') waiting: number;
   @ApiField.integer('milliseconds; the median of the accepted attempts; null without any', { nullable: true })
   p50_ms: number | null;
   @ApiField.long('unix seconds of the last attempt, however long ago; null before the first', { nullable: true })

@@ -27,7 +27,8 @@ export function eventOf(type: AnyEventType): new () => EventBody {
   return Body;
 }
 
-const TASK = 'the task as a read shows it; `input`, then `metadata`, is left out of a body that would pass 20 kB';
+const TASK =
+  'the task, as `GET /v1/tasks/{task_id}` shows it; a body of more than 20 kB leaves out `input`, then `metadata`';
 
 @WebhookBody('task.completed', 'A task has succeeded')
 export class TaskCompletedEvent extends eventOf('task.completed') {

@@ -12,7 +12,7 @@ type Outcome = (typeof OUTCOMES)[number];
 const OutcomeChoice = defineChoice(
   'DeliveryOutcome',
   OUTCOMES,
-  'How an attempt ended; `waiting` is one that failed, and whose event is still to be sent again.',
+  'How an attempt ended. `waiting`: it failed, and its event will be sent again.',
 );
 
 @InputType('WebhookDeliveryFilter', { description: 'Selects the attempts that match every given field.' })
