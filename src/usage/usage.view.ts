@@ -3,7 +3,7 @@ import { ApiField } from '../platform/schema/api-field.ts';
 
 @ObjectType('UsageNumbers', { description: 'Sums over tasks.' })
 export class UsageNumbersView {
-  @ApiField.long('final tasks: the sum of the next three') tasks: number;
+  @ApiField.long('final tasks: succeeded, failed and cancelled together') tasks: number;
   @ApiField.long('tasks that succeeded') succeeded: number;
   @ApiField.long('tasks that failed, without the cancelled ones') failed: number;
   @ApiField.long('tasks that were cancelled') cancelled: number;
@@ -38,14 +38,15 @@ export class UsageBucketView {
   @ApiField.constant('bucket') object: 'bucket';
   @ApiField.long('unix seconds') start_time: number;
   @ApiField.long('unix seconds, exclusive') end_time: number;
-  @ApiField.list(() => UsageResultView, 'one result a group; none without tasks') results: UsageResultView[];
+  @ApiField.list(() => UsageResultView, 'one result for each group; empty if there were no tasks')
+  results: UsageResultView[];
 }
 
 @ObjectType('UsagePage', { description: 'Usage over time. A task counts at the time at which it became final.' })
 export class UsagePageView {
   @ApiField.constant('page') object: 'page';
   @ApiField.string('ISO 4217', { example: 'USD' }) currency: string;
-  @ApiField.long('unix seconds; later tasks are not included') as_of: number;
+  @ApiField.long('unix seconds up to which tasks are included') as_of: number;
   @ApiField.list(() => UsageBucketView, 'all buckets of the page in order, also those without tasks')
   data: UsageBucketView[];
   @ApiField.object(() => UsageNumbersView, 'sums over the whole range, not over the page') totals: UsageNumbersView;

@@ -9,8 +9,12 @@ export class CancelTasksInput {
   @ApiField.list('string', 'identifiers of tasks', { optional: true, min: 1, max: MAX_IDS })
   ids?: string[];
 
-  @ApiField.object(() => TaskFilter, 'selects unfinished tasks, the 1,000 oldest at most; needs a condition', {
-    optional: true,
-  })
+  @ApiField.object(
+    () => TaskFilter,
+    'selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled',
+    {
+      optional: true,
+    },
+  )
   filter?: TaskFilter;
 }

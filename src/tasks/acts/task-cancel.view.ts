@@ -20,7 +20,7 @@ export class TaskCancelView {
 export class CancelCountsView {
   @ApiField.integer('tasks that this request has cancelled') cancelled: number;
   @ApiField.integer('tasks that had ended already') already_final: number;
-  @ApiField.integer('ids of no task of yours') not_found: number;
+  @ApiField.integer('ids that belong to no task of yours') not_found: number;
 }
 
 export function toCounts(cancels: readonly TaskCancelView[]): CancelCountsView {

@@ -15,14 +15,14 @@ export class CancelTasksResolver {
   constructor(private readonly cancels: CancelTasks) {}
 
   @Mutation(() => [TaskCancelView], {
-    description: `Cancels the tasks with these ids, or the unfinished ones that match the filter, the 1,000 oldest at most. In the order of the ids, or oldest first.`,
+    description: `Cancels the tasks with these ids, or the unfinished ones that match the filter, the 1,000 oldest at most. The result has the order of the ids, or the oldest task first.`,
   })
   @Scope('tasks:cancel')
   async cancelTasks(
     @CurrentCaller() caller: Caller,
     @Args('taskIds', { type: () => [String], nullable: true, description: `1 to ${MAX_IDS} identifiers of tasks` })
     ids?: string[] | null,
-    @Args('filter', { type: () => TaskFilter, nullable: true, description: 'selects tasks; needs a condition' })
+    @Args('filter', { type: () => TaskFilter, nullable: true, description: 'selects tasks by at least one condition' })
     filter?: TaskFilter,
   ): Promise<TaskCancelView[]> {
     if (ids && (ids.length < 1 || ids.length > MAX_IDS)) {

@@ -7,7 +7,7 @@ export class TaskCountsView {
   @ApiField.integer('running tasks') running: number;
   @ApiField.integer('succeeded tasks, among the final ones that were counted') succeeded: number;
   @ApiField.integer('failed tasks, among the final ones that were counted') failed: number;
-  @ApiField.integer('those of the failed tasks that were cancelled') cancelled: number;
+  @ApiField.integer('cancelled tasks; `failed` counts them too') cancelled: number;
   @ApiField.boolean('whether there are more: at most 10,000 unfinished and the 10,000 newest final tasks are counted')
   capped: boolean;
 }

@@ -84,7 +84,7 @@ export class TaskEventsController {
   @LAST_EVENT_ID
   @ApiOkResponse({
     description:
-      'states of tasks: the unfinished ones first, then every change; after a resume, first the tasks that ended meanwhile',
+      'states of tasks: first those of the unfinished ones, then every change. After a resume, the tasks that ended meanwhile come first.',
     content: STREAM,
   })
   async ofAll(@CurrentCaller() caller: Caller, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {

@@ -58,7 +58,11 @@ export class TasksController {
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'the `ETag` of an earlier answer' })
   @ApiOkResponse({ type: TaskView, headers: headerRefs('ETag', 'Retry-After') })
-  @ApiResponse({ status: 304, description: 'the task is as it was', headers: headerRefs('ETag', 'Retry-After') })
+  @ApiResponse({
+    status: 304,
+    description: 'the task has not changed since the answer that `If-None-Match` names',
+    headers: headerRefs('ETag', 'Retry-After'),
+  })
   async find(
     @CurrentCaller() caller: Caller,
     @Param('task_id') taskId: string,

@@ -16,7 +16,9 @@ export class TaskEstimateView {
   @ApiField.constant('task_estimate') object: 'task_estimate';
   @ApiField.string('identifier of the task') task_id: string;
   @ApiField.oneOf(TaskStatusChoice, 'status of the task') status: TaskStatus;
-  @ApiField.integer('1 for the next to start; null when no line decides, or past 10,000', { nullable: true })
+  @ApiField.integer('1: it starts next. null: it does not wait for a worker, or its position is beyond 10,000', {
+    nullable: true,
+  })
   position: number | null;
   @ApiField.oneOf(WaitingForChoice, 'what the task waits for; null when it does not wait', { nullable: true })
   waiting_for: WaitingFor | null;

@@ -18,7 +18,7 @@ export class TaskMomentView {
 
 export class TaskTimelineView {
   @ApiField.constant('list') object: 'list';
-  @ApiField.list(() => TaskMomentView, 'oldest first, at most 200; of more, those in the middle are left out')
+  @ApiField.list(() => TaskMomentView, 'oldest first, at most 200; if there were more, those in the middle are missing')
   data: TaskMomentView[];
   @ApiField.boolean('always false') has_more: boolean;
 }

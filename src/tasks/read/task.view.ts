@@ -49,13 +49,13 @@ export class TaskErrorView {
   @ApiField.oneOf(TaskErrorCodeChoice, 'reason, for programs') code: TaskErrorCode;
   @ApiField.string('reason, for people') message: string;
   @ApiField.boolean('whether the same request may succeed later') retryable: boolean;
-  @ApiField.string('the input field that caused the failure', { optional: true, example: 'reference_images[0]' })
+  @ApiField.string('name of the parameter that caused the failure', { optional: true, example: 'reference_images[0]' })
   param?: string;
 }
 
 @ObjectType('TaskApproximation', { description: 'A requested value that the provider could only approximate.' })
 export class TaskApproximationView {
-  @ApiField.string('the input field') param: string;
+  @ApiField.string('name of the parameter') param: string;
   @ApiField.string('the requested value') requested: string;
   @ApiField.string('the value the provider used') used: string;
 }
@@ -105,10 +105,11 @@ export class TaskView {
   @ApiField.map('as given at creation') metadata: Record<string, string>;
   @ApiField.long('unix seconds; 0 while queued') started_at: number;
   @ApiField.long('unix seconds; the task is deleted at this time') expires_at: number;
-  @ApiField.oneOf(TaskSourceChoice, 'by which interface the task was created; "api" is REST and GraphQL')
+  @ApiField.oneOf(TaskSourceChoice, 'the interface through which the task was created; "api" is REST and GraphQL')
   source: TaskSource;
-  @ApiField.oneOf(TaskPriorityChoice, 'a low task waits behind all normal ones') priority: TaskPriority;
-  @ApiField.string('the task that this one was made from; it may be deleted meanwhile', { nullable: true })
+  @ApiField.oneOf(TaskPriorityChoice, 'a task of low priority waits behind those of normal priority')
+  priority: TaskPriority;
+  @ApiField.string('the task that this one was made from; it may have been deleted since', { nullable: true })
   parent_task_id: string | null;
   @ApiField.oneOf(RelationChoice, 'what the task is to its parent', { nullable: true }) relation: TaskRelation | null;
   @ApiField.object(() => TaskBatchView, 'its place in the batch that it was created in', { nullable: true })

@@ -25,7 +25,7 @@ export class TaskFilter {
   status?: TaskStatus | null;
 
   /** REST takes the values separated by commas, or the parameter several times. */
-  @ApiField.list(TaskStatusChoice, 'any of these statuses', { ...OMITTABLE, min: 1, unique: true })
+  @ApiField.list(TaskStatusChoice, 'tasks with any of these statuses', { ...OMITTABLE, min: 1, unique: true })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value))
   statuses?: TaskStatus[] | null;
 
@@ -57,7 +57,7 @@ export class TaskFilter {
   @ApiField.long('created before this time, unix seconds', TIME)
   created_before?: number | null;
 
-  @ApiField.oneOf(TaskSourceChoice, 'by which interface the task was created', OMITTABLE)
+  @ApiField.oneOf(TaskSourceChoice, 'the interface through which the task was created', OMITTABLE)
   source?: TaskSource | null;
 
   @ApiField.string('id of the task that the task was made from', {
