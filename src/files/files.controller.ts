@@ -110,7 +110,7 @@ export class FilesController {
   @Scope('generations:write')
   @CountsAs('create')
   @Fails('file_not_found', 'upload_incomplete', 'invalid_image', 'invalid_file', 'file_quota_exceeded', 'file_expired')
-  @ApiOperation({ summary: 'Check the bytes of a pending file; it is usable then', operationId: 'completeFile' })
+  @ApiOperation({ summary: 'Check the bytes of a pending file, which makes it usable', operationId: 'completeFile' })
   @ApiOkResponse({ type: FileView })
   async complete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<FileView> {
     return toFileView(await this.direct.complete(caller, id), this.links);
@@ -134,7 +134,7 @@ export class FilesController {
   @Get(':id')
   @Scope('tasks:read')
   @Fails('file_not_found')
-  @ApiOperation({ summary: 'Read what is known of a file', operationId: 'describeFile' })
+  @ApiOperation({ summary: 'Read a file: what it is, and a link to its bytes', operationId: 'describeFile' })
   @ApiOkResponse({ type: FileView })
   async find(
     @CurrentCaller() { apiKeyId }: Caller,

@@ -74,7 +74,7 @@ export class ContentController {
   @ApiQuery({
     name: 'download',
     required: false,
-    description: 'with any value: browsers save the file instead of showing it',
+    description: 'any value makes browsers save the file instead of showing it',
     schema: { type: 'string' },
   })
   @ApiHeader({ name: 'Range', required: false, description: 'the bytes to read, such as `bytes=0-1023`' })
@@ -86,7 +86,7 @@ export class ContentController {
     description: 'with `FILE_DELIVERY=redirect`: a link of the bucket, which works for at most 5 minutes',
     headers: { Location: { schema: { type: 'string', format: 'uri' } } },
   })
-  @ApiResponse({ status: 304, description: 'the bytes are as they were' })
+  @ApiResponse({ status: 304, description: 'the bytes have not changed since the answer that `If-None-Match` names' })
   async get(@Param('id') id: string, @Req() request: FileRequest, @Res() reply: FastifyReply) {
     const { headers } = request;
     const generated = await this.findGenerated(id, request);

@@ -15,7 +15,7 @@ const FileStatusChoice = defineChoice('FileStatus', FILE_STATUSES, 'Whether the 
 export class FileUploadView {
   @ApiField.constant('PUT') method: 'PUT';
   @ApiField.string('where to send the bytes; no API key is needed') url: string;
-  @ApiField.map('headers that must be sent exactly so') headers: Record<string, string>;
+  @ApiField.map('headers that must be sent exactly as here') headers: Record<string, string>;
   @ApiField.long('unix seconds; the URL works until then') expires_at: number;
 }
 
@@ -25,7 +25,7 @@ export class FileView {
   @ApiField.string('identifier; usable wherever an image is wanted', { example: 'file_01jd8e5t9kf3qs7m2v4xw6yzab' })
   id: string;
   @ApiField.constant('file') object: 'file';
-  @ApiField.long('size in bytes; as announced while pending; of the results of a batch, as they are now') bytes: number;
+  @ApiField.long('size in bytes. While pending: as announced. Results of a batch: their size now') bytes: number;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds; the file is deleted at this time') expires_at: number;
   @ApiField.string('as given with the upload') filename: string;
@@ -35,13 +35,16 @@ export class FileView {
   content_type: string;
   @ApiField.integer('pixels; images and videos only', { optional: true }) width?: number;
   @ApiField.integer('pixels; images and videos only', { optional: true }) height?: number;
-  @ApiField.string('SHA-256 of the bytes, hex; while pending as announced, or null; null for the results of a batch', {
+  @ApiField.string('SHA-256 of the bytes in hex. While pending: as announced, or null. Results of a batch: null', {
     nullable: true,
   })
   sha256: string | null;
-  @ApiField.string('signed link to the bytes, which works without the API key; null while or when there are none', {
-    nullable: true,
-  })
+  @ApiField.string(
+    'signed link to the bytes, which works without the API key; null before they arrive and after they are deleted',
+    {
+      nullable: true,
+    },
+  )
   url: string | null;
   @ApiField.long('unix seconds; read the file again for a new link', { nullable: true })
   url_expires_at: number | null;

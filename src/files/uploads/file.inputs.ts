@@ -18,7 +18,7 @@ const OrderChoice = defineChoice('FileOrder', ['asc', 'desc'], 'Oldest or newest
 
 @InputType('ExpiresAfterInput', { description: 'When a file expires.' })
 export class ExpiresAfterInput {
-  @ApiField.oneOf(AnchorChoice, 'from when the time counts') anchor: 'created_at';
+  @ApiField.oneOf(AnchorChoice, 'the moment from which the seconds count') anchor: 'created_at';
   @ApiField.integer('seconds', { min: MIN_LIFETIME_S, max: MAX_LIFETIME_S, fromQuery: true }) seconds: number;
 }
 
@@ -31,7 +31,7 @@ export class UploadFormInput {
 
 @InputType('CreateUploadInput', { description: 'A file whose bytes are sent afterwards.' })
 export class CreateUploadInput {
-  @ApiField.string('name of the file, only shown', {
+  @ApiField.string('name of the file; it is only shown', {
     min: 1,
     max: MAX_FILENAME,
     pattern: { regex: /^[^\x00]*$/, message: 'filename must not contain NUL' },
