@@ -47,7 +47,7 @@ export class CreateBatchInput {
   @ApiField.oneOf(OnInvalidChoice, 'what happens when items are invalid; refuse when left out', { optional: true })
   on_invalid?: 'refuse' | 'skip';
 
-  @ApiField.oneOf(TaskPriorityChoice, 'of the items that name none of their own; low when left out', { optional: true })
+  @ApiField.oneOf(TaskPriorityChoice, 'priority of the items that name none; low when left out', { optional: true })
   priority?: TaskPriority;
 
   @ApiField.boolean('whether the end of each item is sent to webhooks; true when left out', { optional: true })

@@ -66,22 +66,28 @@ export class BatchView {
   @ApiField.string('identifier', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('batch') object: 'batch';
   @ApiField.string('the route whose bodies the items are') endpoint: string;
-  @ApiField.oneOf(BatchStatusChoice, 'completed: every item is final, whatever became of it') status: BatchStatus;
+  @ApiField.oneOf(BatchStatusChoice, '`completed`: every item is final, whether it succeeded or not')
+  status: BatchStatus;
   @ApiField.integer('share of the items that are final in percent; never falls', { min: 0, max: 100 })
   progress: number;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds', { nullable: true }) in_progress_at: number | null;
   @ApiField.long('unix seconds; null unless completed', { nullable: true }) completed_at: number | null;
-  @ApiField.long('unix seconds; null unless it was asked to be cancelled', { nullable: true })
+  @ApiField.long('unix seconds of the request to cancel it; null without one', { nullable: true })
   cancelling_at: number | null;
   @ApiField.long('unix seconds; null unless cancelled', { nullable: true }) cancelled_at: number | null;
   @ApiField.long('unix seconds; the end of the completion window') expires_at: number;
   @ApiField.string('the file that the items were read from', { nullable: true }) input_file_id: string | null;
-  @ApiField.string('file with the results of the items that succeeded; null until the end, and without any', {
+  @ApiField.string(
+    'file with the results of the items that succeeded; null until the batch ends, or if no item succeeded',
+    {
+      nullable: true,
+    },
+  )
+  output_file_id: string | null;
+  @ApiField.string('file with the errors of the other items; null until the batch ends, or if there are none', {
     nullable: true,
   })
-  output_file_id: string | null;
-  @ApiField.string('file with the errors of the other items; null until the end, and without any', { nullable: true })
   error_file_id: string | null;
   @ApiField.constant('24h') completion_window: '24h';
   @ApiField.object(() => BatchRequestCountsView, 'the items in the words of OpenAI')
