@@ -17,7 +17,7 @@ export function requestOfInput({ extra, ...input }: Record<string, unknown>): Re
   const other = Object.keys(extra).find((name) => !name.startsWith('x_'));
   if (other !== undefined) {
     const param = paramPath(['extra', other]);
-    const message = `${param} is no parameter of one model only: extra takes those whose names begin with x_.`;
+    const message = `${param} is not allowed: extra takes only parameters whose names begin with x_.`;
     throw new ApiError('unknown_parameter', { param, message });
   }
   return { ...input, ...extra };

@@ -11,7 +11,7 @@ export class EstimateView {
   @ApiField.json('the parameters as resolved, with the defaults') input: Record<string, unknown>;
   @ApiField.object(
     () => CostView,
-    'at the dearest provider that may serve it; `unpriced` where none has a price for it',
+    'the price of the dearest provider that may serve it; `unpriced` if none has a price for it',
   )
   cost: CostView;
   @ApiField.long('unix seconds; null: unknown', { nullable: true }) estimated_start_at: number | null;

@@ -8,7 +8,7 @@ import { TaskPriorityChoice } from '../../tasks/read/task.view.ts';
   description: 'What to change when a task is made again. What is left out stays as it was.',
 })
 export class RetryTaskInput {
-  @ApiField.json('parameters to replace, in the names of REST; null takes one out', { optional: true })
+  @ApiField.json('parameters to change, by their names in REST; null removes one', { optional: true })
   input?: Record<string, unknown>;
 
   @ApiField.map('the metadata of the new task; that of the first one when left out', { optional: true })

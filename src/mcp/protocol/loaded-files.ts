@@ -25,12 +25,14 @@ export class LoadedFiles {
     const ofKey = this.byKey.get(apiKeyId) ?? 0;
     if (ofKey + bytes > MAX_BYTES_PER_KEY) {
       throw new ApiError('rate_limit_exceeded', {
-        message: `The answers to an API key hold at most ${MAX_BYTES_PER_KEY} bytes of files at once. Download it: ${url}`,
+        message: `All answers to one API key together hold at most ${MAX_BYTES_PER_KEY} bytes of files. Download this one: ${url}`,
         retryAfterS: 5,
       });
     }
     if (this.total + bytes > MAX_BYTES) {
-      throw new ApiError('service_unavailable', { message: `Too many files are read at once. Download it: ${url}` });
+      throw new ApiError('service_unavailable', {
+        message: `Too many files are read at once. Download this one: ${url}`,
+      });
     }
     this.add(apiKeyId, bytes);
     const release = () => this.add(apiKeyId, -bytes);
