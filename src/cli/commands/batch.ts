@@ -16,9 +16,9 @@ export function batchCommand(): Command {
   const command = new Command('batch')
     .description('Create a batch of generations, follow it, and print its results as JSON lines.')
     .argument('<file>', 'JSON lines: {"custom_id", "method": "POST", "url": "/v1/generations", "body"}')
-    .option('--endpoint <path>', 'the url of the lines', '/v1/generations')
-    .addOption(new Option('--priority <priority>', 'of the items').choices(['low', 'normal']).default('low'))
-    .option('--skip-invalid', 'run the valid items although others are invalid')
+    .option('--endpoint <path>', 'the `url` that the lines have', '/v1/generations')
+    .addOption(new Option('--priority <priority>', 'priority of the items').choices(['low', 'normal']).default('low'))
+    .option('--skip-invalid', 'run the valid items even if others are invalid')
     .action(async (file: string, options: Options) => runBatch(file, options, process.stdout));
   return connected(command, 'batch requests.jsonl > results.jsonl');
 }

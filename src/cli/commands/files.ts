@@ -27,7 +27,7 @@ export function filesCommand(): Command {
   const list = files
     .command('list')
     .description('List the uploads, newest first.')
-    .option('--limit <n>', 'at most so many', wholeNumber, 20)
+    .option('--limit <n>', 'how many files at most', wholeNumber, 20)
     .action(async (options: Connection & { limit: number }) => {
       const found = await take(connect(options).files.list(), options.limit);
       console.log(options.json ? JSON.stringify(found, null, 2) : table(found.map(rowOf)));
@@ -38,7 +38,7 @@ export function filesCommand(): Command {
     .command('get')
     .description('Download a file, or an output (file_…_0), to a path or to stdout.')
     .argument('<id>', 'file_…')
-    .option('--out <path>', 'where to; stdout when left out')
+    .option('--out <path>', 'the file to write; stdout when left out')
     .action(async (id: string, options: Connection & { out?: string }) => {
       const client = connect(options).files;
       if (options.json) return console.log(JSON.stringify(await client.get(id), null, 2));

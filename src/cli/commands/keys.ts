@@ -59,7 +59,7 @@ export function keysCommand(): Command {
   for (const [flags, parse, help] of Object.values(LIMITS)) create.option(flags, help, parse);
   create
     .option('--budget <amount/period>', 'what its tasks may cost, such as 25/month, 2.50/day or 100/total', budget)
-    .option('--budget-soft-percent <n>', 'a webhook reports this share of the budget', wholeNumber)
+    .option('--budget-soft-percent <n>', 'send a webhook when this percentage of the budget is used', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
     .addHelpText('after', '\nExample: darkroom keys create ci --scopes generations:write,tasks:read --expires 30d')
@@ -96,7 +96,11 @@ export function keysCommand(): Command {
       'such as 25/month, in place of the present one; none = no budget',
       orNone(budget),
     )
-    .option('--budget-soft-percent <n>', 'with --budget: a webhook reports this share of it', wholeNumber)
+    .option(
+      '--budget-soft-percent <n>',
+      'with --budget: send a webhook when this percentage of it is used',
+      wholeNumber,
+    )
     .option('--json', 'print the whole object as JSON')
     .addHelpText('after', '\nExample: darkroom keys update key_01jd8e5t9kf3qs7m2v4xw6yzab --budget 25/month')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).updateKey(id, options));
@@ -106,8 +110,11 @@ export function keysCommand(): Command {
     .description('Revoke a key and cancel its queued tasks. Running services refuse it within 5 s.')
     .argument('<id>', 'key_…')
     .option('--keep-tasks', 'let its queued tasks run')
-    .option('--children', 'also the keys that it has created, and those that they have created')
-    .option('--erase', 'also erase everything that it has brought; running services do so in the background')
+    .option('--children', 'also revoke the keys below it: those that it has created, and theirs in turn')
+    .option(
+      '--erase',
+      'also erase everything that was sent with it or made for it; running services do so in the background',
+    )
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).revokeKey(id, options));

@@ -11,10 +11,10 @@ interface Options {
 /** `darkroom models import`: makes a declaration from what another program exports. */
 export function modelsImportCommand(): Command {
   return new Command('import')
-    .description('Add a model that is a workflow of ComfyUI: writes its declaration.')
+    .description('Make a model of a ComfyUI workflow: write its declaration.')
     .requiredOption('--comfy <file>', 'a workflow, as "Export (API)" of ComfyUI writes it')
-    .requiredOption('--id <id>', 'of the model, such as flux-local')
-    .option('--base-url <url>', 'of the ComfyUI; COMFYUI_URL when left out')
+    .requiredOption('--id <id>', 'id of the model, such as flux-local')
+    .option('--base-url <url>', 'address of the ComfyUI; COMFYUI_URL when left out')
     .option('--force', 'replace files of the same name')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample: darkroom models import --comfy flux.json --id flux-local')

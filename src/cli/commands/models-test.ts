@@ -11,9 +11,9 @@ interface Options extends Connection {
 /** `darkroom models test`: in the sandbox, or with --pay by the running service, which calls the providers. */
 export function modelsTestCommand(): Command {
   const command = new Command('test')
-    .description('Make the tests of declared models, in the sandbox. Fails if one fails.')
+    .description('Run the tests that models declare, in the sandbox. Exits with an error if one fails.')
     .argument('[id...]', 'models; by default all of the folder MODELS')
-    .option('--pay', 'have the running service make them, by the providers, which cost money')
+    .option('--pay', 'let the running service run them at the providers, which costs money')
     .action(async (ids: string[], options: Options) => {
       const { reasons, SandboxTests, testsOf } = await import('../installation/test-models.ts');
       const tests = await testsOf(ids);

@@ -76,10 +76,10 @@ function addList(tasks: Command): void {
     .description('List the tasks of the key, newest first.')
     .addOption(new Option('--status <status>').choices(['queued', 'running', 'succeeded', 'failed']))
     .addOption(new Option('--kind <kind>').choices(['image', 'video']))
-    .option('--model <id>', 'of this model')
-    .option('--since <when>', 'created since a date, or 30d or 12h ago', past)
-    .option('--metadata <key=value...>', 'that carry these', pair)
-    .option('--limit <n>', 'at most so many', wholeNumber, 20)
+    .option('--model <id>', 'only tasks of this model')
+    .option('--since <when>', 'only tasks created since a date, or 30d or 12h ago', past)
+    .option('--metadata <key=value...>', 'only tasks with these pairs', pair)
+    .option('--limit <n>', 'how many tasks at most', wholeNumber, 20)
     .action(async ({ status, kind, model, since, metadata, limit, ...connection }: ListOptions) => {
       const filter = { status, kind, model, created_after: since, metadata, limit: Math.min(limit, MAX_PAGE) };
       const found = await take(connect(connection).tasks.list(filter as ListTasks), limit);

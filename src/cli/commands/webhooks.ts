@@ -71,7 +71,7 @@ function addReads(webhooks: Command): void {
   const all = webhooks
     .command('list')
     .description('List the endpoints, newest first.')
-    .option('--limit <n>', 'at most so many', wholeNumber, 20)
+    .option('--limit <n>', 'how many endpoints at most', wholeNumber, 20)
     .action(async ({ limit, ...connection }: ListOptions) => {
       const found = await take(connect(connection).webhookEndpoints.list({ limit: Math.min(limit, MAX_PAGE) }), limit);
       console.log(connection.json ? JSON.stringify(found, null, 2) : table(found.map(rowOf)));
@@ -82,7 +82,7 @@ function addReads(webhooks: Command): void {
     .command('deliveries')
     .description('List the attempts to deliver to an endpoint, newest first.')
     .argument('<id>', 'we_…')
-    .option('--limit <n>', 'at most so many', wholeNumber, 20)
+    .option('--limit <n>', 'how many attempts at most', wholeNumber, 20)
     .action(async (id: string, { limit, ...connection }: ListOptions) => {
       const query = { limit: Math.min(limit, MAX_PAGE) };
       const found = await take(connect(connection).webhookEndpoints.deliveries(id, query), limit);

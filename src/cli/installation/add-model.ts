@@ -38,7 +38,7 @@ export async function addModel(
   );
   const { files } = await openModelFolder(dirname(from), settings, today, new Map(names)).read();
   const added = files.find(({ file }) => basename(file.name) === basename(from));
-  if (!added) throw new Error(`${from} is no declaration: they end in .yaml, .yml or .json.`);
+  if (!added) throw new Error(`${from} is not a declaration: its name must end in .yaml, .yml or .json.`);
   if (!added.model || added.faults.length > 0) throw new Error(added.faults.map(textOf).join('\n'));
   for (const workflow of added.model.workflows.keys()) place(join(dirname(from), workflow), join(folder, workflow));
   place(from, target); // last: the service may look at any moment

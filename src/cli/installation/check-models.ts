@@ -48,7 +48,9 @@ function ofFolder(faults: readonly Fault[], folder: string): CheckedFile[] {
 
 function missing(path: string): CheckedFile {
   const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  const message = exists ? 'is no declaration: they end in .yaml, .yml or .json' : 'cannot be read (ENOENT)';
+  const message = exists
+    ? 'is not a declaration: its name must end in .yaml, .yml or .json'
+    : 'cannot be read (ENOENT)';
   const file = join(path);
   return { file, model: null, faults: [{ file, line: 1, column: 1, path: 'file', message }] };
 }

@@ -154,8 +154,7 @@ async function queue(dataSource: DataSource): Promise<string> {
              where datname = current_database() and pid <> pg_backend_pid()) as open_s
      from tasks_live`,
   );
-  if (lost > 0)
-    throw new Error(`${lost} of ${tasks} unfinished tasks are in the line and should not be, or the reverse`);
+  if (lost > 0) throw new Error(`${lost} of ${tasks} unfinished tasks are wrongly marked as waiting or not waiting`);
   const note = `${tasks} unfinished tasks`;
   if (openS < LONG_TRANSACTION_S) return note;
   return `WARNING ${note}. A transaction has been open for ${openS} s: dead rows stay, and claims become slower. End it if it is not a backup`;

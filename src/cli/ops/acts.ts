@@ -36,7 +36,7 @@ export function addActs(ops: Command): void {
     .argument('<code>', 'the error code that its owner gets, such as provider_unavailable')
     .action((id: string, code: string, options: Connection) => actOnTask('fail', { code })(id, options));
 
-  opsAct(ops, 'pause', 'Keep tasks from a model, a provider or a place of one.')
+  opsAct(ops, 'pause', 'Pause a model, a provider or one place of a provider: their tasks wait.')
     .option('--model <id>', 'the model')
     .option('--provider <name>', 'the provider')
     .option('--place <n>', 'the place, as `ops providers` numbers it', wholeNumber)
@@ -46,7 +46,7 @@ export function addActs(ops: Command): void {
     .action(pause);
   opsAct(ops, 'unpause', 'End a pause.').argument('<id>', 'pause_…').action(unpause);
 
-  opsAct(ops, 'close-circuit', 'Let all processes call a place again.')
+  opsAct(ops, 'close-circuit', 'Close the circuit of a place, so that all processes call it again.')
     .argument('<place>', 'its number')
     .action(async (place: string, options: Connection) => {
       const path = `${PATH}/providers/${encodeURIComponent(place)}/close_circuit`;

@@ -100,10 +100,10 @@ export function addViews(ops: Command): void {
   });
   opsAct(ops, 'tasks', 'List unfinished tasks of all keys, oldest first.')
     .option('--state <state>', 'waiting, parked, paused, running or stuck')
-    .option('--worker-id <id>', 'only those that this process runs')
-    .option('--provider <name>', 'only those that this provider was called for')
-    .option('--key-id <id>', 'only those of this API key, key_…')
-    .option('--model <id>', 'only those of this model')
+    .option('--worker-id <id>', 'only tasks that this process runs')
+    .option('--provider <name>', 'only tasks for which this provider was called')
+    .option('--key-id <id>', 'only tasks of this API key, key_…')
+    .option('--model <id>', 'only tasks of this model')
     .option('--limit <n>', 'how many, 1 to 100', wholeNumber, 20)
     .option('--after <id>', 'the last id of the previous page, task_…')
     .action(showTasks);
