@@ -87,7 +87,7 @@ export class SandboxTests {
   }
 
   async make(test: ModelTest): Promise<Made> {
-    const folder = await mkdtemp(join(tmpdir(), 'darkroom-test-'));
+    const folder = await mkdtemp(join(tmpdir(), 'darkroom-model-test-'));
     try {
       return await this.makeIn(folder, test);
     } catch (error) {
