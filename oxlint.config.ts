@@ -9,7 +9,7 @@ import { APP_FOLDERS, forbiddenInApp } from './scripts/app-borders.ts';
 export const ROOMS: Record<string, readonly string[]> = {
   errors: [],
   platform: ['errors'],
-  models: ['platform', 'errors'],
+  models: ['auth', 'platform', 'errors'],
   auth: ['platform', 'errors'],
   health: ['auth', 'platform', 'errors'],
   tasks: ['auth', 'models', 'platform', 'errors'],

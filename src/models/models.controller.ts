@@ -1,6 +1,8 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { CurrentCaller } from '../auth/access/access.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { lifecycleHeaders } from './definition/model.ts';
 import { ListModelsQuery, ModelListView, ModelView } from './model.view.ts';
 import { ModelsService } from './models.service.ts';
@@ -15,16 +17,20 @@ export class ModelsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'List the models', operationId: 'listModels' })
   @ApiOkResponse({ type: ModelListView })
-  list(@Query() { kind }: ListModelsQuery): Promise<string> {
-    return this.models.listJson(kind);
+  list(@CurrentCaller() caller: Caller, @Query() { kind }: ListModelsQuery): Promise<string> {
+    return this.models.listJson(caller, kind);
   }
 
   @Get(':id')
   @Fails('model_not_found')
   @ApiOperation({ summary: 'Read a model', operationId: 'getModel' })
   @ApiOkResponse({ type: ModelView })
-  async find(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ModelView> {
-    const model = await this.models.find(id);
+  async find(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ModelView> {
+    const model = await this.models.find(caller, id);
     void reply.headers(lifecycleHeaders(model));
     return model;
   }

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { mayUse } from '../auth/access/allowed-models.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { catalog, findModel } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
@@ -8,7 +10,10 @@ import type { MediaKind } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
 import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
-/** The public catalogue. */
+/** What says which models a caller may use. */
+type Asker = Pick<Caller, 'models'>;
+
+/** The public catalogue: of each caller the models that its key may use. */
 @Injectable()
 export class ModelsService {
   constructor(
@@ -18,21 +23,21 @@ export class ModelsService {
   ) {}
 
   /** Every model that is not retired. `find` also returns retired ones. */
-  list(): Promise<ModelView[]> {
-    return Promise.all(listed().map((model) => this.viewOf(model)));
+  list(caller: Asker): Promise<ModelView[]> {
+    return Promise.all(listedFor(caller).map((model) => this.viewOf(model)));
   }
 
   /** The REST list as JSON text. @param kind null: models of both kinds */
-  async listJson(kind: MediaKind | null = null): Promise<string> {
-    const models = listed().filter((model) => kind === null || model.kind === kind);
+  async listJson(caller: Asker, kind: MediaKind | null = null): Promise<string> {
+    const models = listedFor(caller).filter((model) => kind === null || model.kind === kind);
     const parts = await Promise.all(models.map(async (model) => textOf(model, await this.changing(model))));
     return `{"object":"list","data":[${parts.join()}]}`;
   }
 
-  /** @throws ApiError model_not_found */
-  async find(id: string): Promise<ModelView> {
+  /** @param param the name of the id in the request. @throws ApiError model_not_found */
+  async find(caller: Asker, id: string, param = 'id'): Promise<ModelView> {
     const model = findModel(id);
-    if (!model) throw new ApiError('model_not_found', { param: 'id' });
+    if (!model || !mayUse(caller, model)) throw new ApiError('model_not_found', { param });
     return this.viewOf(model);
   }
 
@@ -48,7 +53,8 @@ export class ModelsService {
   }
 }
 
-const listed = (): Model[] => catalog.models.filter(({ lifecycle }) => lifecycle.status !== 'retired');
+const listedFor = (caller: Asker): Model[] =>
+  catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
 
 /** The JSON of a model, whose schema is some 2 kB, and what it was made of. */
 const texts = new WeakMap<Model, { key: string; json: string }>();

@@ -28,8 +28,8 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
     this.endpoints.register(this.images('/v1/images/edits', takeEditImages));
     this.endpoints.register({
       path: '/v1/videos',
-      translate: (given) => {
-        const request = translateVideo(jsonBody(given), this.models);
+      translate: (given, caller) => {
+        const request = translateVideo(jsonBody(given), this.models.of(caller));
         const { firstFrame } = request;
         return translated(request, firstFrame ? { first_frame_image_url: referenceOf(firstFrame) } : {});
       },
@@ -40,11 +40,11 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
   private images(path: string, imagesOf: (body: RequestBody) => RequestImage[] | null): BatchEndpoint {
     return {
       path,
-      translate: (given) => {
+      translate: (given, caller) => {
         const body = jsonBody(given);
         refuseBytes(body.fields);
         const images = imagesOf(body);
-        const request = translateImages(body.fields, this.models, images);
+        const request = translateImages(body.fields, this.models.of(caller), images);
         return translated(request, images === null ? {} : { reference_images: images.map(referenceOf) });
       },
       answer: (task) => this.imageAnswer(task),

@@ -69,6 +69,10 @@ export type ApiKey = {
      */
     limits: ApiKeyLimits;
     /**
+     * ids of the models that it may use, exact or ending in *; null: every open one
+     */
+    models: Array<string> | null;
+    /**
      * what is used of the budget; null without one
      */
     budget_status: BudgetStatus | null;
@@ -820,6 +824,10 @@ export type CreateApiKeyInput = {
      * limits of this key; the configured ones apply to those left out
      */
     limits?: ApiKeyLimitsInput;
+    /**
+     * ids of the models that it may use, exact or ending in *, also of models for listed keys only; every open one when null or left out
+     */
+    models?: Array<string> | null;
 };
 
 export type CreateBatchInput = {
@@ -3280,6 +3288,10 @@ export type UpdateApiKeyInput = {
      * changes to the limits; null: the configured ones apply to all
      */
     limits?: ApiKeyLimitChangesInput | null;
+    /**
+     * ids of the models that it may use, exact or ending in *; null: every open one. Accepted tasks run on
+     */
+    models?: Array<string> | null;
 };
 
 export type UpdateWebhookEndpointInput = {

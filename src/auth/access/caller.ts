@@ -54,6 +54,11 @@ export interface Caller {
    * none.
    */
   bounds?: readonly CallerBound[];
+  /**
+   * The ids, exact or ending in `*`, of the models that it may use: its own list, and those of the keys that made it or
+   * its maker. A model has to be in each. Missing: every open model.
+   */
+  models?: readonly (readonly string[])[];
   /** `sess_…`, for a browser that signed in with the key. */
   sessionId?: string;
 }

@@ -10,6 +10,8 @@ export interface NewApiKey {
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
   limits?: ApiKeyLimits;
+  /** null: every open one. */
+  models?: string[] | null;
   /** The key that makes it. */
   createdBy?: string | undefined;
 }
@@ -20,6 +22,8 @@ export interface ApiKeyChanges {
   scopes?: readonly Scope[];
   /** null removes one limit of the key, or all of them; the configured ones then apply. */
   limits?: LimitChanges | null;
+  /** null: every open one. */
+  models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;
 }

@@ -4,7 +4,7 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
 import type { Scope } from '../access/caller.ts';
 import { ApiKeyLimitChangesInput, plainLimits } from '../limits/api-key-limits.ts';
-import { MAX_NAME_LENGTH } from './api-key.inputs.ts';
+import { MAX_NAME_LENGTH, MODELS } from './api-key.inputs.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { ApiKeyChanges } from './api-key-acts.ts';
 
@@ -12,7 +12,7 @@ import type { ApiKeyChanges } from './api-key-acts.ts';
   description: 'Changes to an API key. A field that is left out stays as it is.',
 })
 export class UpdateApiKeyInput {
-  static readonly takesNull = ['expires_at', 'limits'] as const;
+  static readonly takesNull = ['expires_at', 'limits', 'models'] as const;
 
   @ApiField.string('a name for people', {
     optional: true,
@@ -39,11 +39,19 @@ export class UpdateApiKeyInput {
   })
   limits?: ApiKeyLimitChangesInput | null;
 
+  @ApiField.list(
+    'string',
+    'ids of the models that it may use, exact or ending in *; null: every open one. Accepted tasks run on',
+    MODELS,
+  )
+  models?: string[] | null;
+
   toChanges(): ApiKeyChanges {
-    const { name, scopes, limits, expires_at } = this;
+    const { name, scopes, limits, models, expires_at } = this;
     return {
       ...(name !== undefined && { name }),
       ...(scopes !== undefined && { scopes }),
+      ...(models !== undefined && { models }),
       ...(limits !== undefined && { limits: limits && plainLimits(limits) }),
       ...(expires_at !== undefined && { expiresAt: expires_at === null ? null : new Date(expires_at * 1000) }),
     };

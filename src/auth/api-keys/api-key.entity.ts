@@ -12,6 +12,8 @@ export class ApiKey {
   @Column('text') hint: string;
   @Column('text', { array: true }) scopes: Scope[];
   @Column('jsonb') limits: ApiKeyLimits;
+  /** Ids of the models that it may use, exact or ending in `*`; null: every open one. */
+  @Column('text', { array: true, nullable: true }) models: string[] | null;
   @Column('timestamptz') created_at: Date;
   /** null: never. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;

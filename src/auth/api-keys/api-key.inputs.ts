@@ -2,6 +2,7 @@ import { InputType } from '@nestjs/graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
+import { MAX_MODELS, MODEL_PATTERN } from '../access/allowed-models.ts';
 import { ApiKeyLimitsInput, plainLimits } from '../limits/api-key-limits.ts';
 import { ScopeChoice } from './api-key.view.ts';
 import type { NewApiKey } from './api-key-acts.ts';
@@ -11,6 +12,15 @@ export const MAX_NAME_LENGTH = 100;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 const KEY_ID = /^key_[0-9a-z]{26}$/;
+/** The rules of a list of models. */
+export const MODELS = {
+  optional: true,
+  nullable: true,
+  min: 1,
+  max: MAX_MODELS,
+  unique: true,
+  pattern: { regex: MODEL_PATTERN, message: '$property must be ids of models, or their beginnings and a * at the end' },
+};
 const idOf = (param: string) => ({ regex: KEY_ID, message: `${param} must be the id of an API key` });
 
 @InputType('CreateApiKeyInput', { description: 'An API key to create.' })
@@ -41,11 +51,19 @@ export class CreateApiKeyInput {
   })
   limits?: ApiKeyLimitsInput;
 
+  @ApiField.list(
+    'string',
+    'ids of the models that it may use, exact or ending in *, also of models for listed keys only; every open one when null or left out',
+    MODELS,
+  )
+  models?: string[] | null;
+
   toNewApiKey(): NewApiKey {
     return {
       name: this.name,
       scopes: this.scopes,
       limits: plainLimits(this.limits ?? {}),
+      models: this.models ?? null,
       expiresAt: this.expires_at === undefined ? null : new Date(this.expires_at * 1000),
     };
   }

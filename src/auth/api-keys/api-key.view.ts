@@ -20,6 +20,10 @@ export class ApiKeyView {
   @ApiField.string('a name for people') name: string;
   @ApiField.list(ScopeChoice, 'what the key may do') scopes: Scope[];
   @ApiField.object(() => ApiKeyLimitsView, 'the effective limits') limits: ApiKeyLimitsView;
+  @ApiField.list('string', 'ids of the models that it may use, exact or ending in *; null: every open one', {
+    nullable: true,
+  })
+  models: string[] | null;
   @ApiField.object(() => BudgetStatusView, 'what is used of the budget; null without one', { nullable: true })
   budget_status: BudgetStatusView | null;
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
@@ -45,6 +49,7 @@ export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState
     name: apiKey.name,
     scopes: apiKey.scopes,
     limits: toLimitsView(apiKey.limits, config),
+    models: apiKey.models,
     budget_status: budget ? toBudgetStatus(budget) : null,
     hint: apiKey.hint,
     created_at: unixSeconds(apiKey.created_at),

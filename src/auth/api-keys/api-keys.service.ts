@@ -30,11 +30,12 @@ interface Revocation {
 }
 
 /** What an audit event keeps of a key. Its limits are its own ones, without the configured ones. */
-const snapshotOf = ({ name, hint, scopes, limits, expires_at }: ApiKey) => ({
+const snapshotOf = ({ name, hint, scopes, limits, models, expires_at }: ApiKey) => ({
   name,
   hint,
   scopes,
   limits,
+  ...(models && { models }),
   expires_at: expires_at && unixSeconds(expires_at),
 });
 
@@ -70,7 +71,13 @@ export class ApiKeysService {
       if (grantor) {
         const limits = limitsInForce(input.limits ?? {}, this.config);
         const budget = input.limits?.budget ?? null;
-        assertMayGrant(grantor, { scopes, limits, budget, expiresAt: input.expiresAt ?? null });
+        assertMayGrant(grantor, {
+          scopes,
+          limits,
+          budget,
+          models: input.models ?? null,
+          expiresAt: input.expiresAt ?? null,
+        });
       }
       const createdBy = by.caller?.apiKeyId;
       if (createdBy !== undefined) await assertMayMake(tx, createdBy);
@@ -92,6 +99,7 @@ export class ApiKeysService {
       hint: hintOf(key),
       scopes: inOrder(input.scopes),
       limits: input.limits ?? {},
+      models: input.models ?? null,
       created_at: () => 'now()',
       expires_at: input.expiresAt ?? null,
       created_by: input.createdBy ?? null,
@@ -150,7 +158,7 @@ export class ApiKeysService {
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
       const { target, grantor } = await lockTarget(tx, id, by);
-      const { name, scopes, expiresAt } = changes;
+      const { name, scopes, models, expiresAt } = changes;
       const limits = changes.limits === undefined ? undefined : changedLimits(target.limits, changes.limits);
       if (limits) assertRetention(limits, changes.limits, this.config);
       const inForce = limits && limitsInForce(limits, this.config);
@@ -158,12 +166,13 @@ export class ApiKeysService {
       if (grantor) {
         const granted = inForce && concerned(inForce, changes.limits!);
         const budget = hasBudgetChanged ? (limits?.budget ?? null) : undefined;
-        assertMayGrant(grantor, { scopes, expiresAt, limits: granted, budget });
+        assertMayGrant(grantor, { scopes, expiresAt, limits: granted, budget, models });
       }
       await tx.update(ApiKey, id, {
         name: name ?? target.name,
         scopes: inOrder(scopes ?? target.scopes),
         limits: limits ?? target.limits,
+        models: models === undefined ? target.models : models,
         expires_at: expiresAt === undefined ? target.expires_at : expiresAt,
       });
       if (expiresAt) await assertNotExpired(tx, id);

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
+import { coversModels } from '../access/allowed-models.ts';
 import type { CallerLimits, Scope } from '../access/caller.ts';
 import { type Budget, describeBudget, isWithin } from '../limits/budget.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -12,6 +13,8 @@ export interface Grantor {
   /** Set on the key itself. A configured default is no limit on what the key may grant. */
   limits: Partial<CallerLimits>;
   budget: Budget | undefined;
+  /** null: it may grant every model, also listed ones. */
+  models: string[] | null;
   expiresAt: Date | null;
 }
 
@@ -22,16 +25,18 @@ export interface Grant {
   limits?: Partial<CallerLimits>;
   /** null: none, so that nothing bounds the cost. */
   budget?: Budget | null;
+  /** null: every open one. */
+  models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;
 }
 
 /**
- * A key can only grant what it has itself: scopes, limits and time. Otherwise `keys:manage` alone would imply
+ * A key can only grant what it has itself: scopes, limits, models and time. Otherwise `keys:manage` alone would imply
  * everything.
  * @throws ApiError insufficient_scope
  */
-export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, expiresAt }: Grant): void {
+export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, models, expiresAt }: Grant): void {
   const missing = scopes.filter((scope) => !by.scopes.includes(scope));
   if (missing.length > 0) refuse('scopes', `This API key lacks ${quoted(missing)}, so it cannot grant such a key.`);
 
@@ -48,6 +53,11 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, 
     refuse('limits.budget', `This API key has the budget of ${own}, so it cannot grant limits.budget ${given}.`);
   }
 
+  if (by.models && models !== undefined && !(models && coversModels(by.models, models))) {
+    const given = models === null ? 'null' : models.join(', ');
+    refuse('models', `This API key may use ${by.models.join(', ')}, so it cannot grant models ${given}.`);
+  }
+
   const endMs = expiresAt?.getTime() ?? Infinity;
   if (expiresAt !== undefined && endMs > (by.expiresAt?.getTime() ?? Infinity)) {
     const ownEnd = unixSeconds(by.expiresAt!);
@@ -56,9 +66,10 @@ export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, 
 }
 
 /** What the owner of a key may do with it, apart from the scopes. */
-export const boundsOf = ({ limits, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
+export const boundsOf = ({ limits, models, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
   limits: limitsInForce(limits, config),
   budget: limits.budget ?? null,
+  models,
   expiresAt,
 });
 

@@ -31,8 +31,8 @@ export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: 
   if (!caller) return { target, grantor: null };
   const own = keys.find(({ id }) => id === caller.apiKeyId);
   if (!own || own.revoked_at) throw new ApiError('api_key_revoked');
-  const { scopes, limits, expires_at: expiresAt } = own;
-  return { target, grantor: { scopes, limits: ownLimits(limits), budget: limits.budget, expiresAt } };
+  const { scopes, limits, models, expires_at: expiresAt } = own;
+  return { target, grantor: { scopes, limits: ownLimits(limits), budget: limits.budget, models, expiresAt } };
 }
 
 /** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */

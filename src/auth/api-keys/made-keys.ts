@@ -7,9 +7,9 @@ const MAX_ABOVE = 8;
 /** That work and were made by one key: a revocation with them is one commit. */
 const MAX_MADE = 10_000;
 
-/** A key with limits of its own or an end: what it makes lives within these, and not longer than it. */
-export const isBounded = ({ limits, expires_at }: ApiKey): boolean =>
-  Object.keys(limits).length > 0 || expires_at !== null;
+/** A key with limits or models of its own or an end: what it makes lives within these, and not longer than it. */
+export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
+  Object.keys(limits).length > 0 || models !== null || expires_at !== null;
 
 /**
  * Bounds what a key may make. Some more may be made at the same moment, because makers do not wait for each other.

@@ -12,6 +12,7 @@ const GOOD: FoundApiKey = {
   id: 'key_1',
   scopes: [],
   limits: {},
+  models: null,
   revoked: false,
   bounds: [],
   validMs: null,

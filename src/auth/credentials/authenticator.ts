@@ -106,14 +106,17 @@ export class Authenticator {
 
   private toCaller(found: FoundApiKey): Caller {
     if (found.lastUseStale) this.lastUse.note(found.id);
+    const bounds = found.bounds.filter(({ limits }) => Object.keys(limits).length > 0);
+    const models = [found, ...found.bounds].flatMap((key) => (key.models ? [key.models] : []));
     return Object.freeze({
       apiKeyId: found.id,
       scopes: Object.freeze(found.scopes),
       limits: Object.freeze(limitsInForce(found.limits, this.config)),
       hasBudget: found.limits.budget !== undefined,
-      ...(found.bounds.length > 0 && {
-        bounds: found.bounds.map(({ apiKeyId, limits }) => ({ apiKeyId, limits: ownLimits(limits) })),
+      ...(bounds.length > 0 && {
+        bounds: bounds.map(({ apiKeyId, limits }) => ({ apiKeyId, limits: ownLimits(limits) })),
       }),
+      ...(models.length > 0 && { models }),
     });
   }
 }

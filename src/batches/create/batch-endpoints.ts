@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { RequestedGeneration } from '../../generation/accept/prepare-generations.service.ts';
 import { TaskViews } from '../../tasks/read/task-views.ts';
@@ -15,7 +16,7 @@ export interface TranslatedItem extends RequestedGeneration {
 export interface BatchEndpoint {
   path: string;
   /** @throws ApiError for a body that the route would refuse */
-  translate(body: Record<string, unknown>): TranslatedItem;
+  translate(body: Record<string, unknown>, caller: Caller): TranslatedItem;
   /** The body with which the route answers for a task that has succeeded. @throws ApiError when its files are gone */
   answer(task: ShownTask): unknown;
 }

@@ -149,7 +149,7 @@ export class CreateBatches {
     const endpoint = this.endpoints.find(settings.endpoint ?? NATIVE_PATH);
     const create = async () => {
       const given = await this.read(caller, settings, endpoint);
-      const items = await this.inspect(caller, given, (body) => translate(endpoint, body, settings.priority));
+      const items = await this.inspect(caller, given, (body) => translate(endpoint, caller, body, settings.priority));
       return this.keepingImages(items, () => this.store({ caller, settings, endpoint, items, reserved }));
     };
     const created =
@@ -255,11 +255,12 @@ const replay = (json: string): CreatedBatch => ({ id: (JSON.parse(json) as Batch
 /** @param priority of the items that name none of their own */
 function translate(
   endpoint: BatchEndpoint,
+  caller: Caller,
   body: Record<string, unknown>,
   priority: TaskPriority = 'low',
 ): TranslatedItem | ApiError {
   try {
-    const item = endpoint.translate(body);
+    const item = endpoint.translate(body, caller);
     return { ...item, body: { priority, ...item.body } };
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return error;

@@ -55,6 +55,11 @@ export function keysCommand(): Command {
       list,
     )
     .option('--all-scopes', 'all scopes, also keys:manage and operations:manage')
+    .option(
+      '--models <ids>',
+      'the models it may use, such as flux-local,kling-*; also those for listed keys only',
+      list,
+    )
     .option('--expires <when>', 'a date, or a time from now such as 30d or 12h', moment);
   for (const [flags, parse, help] of Object.values(LIMITS)) create.option(flags, help, parse);
   create
@@ -88,6 +93,11 @@ export function keysCommand(): Command {
     .option('--name <name>', 'what the key is for')
     .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
     .option('--all-scopes', 'every scope, also keys:manage and operations:manage')
+    .option(
+      '--models <ids>',
+      'all models that it may use, such as flux-local,kling-*; none = every open one',
+      orNone(list),
+    )
     .option('--expires <when>', 'a date, or 30d or 12h from now; none = never', orNone(moment));
   for (const [flags, parse, , help] of Object.values(LIMITS)) update.option(flags, help, orNone(parse));
   update

@@ -24,6 +24,7 @@ type LimitOptions<Limit> = BudgetOptions<Limit> & { [Name in keyof CallerLimits]
 interface CreateOptions extends LimitOptions<number> {
   scopes?: string[];
   allScopes?: true;
+  models?: string[];
   expires?: number;
   printOnly?: true;
   json?: true;
@@ -34,6 +35,7 @@ interface UpdateOptions extends LimitOptions<number | typeof NONE> {
   name?: string;
   scopes?: string[];
   allScopes?: true;
+  models?: string[] | typeof NONE;
   expires?: number | typeof NONE;
   json?: true;
 }
@@ -54,7 +56,10 @@ export async function createKey(name: string, options: CreateOptions): Promise<v
   }
   const limits = definedOnly(limitsOf(options));
   const scopes = options.allScopes ? SCOPES : options.scopes;
-  const input = checked(CreateApiKeyInput, definedOnly({ name, scopes, limits, expires_at: options.expires }));
+  const input = checked(
+    CreateApiKeyInput,
+    definedOnly({ name, scopes, limits, models: options.models, expires_at: options.expires }),
+  );
   await withApiKeys(async (apiKeys, views) =>
     printIssued(await views.issued(await apiKeys.create(input.toNewApiKey(), COMMAND_LINE)), options),
   );
@@ -89,6 +94,7 @@ export async function updateKey(id: string, options: UpdateOptions): Promise<voi
     definedOnly({
       name: options.name,
       scopes: options.allScopes ? SCOPES : options.scopes,
+      models: noneAsNull(options.models),
       expires_at: noneAsNull(options.expires),
       ...(Object.keys(limits).length > 0 && { limits }),
     }),
@@ -162,6 +168,7 @@ function row(view: ApiKeyView) {
     expires: time(view.expires_at),
     'last used': time(view.last_used_at),
     scopes: view.scopes.join(','),
+    models: view.models?.join(',') ?? '-',
     name: view.name,
   };
 }

@@ -99,7 +99,8 @@ export class SandboxTests {
   }
 
   private async makeIn(folder: string, test: ModelTest): Promise<Made> {
-    const { model, input } = parseGeneration({ ...test.input, model: test.model }, () => undefined);
+    const caller = { models: [[test.model]] }; // also a model for listed keys only
+    const { model, input } = parseGeneration({ ...test.input, model: test.model }, caller, () => undefined);
     const images = await imagesOf(model, input as unknown as Record<string, unknown>, folder);
     const request: ProviderRequest = {
       taskId: 'task_test',

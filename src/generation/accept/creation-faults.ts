@@ -1,6 +1,7 @@
 /** Why a creation can be refused, over any interface: the faults of its model, its bounds and its images. */
 export const CREATION_FAULTS = [
   'model_not_found',
+  'model_not_allowed',
   'unsupported_parameter',
   'queue_full',
   'budget_exceeded',

@@ -75,7 +75,7 @@ export class GenerationsService {
    */
   async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
     const header = readIdempotencyKey(options.idempotencyKey);
-    const parsed = this.parsed(body);
+    const parsed = this.parsed(caller, body);
     if (parsed instanceof ApiError) {
       // The model of the first request with this key may be gone by now, or take other values.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
@@ -128,7 +128,7 @@ export class GenerationsService {
    * @throws ApiError for the first fault found
    */
   async check(caller: Caller, body: unknown): Promise<ParsedGeneration> {
-    const parsed = this.prepares.parse(body);
+    const parsed = this.prepares.parse(caller, body);
     await this.prepares.parentOf(caller, parsed.parentTaskId);
     await this.images.check(caller, imageUrlsOf(parsed.model, parsed.input));
     return parsed;
@@ -174,9 +174,9 @@ export class GenerationsService {
     return this.acceptance(latest, model, json);
   }
 
-  private parsed(body: unknown): ParsedGeneration | ApiError {
+  private parsed(caller: Caller, body: unknown): ParsedGeneration | ApiError {
     try {
-      return this.prepares.parse(body);
+      return this.prepares.parse(caller, body);
     } catch (error) {
       if (error instanceof ApiError) return error;
       throw error;

@@ -10,7 +10,7 @@ const url = 'https://example.com/cat.png';
 
 function refusal(body: unknown, checkUrl: (url: string) => void = anyUrl): ApiError {
   try {
-    parseGeneration(body, checkUrl);
+    parseGeneration(body, {}, checkUrl);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -26,7 +26,7 @@ describe('a creation request', () => {
     ['sora-2', { prompt: 'a cat', reference_mode: 'omni', aspect_ratio: '16:9', resolution: '1080P', duration: 5 }],
     ['seedance-2', { prompt: 'a cat', reference_mode: 'omni', aspect_ratio: '21:9', resolution: '720p', duration: 5 }],
   ])('for %s gets its defaults, in catalogue order', (model, input) => {
-    const parsed = parseGeneration({ model, prompt: 'a cat' }, anyUrl);
+    const parsed = parseGeneration({ model, prompt: 'a cat' }, {}, anyUrl);
     expect(parsed).toMatchObject({ model: { id: model }, metadata: {} });
     expect(JSON.stringify(parsed.input)).toBe(JSON.stringify(input));
   });
@@ -40,7 +40,7 @@ describe('a creation request', () => {
       aspect_ratio: '2:3',
     });
     const before = structuredClone(body);
-    expect(parseGeneration(body, anyUrl)).toMatchObject({
+    expect(parseGeneration(body, {}, anyUrl)).toMatchObject({
       input: { prompt: '  猫 🐈\n', reference_images: [url, 'HTTP://例え.jp/ä.png'], n: 10, aspect_ratio: '2:3' },
       metadata: { a: '' },
     });
@@ -161,7 +161,7 @@ describe('a creation request', () => {
     ].map((fields) => ({ model: id, prompt: 'a fox', ...fields }));
     const lines = [...bodies, ...rules].map((body) => {
       try {
-        return `${JSON.stringify(body)} -> ${JSON.stringify(parseGeneration(body, anyUrl).input)}`;
+        return `${JSON.stringify(body)} -> ${JSON.stringify(parseGeneration(body, {}, anyUrl).input)}`;
       } catch (error) {
         const { code, param, message } = error as ApiError;
         return `${JSON.stringify(body)} -> ${code} ${param}: ${message}`;
@@ -171,7 +171,7 @@ describe('a creation request', () => {
   });
 
   it('counts code points, not UTF-16 units', () => {
-    expect(parseGeneration(seedance({ prompt: '🐈'.repeat(3_500) }), anyUrl).input.prompt).toHaveLength(7_000);
+    expect(parseGeneration(seedance({ prompt: '🐈'.repeat(3_500) }), {}, anyUrl).input.prompt).toHaveLength(7_000);
     expect(refusal(seedance({ prompt: '🐈'.repeat(3_501) })).code).toBe('string_too_long');
   });
 
@@ -209,7 +209,7 @@ describe('a creation request', () => {
       code: 'url_not_allowed',
       param: 'reference_images[1]',
     });
-    parseGeneration(seedance({ first_frame_image_url: `${url}?1`, reference_image_url: `${url}?2` }), check);
+    parseGeneration(seedance({ first_frame_image_url: `${url}?1`, reference_image_url: `${url}?2` }), {}, check);
     expect(asked).toEqual([...images, `${url}?1`, `${url}?2`]);
   });
 

@@ -1,4 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { assertMayUse, mayUse } from '../../auth/access/allowed-models.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel } from '../../models/catalog.ts';
 import { type ImageUrl, imageUrlsOf } from '../../models/definition/image-urls.ts';
@@ -29,12 +31,13 @@ export type CheckUrl = (url: string) => void;
 /**
  * Validates a creation request, for REST and GraphQL alike. It coerces nothing and drops nothing.
  * @param body parsed JSON, in the field names of REST
+ * @param caller only what says which models it may use
  * @throws ApiError for the first fault, with the field's name
  */
-export function parseGeneration(body: unknown, checkUrl: CheckUrl): ParsedGeneration {
+export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid_body');
   const request = body as Record<string, unknown>;
-  const model = readModel(request.model);
+  const model = readModel(request.model, caller);
   const fault = firstFault(model, request);
   if (fault) throw toApiError(fault, model, request);
   const invalidText = findInvalidText(request);
@@ -50,24 +53,26 @@ export function parseGeneration(body: unknown, checkUrl: CheckUrl): ParsedGenera
   };
 }
 
-function readModel(id: unknown): Model {
+function readModel(id: unknown, caller: Pick<Caller, 'models'>): Model {
   const fail = (
     code: 'missing_required_parameter' | 'invalid_type' | 'model_not_found',
     message: string,
-    hint = listOfModels(),
+    hint = listOfModels(caller),
   ) => new ApiError(code, { status: 400, param: 'model', message: `${message} ${hint}` });
 
   if (id === undefined) throw fail('missing_required_parameter', 'model is required.');
   if (typeof id !== 'string') throw fail('invalid_type', 'model must be a string.');
   const model = findModel(id);
   if (!model) throw fail('model_not_found', 'There is no such model.');
+  assertMayUse(caller, model);
   const { status, replacement } = model.lifecycle;
   if (status !== 'retired') return model;
   throw fail('model_not_found', `${id} is retired.`, replacement ? `Use ${replacement} instead.` : undefined);
 }
 
-function listOfModels(): string {
-  const ids = catalog.models.filter(({ lifecycle }) => lifecycle.status !== 'retired').map((model) => model.id);
+function listOfModels(caller: Pick<Caller, 'models'>): string {
+  const models = catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
+  const ids = models.map((model) => model.id);
   return `The models are ${ids.join(', ')}.`;
 }
 

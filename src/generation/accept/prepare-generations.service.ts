@@ -52,8 +52,8 @@ export class PrepareGenerations {
   ) {}
 
   /** @throws ApiError for the first fault */
-  parse(body: unknown): ParsedGeneration {
-    return parseGeneration(body, (url) => {
+  parse(caller: Caller, body: unknown): ParsedGeneration {
+    return parseGeneration(body, caller, (url) => {
       if (!this.images.isOwn(url)) checkOutboundUrl(url, this.config, { https: false });
     });
   }
@@ -129,7 +129,7 @@ export class PrepareGenerations {
     if (requested instanceof ApiError) return requested;
     try {
       const { approximations } = requested;
-      const { parentTaskId, ...generation } = this.parse(requested.body);
+      const { parentTaskId, ...generation } = this.parse(caller, requested.body);
       const refusal = this.refusalOf(generation.model);
       if (refusal) throw refusal;
       const { parent = null, relation = null } = await this.parentOf(caller, parentTaskId);

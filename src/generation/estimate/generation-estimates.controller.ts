@@ -18,6 +18,7 @@ export class GenerationEstimatesController {
   @Scope('tasks:read')
   @Fails(
     'model_not_found',
+    'model_not_allowed',
     'unsupported_parameter',
     'file_not_found',
     'file_expired',

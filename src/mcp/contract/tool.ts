@@ -34,7 +34,8 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly input: ToolInput;
+  /** Of a caller, where it names models. */
+  readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];
   /** As for the same act in REST; null: any key. */

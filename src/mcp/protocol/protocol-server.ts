@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { CallToolResult, ProtocolError, Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { Caller } from '../../auth/access/caller.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
-import { catalog, perSet } from '../../models/catalog.ts';
+import { catalog } from '../../models/catalog.ts';
 import { VERSION } from '../../platform/config/version.ts';
 import { messageName } from '../contract/message-name.ts';
 import { knowsLinks, withoutLinks } from '../contract/revisions.ts';
@@ -30,15 +31,17 @@ const HOUR_MS = 3_600_000;
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
 /** The tools name the models, and those of the operator may change at any time. */
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
-const optionsNow = perSet(() => ({
+/** They name the models that the key may use. */
+const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
+const optionsFor = ({ models }: Caller) => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
   instructions: INSTRUCTIONS,
   cacheHints: {
     'server/discover': SHARED,
-    'tools/list': catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
+    'tools/list': models ? OF_KEY : catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
     'resources/templates/list': SHARED,
   },
-}));
+});
 const TASK_PARAMS = z.looseObject({ taskId: z.string() });
 
 type TaskMethod = (exchange: Exchange, taskId: string) => Promise<Result>;
@@ -67,8 +70,11 @@ export class ProtocolServer {
         takesHandles: Object.hasOwn(extensions ?? {}, TASKS_EXTENSION),
       };
     };
-    const server = new sdk.Server({ name: 'darkroom', title: 'Darkroom', version: VERSION }, optionsNow());
-    server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions }));
+    const server = new sdk.Server(
+      { name: 'darkroom', title: 'Darkroom', version: VERSION },
+      optionsFor(exchange.caller),
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions(exchange.caller) }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const given = (params.arguments ?? {}) as ToolArguments;
       const answer = (await this.tools.call(params.name, given, callOf(context))) as CallToolResult;

@@ -1,4 +1,4 @@
-import { modelArgument, unionArguments } from './model-arguments.ts';
+import { modelArgument, modelsFor, ofKind, unionArguments } from './model-arguments.ts';
 
 const ARGUMENTS = {
   image: ['prompt', 'reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'],
@@ -14,6 +14,7 @@ const ARGUMENTS = {
 } as const;
 
 it.each(['image', 'video'] as const)('describes the arguments of the models that make an %s', (kind) => {
-  const named = unionArguments(kind, ARGUMENTS[kind]);
-  expect(JSON.stringify({ model: modelArgument(kind), ...named }, null, 1)).toMatchSnapshot();
+  const models = ofKind(modelsFor({}), kind);
+  const named = unionArguments(models, ARGUMENTS[kind]);
+  expect(JSON.stringify({ model: modelArgument(models), ...named }, null, 1)).toMatchSnapshot();
 });

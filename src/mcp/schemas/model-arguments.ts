@@ -1,4 +1,6 @@
-import { catalog } from '../../models/catalog.ts';
+import { mayUse } from '../../auth/access/allowed-models.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import { catalog, perSet } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ParameterSchema } from '../../models/definition/parameters.ts';
@@ -11,17 +13,26 @@ interface Taker {
   schema: ParameterSchema;
 }
 
-/** The models that an agent can choose from, the default first. */
-export const modelsOf = (kind: MediaKind): Model[] =>
-  catalog.models.filter((model) => model.kind === kind && model.lifecycle.status !== 'retired');
+/** The models that an agent can choose from. */
+export const modelsFor = (caller: Pick<Caller, 'models'>): Model[] =>
+  catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
+
+export const ofKind = (models: readonly Model[], kind: MediaKind): Model[] =>
+  models.filter((model) => model.kind === kind);
+
+/** Makes something of the models that a caller may use: once for all callers whose keys name no models. */
+export function perCaller<Made>(make: (models: readonly Model[]) => Made): (caller: Caller) => Made {
+  const shared = perSet(() => make(modelsFor({})));
+  return (caller) => (caller.models ? make(modelsFor(caller)) : shared());
+}
 
 /** With more models, each is named only by list_models: the list of tools is sent to the agent as a whole. */
 const MAX_LISTED = 20;
 const MAX_NAMED = 8;
 const MAX_VALUES = 32;
 
-export function modelArgument(kind: MediaKind): ArgumentSchema {
-  const models = modelsOf(kind);
+/** @param models of one kind, the default first */
+export function modelArgument(models: readonly Model[]): ArgumentSchema {
   if (models.length > MAX_LISTED) {
     const description = `The id of the model that makes it, one of ${models.length}: call list_models.`;
     return { type: 'string', default: models[0]!.id, description };
@@ -35,19 +46,18 @@ export function modelArgument(kind: MediaKind): ArgumentSchema {
 }
 
 /**
- * The arguments for parameters of the models of a kind, if a model takes them: the union of what they take, because several
+ * The arguments for parameters of models of a kind, if a model takes them: the union of what they take, because several
  * model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation checks it.
  */
-export const unionArguments = (kind: MediaKind, names: readonly string[]): Record<string, ArgumentSchema> =>
+export const unionArguments = (models: readonly Model[], names: readonly string[]): Record<string, ArgumentSchema> =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const argument = unionArgument(kind, name);
+      const argument = unionArgument(models, name);
       return argument ? [[name, argument]] : [];
     }),
   );
 
-function unionArgument(kind: MediaKind, name: string): ArgumentSchema | null {
-  const models = modelsOf(kind);
+function unionArgument(models: readonly Model[], name: string): ArgumentSchema | null {
   const takers = models.flatMap((model): Taker[] => {
     const schema = model.parameters.properties[name];
     return schema ? [{ model, schema }] : [];
@@ -131,8 +141,8 @@ function limitsOf({
 }
 
 /** The parameters that only one model has, in one argument; none where no model of the kind has any. */
-export function extraArgument(kind: MediaKind): Record<string, ArgumentSchema> {
-  const has = modelsOf(kind).some(({ parameters }) => Object.keys(parameters.properties).some(isOwn));
+export function extraArgument(models: readonly Model[]): Record<string, ArgumentSchema> {
+  const has = models.some(({ parameters }) => Object.keys(parameters.properties).some(isOwn));
   const description = 'Parameters that only this model has, by their names, which begin with x_: see list_models.';
   return has ? { extra: { type: 'object', description } } : {};
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { perSet } from '../../models/catalog.ts';
+import type { Model } from '../../models/definition/model.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
 import { requestOfInput } from '../../generation/accept/graphql-request.ts';
 import { Config } from '../../platform/config/config.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { Creations } from '../running/creations.ts';
-import { extraArgument, modelArgument, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, ofKind, perCaller, unionArguments } from '../schemas/model-arguments.ts';
 import { previewArgument, type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
@@ -38,7 +38,7 @@ export class GenerateImageTool implements Tool {
   readonly annotations = CREATES;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
-  private readonly inputs = perSet(() => this.inputNow());
+  readonly input = perCaller((models) => this.inputOf(ofKind(models, 'image')));
 
   constructor(
     private readonly config: Config,
@@ -46,17 +46,13 @@ export class GenerateImageTool implements Tool {
     private readonly creations: Creations,
   ) {}
 
-  get input(): ToolInput {
-    return this.inputs();
-  }
-
-  private inputNow(): ToolInput {
+  private inputOf(models: readonly Model[]): ToolInput {
     return toolInput(
       {
-        ...unionArguments('image', ['prompt']),
-        model: modelArgument('image'),
-        ...unionArguments('image', PARAMETERS),
-        ...extraArgument('image'),
+        ...unionArguments(models, ['prompt']),
+        model: modelArgument(models),
+        ...unionArguments(models, PARAMETERS),
+        ...extraArgument(models),
         wait_s: waitArgument(this.config.mcpWaitS),
         preview: previewArgument,
       },
@@ -65,8 +61,8 @@ export class GenerateImageTool implements Tool {
   }
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
-    const { parameters, waitS, preview } = readOwn(given, this.input, this.config);
-    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'image') };
+    const { parameters, waitS, preview } = readOwn(given, this.input(call.caller), this.config);
+    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'image', call.caller) };
     const creation = { tool: this.name, given, waitS, handleAfterS: HANDLE_AFTER_S, preview };
     return this.creations.run(call, creation, (reserveKey) =>
       this.generations.accept(call.caller, body, { origin: { source: 'mcp' }, reserveKey }),

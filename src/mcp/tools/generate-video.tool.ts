@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { perSet } from '../../models/catalog.ts';
+import type { Model } from '../../models/definition/model.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
 import { requestOfInput } from '../../generation/accept/graphql-request.ts';
 import { Config } from '../../platform/config/config.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
-import { extraArgument, modelArgument, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, ofKind, perCaller, unionArguments } from '../schemas/model-arguments.ts';
 import { type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
@@ -35,7 +35,7 @@ export class GenerateVideoTool implements Tool {
   readonly annotations = CREATES;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
-  private readonly inputs = perSet(() => this.inputNow());
+  readonly input = perCaller((models) => this.inputOf(ofKind(models, 'video')));
 
   constructor(
     private readonly config: Config,
@@ -43,17 +43,13 @@ export class GenerateVideoTool implements Tool {
     private readonly creations: Creations,
   ) {}
 
-  get input(): ToolInput {
-    return this.inputs();
-  }
-
-  private inputNow(): ToolInput {
+  private inputOf(models: readonly Model[]): ToolInput {
     return toolInput(
       {
-        ...unionArguments('video', ['prompt']),
-        model: modelArgument('video'),
-        ...unionArguments('video', PARAMETERS),
-        ...extraArgument('video'),
+        ...unionArguments(models, ['prompt']),
+        model: modelArgument(models),
+        ...unionArguments(models, PARAMETERS),
+        ...extraArgument(models),
         wait_s: waitArgument(this.config.mcpWaitS),
       },
       ['prompt'],
@@ -61,8 +57,8 @@ export class GenerateVideoTool implements Tool {
   }
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
-    const { parameters, waitS } = readOwn(given, this.input, this.config);
-    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'video') };
+    const { parameters, waitS } = readOwn(given, this.input(call.caller), this.config);
+    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'video', call.caller) };
     // Clients that take a handle get it at once.
     const creation = { tool: this.name, given, waitS, handleAfterS: 0, preview: 'inline' as const };
     return this.creations.run(call, creation, (reserveKey) =>

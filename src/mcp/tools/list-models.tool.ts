@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { findModel } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ModelsService } from '../../models/models.service.ts';
 import type { ModelView } from '../../models/model.view.ts';
@@ -41,12 +40,11 @@ export class ListModelsTool implements Tool {
 
   constructor(private readonly models: ModelsService) {}
 
-  async run(_call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+  async run({ caller }: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input, given);
     const { kind, model, limit = DEFAULT_LIMIT, after } = given as Given;
-    if (model !== undefined && !findModel(model)) throw new ApiError('model_not_found', { param: 'model' });
-    if (model !== undefined) return answerOf([await this.models.find(model)], false);
-    const all = (await this.models.list()).filter((each) => kind === undefined || each.kind === kind);
+    if (model !== undefined) return answerOf([await this.models.find(caller, model, 'model')], false);
+    const all = (await this.models.list(caller)).filter((each) => kind === undefined || each.kind === kind);
     const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
     if (after !== undefined && from === 0) {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a model.' });

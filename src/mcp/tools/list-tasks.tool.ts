@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { catalog, perSet } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { toList } from '../../platform/schema/list-of.ts';
@@ -13,7 +12,8 @@ import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';
 import { Lookups } from '../running/lookups.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
-import { type ToolInput, toolInput } from '../schemas/tool-arguments.ts';
+import { perCaller } from '../schemas/model-arguments.ts';
+import { toolInput } from '../schemas/tool-arguments.ts';
 import { READS, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 const DEFAULT_LIMIT = 10;
@@ -37,11 +37,11 @@ export class ListTasksTool implements Tool {
   readonly name = 'list_tasks';
   readonly title = 'List tasks';
   readonly description = 'Lists your tasks, the newest first, by whichever interface they were created.';
-  private readonly inputs = perSet(() =>
+  readonly input = perCaller((models) =>
     toolInput({
       status: { type: 'string', enum: TASK_STATUSES, description: 'Only tasks with this status.' },
       kind: { type: 'string', enum: ['image', 'video'], description: 'Only tasks that make this.' },
-      model: { type: 'string', ...idsOf(catalog.models), description: 'Only tasks of this model.' },
+      model: { type: 'string', ...idsOf(models), description: 'Only tasks of this model.' },
       limit: {
         type: 'integer',
         minimum: 1,
@@ -63,12 +63,8 @@ export class ListTasksTool implements Tool {
     private readonly lookups: Lookups,
   ) {}
 
-  get input(): ToolInput {
-    return this.inputs();
-  }
-
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
-    checkArguments(this.input, given);
+    checkArguments(this.input(call.caller), given);
     const { limit = DEFAULT_LIMIT, after, ...filter } = given as Given;
     if (after !== undefined && !isTaskId(after)) {
       throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });

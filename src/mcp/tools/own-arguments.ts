@@ -1,9 +1,11 @@
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { findModel } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
-import { modelsOf } from '../schemas/model-arguments.ts';
+import { modelsFor, ofKind } from '../schemas/model-arguments.ts';
 import {
   type PreviewChoice,
   previewArgument,
@@ -40,13 +42,14 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
 }
 
 /**
- * The model of a call, or the first of its kind.
+ * The model of a call, or the first of its kind that the caller may use.
  * @throws ApiError invalid_value for one that does not make this kind
  */
-export function modelFor(given: unknown, kind: MediaKind): unknown {
-  const ids = modelsOf(kind).map(({ id }) => id);
+export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unknown {
+  const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
   if (given === undefined) return ids[0];
-  if (typeof given !== 'string' || ids.includes(given)) return given; // the creation refuses another type
+  // The creation refuses another type, and a model that the caller may not use.
+  if (typeof given !== 'string' || findModel(given)?.kind === kind) return given;
   const message = `model must be one of ${ids.join(', ')}, which make ${kind}s.`;
   throw new ApiError('invalid_value', { param: 'model', message });
 }

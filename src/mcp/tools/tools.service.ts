@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { perSet } from '../../models/catalog.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import { assertScope } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { CancelTaskTool } from './cancel-task.tool.ts';
@@ -20,8 +20,6 @@ import { present } from '../contract/without-nulls.ts';
 export class ToolsService {
   private readonly logger = new Logger('mcp');
   private readonly byName: ReadonlyMap<string, Tool>;
-  /** The same for every key, so that clients may share it. */
-  private readonly described = perSet(() => [...this.byName.values()].map(describe));
 
   constructor(
     private readonly rateLimits: RateLimits,
@@ -47,8 +45,9 @@ export class ToolsService {
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  get descriptions(): ToolDescription[] {
-    return this.described();
+  /** The same for every key that names no models, so that clients may share it. */
+  descriptions(caller: Caller): ToolDescription[] {
+    return [...this.byName.values()].map((tool) => describe(tool, caller));
   }
 
   has(name: unknown): boolean {
@@ -81,12 +80,12 @@ export class ToolsService {
   }
 }
 
-function describe({ name, title, description, input, output, annotations }: Tool): ToolDescription {
+function describe({ name, title, description, input, output, annotations }: Tool, caller: Caller): ToolDescription {
   return {
     name,
     title,
     description,
-    inputSchema: input as unknown as ToolDescription['inputSchema'],
+    inputSchema: (typeof input === 'function' ? input(caller) : input) as unknown as ToolDescription['inputSchema'],
     ...(output && { outputSchema: output }),
     annotations: { title, ...annotations },
   };

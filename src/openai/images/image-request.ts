@@ -2,7 +2,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { valuesOf } from '../../models/definition/parameters.ts';
 import { pass, passExtra, passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
 import { Fields, invalid, unsupported } from '../request/fields.ts';
-import type { ModelIds } from '../request/model-ids.ts';
+import type { ReadModel } from '../request/model-ids.ts';
 import { AS_GIVEN } from '../request/request-schemas.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 import type { Translation } from '../request/translation.ts';
@@ -47,13 +47,13 @@ const NOT_IN_EDITS = {
  */
 export function translateImages(
   given: Record<string, unknown>,
-  models: ModelIds,
+  readModel: ReadModel,
   images: readonly RequestImage[] | null,
 ): ImageRequest {
   const fields = new Fields(given);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
   const { spelling } = translation;
-  const model = models.read(fields, 'image', translation);
+  const model = readModel(fields, 'image', translation);
   pass(['prompt', 'n'], fields, translation);
   if (images !== null) {
     spelling.set('reference_images', 'image');

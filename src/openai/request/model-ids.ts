@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { mayUse } from '../../auth/access/allowed-models.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel, perSet } from '../../models/catalog.ts';
 import { DEFAULT_MODEL } from '../../models/definition/default-model.ts';
@@ -11,6 +13,9 @@ import { echo, type Fields } from './fields.ts';
 import type { Translation } from './translation.ts';
 
 const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' } as const;
+
+/** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value */
+export type ReadModel = (fields: Fields, kind: MediaKind, translation: Translation) => Model;
 
 /** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
 @Injectable()
@@ -27,8 +32,12 @@ export class ModelIds {
       throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
   }
 
-  /** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value */
-  read(fields: Fields, kind: MediaKind, { body, approximations }: Translation): Model {
+  /** Errors name the models that the caller may use. Whether it may use the one that it names is for the creation to say. */
+  of(caller: Caller): ReadModel {
+    return (fields, kind, translation) => this.read(caller, fields, kind, translation);
+  }
+
+  private read(caller: Caller, fields: Fields, kind: MediaKind, { body, approximations }: Translation): Model {
     const given = fields.text('model') ?? DEFAULT_MODEL[kind];
     const alias = this.configured.get(given) ?? this.declared().get(given);
     const model = findModel(alias ?? given);
@@ -36,7 +45,7 @@ export class ModelIds {
       throw new ApiError('model_not_found', {
         status: 400,
         param: 'model',
-        message: `There is no model ${echo(given)} here. The models for this route are ${this.idsOf(kind).join(', ')}.`,
+        message: `There is no model ${echo(given)} here. The models for this route are ${this.idsOf(caller, kind).join(', ')}.`,
       });
     }
     if (model.kind !== kind) {
@@ -48,8 +57,9 @@ export class ModelIds {
     return model;
   }
 
-  private idsOf(kind: MediaKind): string[] {
-    const ours = catalog.models.filter((model) => model.kind === kind).map(({ id }) => id);
+  private idsOf(caller: Caller, kind: MediaKind): string[] {
+    const models = catalog.models.filter((model) => model.kind === kind && mayUse(caller, model));
+    const ours = models.map(({ id }) => id);
     const aliases = [...this.configured, ...this.declared()];
     return [...ours, ...aliases.filter(([, id]) => ours.includes(id)).map(([alias]) => alias)];
   }

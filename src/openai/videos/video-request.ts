@@ -3,7 +3,7 @@ import { valuesOf } from '../../models/definition/parameters.ts';
 import { passExtra, passOurs, readMetadata, readSize } from '../request/common-fields.ts';
 import { echo, Fields, invalid } from '../request/fields.ts';
 import { readImageReference } from '../request/image-reference.ts';
-import type { ModelIds } from '../request/model-ids.ts';
+import type { ReadModel } from '../request/model-ids.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 import type { Translation } from '../request/translation.ts';
@@ -23,11 +23,11 @@ export interface VideoRequest extends Translation {
  * Translates a request for a video.
  * @throws ApiError with `param` as the client wrote it
  */
-export function translateVideo({ fields: given, files }: RequestBody, models: ModelIds): VideoRequest {
+export function translateVideo({ fields: given, files }: RequestBody, readModel: ReadModel): VideoRequest {
   const fields = new Fields(given);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
   const { body, spelling } = translation;
-  const model = models.read(fields, 'video', translation);
+  const model = readModel(fields, 'video', translation);
   const prompt = fields.take('prompt');
   if (prompt !== undefined) body.prompt = prompt;
   const seconds = readSeconds(fields, model);

@@ -55,7 +55,7 @@ export class VideosController {
   async create(@Req() request: VideosHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, VIDEOS);
     try {
-      const translated = translateVideo(body, this.models);
+      const translated = translateVideo(body, this.models.of(callerOf(request)));
       const call = { caller: callerOf(request), reply, path: VIDEOS, waits: false, fingerprint: body.fingerprint };
       answer(reply, await this.videos.create(call, translated));
     } finally {

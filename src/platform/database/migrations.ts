@@ -8,6 +8,7 @@ import { ModelVersions1700000000048 } from './migrations/0048-model-versions.ts'
 import { TwoTables1700000000049 } from './migrations/0049-two-tables.ts';
 import { PlainWebhooks1700000000050 } from './migrations/0050-plain-webhooks.ts';
 import { FairLine1700000000051 } from './migrations/0051-fair-line.ts';
+import { KeyModels1700000000053 } from './migrations/0053-key-models.ts';
 import { FailedCalls1700000000054 } from './migrations/0054-failed-calls.ts';
 import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
 
@@ -31,6 +32,7 @@ export const MIGRATIONS: (new () => Migration)[] = [
   TwoTables1700000000049,
   PlainWebhooks1700000000050,
   FairLine1700000000051,
+  KeyModels1700000000053,
   FailedCalls1700000000054,
   CallMessages1700000000055,
 ];

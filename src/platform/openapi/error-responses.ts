@@ -29,13 +29,12 @@ const WITH_AN_IDEMPOTENCY_KEY: ErrorCode[] = [
   'idempotency_key_reused',
 ];
 const ALWAYS: ErrorCode[] = ['internal_error', 'service_unavailable'];
-/** Errors of the connection, of addresses that are no route, and those that no code throws yet. */
+/** Errors of the connection, and of addresses that are no route. */
 export const NOT_OF_A_ROUTE: readonly ErrorCode[] = [
   'bad_request',
   'headers_too_large',
   'route_not_found',
   'method_not_allowed',
-  'model_not_allowed',
 ];
 /** Codes that a route answers with another status than the catalogue's, because they are about a field of the body. */
 const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expired'];

@@ -40,6 +40,8 @@ interface BooleanOptions extends FieldOptions {
 interface ListOptions extends BoundedOptions {
   /** No entry twice. */
   unique?: boolean;
+  /** Of each text. */
+  pattern?: { regex: RegExp; message: string };
 }
 
 type Class = new (...args: never[]) => object;
@@ -128,7 +130,7 @@ export const ApiField = {
     field(description, options, {
       graphql: () => [graphqlItem(item)],
       openApi: {
-        ...openApiItems(item),
+        ...openApiItems(item, options.pattern),
         minItems: options.min,
         maxItems: options.max,
         uniqueItems: options.unique,
@@ -187,8 +189,9 @@ function graphqlItem(item: Item): GraphqlType {
   return typeof item === 'function' ? item() : item.graphql;
 }
 
-function openApiItems(item: Item): object {
+function openApiItems(item: Item, pattern: ListOptions['pattern']): object {
   if (typeof item === 'function') return { type: () => [item()] };
+  if (pattern) return { type: 'array', items: { type: 'string', pattern: pattern.regex.source } };
   return {
     isArray: true,
     type: typeof item === 'string' ? item : 'string',

@@ -66,7 +66,10 @@ export const checks = {
   object: (type: () => Class) => [IsObject(), ValidateNested(), Type(type)],
   anyObject: () => [IsObject()],
   /** A list of choices never needs more entries than the choice has values. */
-  list: (item: Item, { min, max, unique }: Bounds & { unique?: boolean }) => {
+  list: (
+    item: Item,
+    { min, max, unique, pattern }: Bounds & { unique?: boolean; pattern?: { regex: RegExp; message: string } },
+  ) => {
     const most = max ?? (typeof item === 'object' ? item.values.length : undefined);
     return [
       IsArray(),
@@ -78,6 +81,7 @@ export const checks = {
         : [ArrayMaxSize(most, { message: `$property must have at most ${count(most, 'entry')}` })]),
       ...(unique ? [ArrayUnique({ message: '$property must not have the same entry twice' })] : []),
       ...items(item),
+      ...(pattern ? [Matches(pattern.regex, { each: true, message: pattern.message })] : []),
     ];
   },
 };

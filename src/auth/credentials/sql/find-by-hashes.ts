@@ -8,7 +8,9 @@ export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
-  /** The keys above it that have limits of their own. */
+  /** null: every open one. */
+  models: string[] | null;
+  /** The keys above it that have limits or models of their own. */
   bounds: BoundingKey[];
   /** Or a bounded key above it is. */
   revoked: boolean;
@@ -36,7 +38,7 @@ export interface FoundByHash extends FoundApiKey {
 const FIND_BY_HASHES: Statement = {
   name: 'auth.find_by_hashes',
   text: `
-  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.revoked_at is not null or above.revoked as revoked, above.bounds,
+  select s.hash, s.secret_key_id as "secretKeyId", k.id, k.scopes, k.limits, k.models, k.revoked_at is not null or above.revoked as revoked, above.bounds,
          (extract(epoch from least(k.expires_at, above.expires_at, s.expires_at) - clock_timestamp()) * 1000)::float8 as "validMs",
          coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale"
     from api_key_secrets s

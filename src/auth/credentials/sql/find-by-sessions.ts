@@ -16,7 +16,7 @@ export interface FoundSession extends FoundApiKey {
 const FIND_BY_SESSIONS: Statement = {
   name: 'auth.find_by_sessions',
   text: `
-  select n.token_hash as hash, n.id as "sessionId", k.id, k.scopes, k.limits, k.revoked_at is not null or above.revoked as revoked, above.bounds,
+  select n.token_hash as hash, n.id as "sessionId", k.id, k.scopes, k.limits, k.models, k.revoked_at is not null or above.revoked as revoked, above.bounds,
          (extract(epoch from least(k.expires_at, above.expires_at, s.expires_at, n.expires_at) - clock_timestamp()) * 1000)::float8
            as "validMs",
          coalesce(k.last_used_at < now() - interval '1 minute', true) as "lastUseStale",

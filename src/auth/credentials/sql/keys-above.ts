@@ -1,9 +1,10 @@
 import type { ApiKeyLimits } from '../../limits/api-key-limits.ts';
 
-/** A key that bounds another one, with its own limits. */
+/** A key that bounds another one, with its own limits and models. */
 export interface BoundingKey {
   apiKeyId: string;
   limits: ApiKeyLimits;
+  models: string[] | null;
 }
 
 /**
@@ -13,11 +14,12 @@ export interface BoundingKey {
 export const KEYS_ABOVE = `
     left join lateral (
       with recursive above as (
-        select p.id, p.created_by, p.limits, p.expires_at, p.revoked_at from api_keys p where p.id = k.created_by
+        select p.id, p.created_by, p.limits, p.models, p.expires_at, p.revoked_at from api_keys p where p.id = k.created_by
         union all
-        select p.id, p.created_by, p.limits, p.expires_at, p.revoked_at from above a join api_keys p on p.id = a.created_by
+        select p.id, p.created_by, p.limits, p.models, p.expires_at, p.revoked_at from above a join api_keys p on p.id = a.created_by
       )
       select coalesce(bool_or(revoked_at is not null), false) as revoked, min(expires_at) as expires_at,
-             coalesce(json_agg(json_build_object('apiKeyId', id, 'limits', limits)) filter (where limits <> '{}'), '[]') as bounds
-      from above where limits <> '{}' or expires_at is not null
+             coalesce(json_agg(json_build_object('apiKeyId', id, 'limits', limits, 'models', models))
+               filter (where limits <> '{}' or models is not null), '[]') as bounds
+      from above where limits <> '{}' or models is not null or expires_at is not null
     ) above on true`;

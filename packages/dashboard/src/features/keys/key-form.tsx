@@ -23,6 +23,8 @@ const USUAL: readonly Key['scopes'][number][] = ['GENERATIONS_WRITE', 'TASKS_REA
 export interface KeyInput {
   name: string;
   scopes: Key['scopes'];
+  /** null: every open one; undefined: as it was. */
+  models?: string[] | null;
   /** null: never; undefined: as it was. */
   expiresAt?: number | null;
   limits?: ReturnType<typeof changesOf>;
@@ -43,13 +45,22 @@ export function KeyForm({ own, apiKey, onSave, onClose }: Props) {
   const [scopes, setScopes] = useState<ReadonlySet<Key['scopes'][number]>>(
     new Set(apiKey ? apiKey.scopes : USUAL.filter(may)),
   );
+  const [models, setModels] = useState(apiKey?.models?.join(', ') ?? '');
   const [life, setLife] = useState(apiKey ? 'same' : 'never');
   const [before] = useState(() => textsOf(apiKey?.limits ?? null));
   const [texts, setTexts] = useState(before);
   const { busy, fault, act } = useAction();
   const limits = changesOf(texts, before);
   const save = () =>
-    act(() => onSave({ name: name.trim(), scopes: [...scopes], ...expiryOf(life), ...(limits && { limits }) }));
+    act(() =>
+      onSave({
+        name: name.trim(),
+        scopes: [...scopes],
+        ...modelsOf(models, apiKey),
+        ...expiryOf(life),
+        ...(limits && { limits }),
+      }),
+    );
   const toggle = (scope: Key['scopes'][number]) => {
     const next = new Set(scopes);
     if (!next.delete(scope)) next.add(scope);
@@ -100,6 +111,16 @@ export function KeyForm({ own, apiKey, onSave, onClose }: Props) {
           </Checkbox>
         ))}
       </fieldset>
+      <Field label="Models" hint="Ids, such as flux-local, kling-*. Empty: every open one">
+        {(ids) => (
+          <TextInput
+            {...ids}
+            value={models}
+            placeholder="every open one"
+            onChange={(event) => setModels(event.target.value)}
+          />
+        )}
+      </Field>
       <Field label="Expires">
         {(ids) => (
           <Select {...ids} value={life} onChange={(event) => setLife(event.target.value)}>
@@ -123,6 +144,13 @@ export function KeyForm({ own, apiKey, onSave, onClose }: Props) {
       </details>
     </Dialog>
   );
+}
+
+/** @param text ids with commas or spaces between them */
+function modelsOf(text: string, apiKey: Key | null): Pick<KeyInput, 'models'> {
+  const ids = text.split(/[\s,]+/).filter((id) => id !== '');
+  const isSame = ids.join() === (apiKey?.models ?? []).join();
+  return isSame ? {} : { models: ids.length > 0 ? ids : null };
 }
 
 function expiryOf(life: string): Pick<KeyInput, 'expiresAt'> {

@@ -105,6 +105,7 @@ export function KeyPage({ keyId, own, onRevoked }: Props) {
                   ))}
                 </span>,
               ],
+              ['models', key.models?.join(', ') ?? 'every open one'],
               [
                 'created',
                 <time key="made" dateTime={new Date(key.createdAt * 1_000).toISOString()}>

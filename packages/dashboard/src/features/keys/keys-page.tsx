@@ -42,10 +42,8 @@ export function KeysPage({ own, isNew, onNew }: Props) {
   // The address changes after it was saved: another screen would not have it.
   const [secret, setSecret] = useState<string | null>(null);
   const keys = data?.apiKeys.edges.map(({ node }) => node) ?? [];
-  async function create({ name, scopes, expiresAt, limits }: KeyInput): Promise<void> {
-    const { key } = (
-      await mutate(CreateKey, { input: { name, scopes, ...(expiresAt && { expiresAt }), ...(limits && { limits }) } })
-    ).createApiKey;
+  async function create({ expiresAt, ...input }: KeyInput): Promise<void> {
+    const { key } = (await mutate(CreateKey, { input: { ...input, ...(expiresAt && { expiresAt }) } })).createApiKey;
     setSecret(key);
   }
   return (

@@ -8,6 +8,7 @@ const KeyFields = graphql(
       name
       hint
       scopes
+      models
       createdAt
       expiresAt
       lastUsedAt

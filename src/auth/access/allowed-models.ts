@@ -1,0 +1,38 @@
+import { ApiError } from '../../errors/api-error.ts';
+import type { Caller } from './caller.ts';
+
+/** What decides who may use a model. */
+interface Guarded {
+  id: string;
+  /** Only keys that name it may use it. */
+  isListed: boolean;
+}
+
+export const MAX_MODELS = 100;
+/** The id of a model, exact or with `*` for any end. */
+export const MODEL_PATTERN = /^(\*|[a-z0-9][a-z0-9._-]{0,62}\*?)$/;
+
+/** Whether one of the patterns names the model. */
+const names = (patterns: readonly string[], id: string): boolean =>
+  patterns.some((pattern) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern));
+
+/** Whether every model that `wanted` can name is named by `own`. */
+export const coversModels = (own: readonly string[], wanted: readonly string[]): boolean =>
+  wanted.every((pattern) =>
+    pattern.endsWith('*')
+      ? own.some((each) => each.endsWith('*') && pattern.startsWith(each.slice(0, -1)))
+      : names(own, pattern),
+  );
+
+/** Whether the key, and each key above it that names models, names this one. Without any list: whether it is open. */
+export const mayUse = ({ models = [] }: Pick<Caller, 'models'>, { id, isListed }: Guarded): boolean =>
+  models.length > 0 ? models.every((patterns) => names(patterns, id)) : !isListed;
+
+/** @throws ApiError model_not_allowed */
+export function assertMayUse(caller: Pick<Caller, 'models'>, model: Guarded): void {
+  if (mayUse(caller, model)) return;
+  throw new ApiError('model_not_allowed', {
+    param: 'model',
+    message: `This API key may not use the model ${model.id}.`,
+  });
+}
