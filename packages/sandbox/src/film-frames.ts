@@ -1,15 +1,16 @@
 import { createCanvas } from '@napi-rs/canvas';
 import { FilmEncoder, type EncodedFrame } from './film-encoder.ts';
 import type { FilmPainter } from './film-painter.ts';
-import { type Piece, type PieceBoard, piecesOf } from './film-pieces.ts';
+import { FRAMES_PER_SECOND, type Piece, type PieceBoard, piecesOf } from './film-pieces.ts';
 import { withPixels, withPremultiplied } from './pixels.ts';
 import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { FilmOrder } from './render-order.ts';
 
-export const FRAMES_PER_SECOND = 24;
-
-// An opening picture is painted in bands of this many rows, an even number, which bounds its memory in 4K.
+// The client's pictures are painted in bands of this many rows, an even number, which bounds its memory in 4K.
 const COVER_ROWS = 90;
+
+/** Whether a picture of the client's is shown over the scene. */
+const hasCover = ({ firstFrame, lastFrame }: FilmOrder): boolean => Boolean(firstFrame ?? lastFrame);
 
 export const frameCountOf = (order: FilmOrder): number => Math.round(order.durationSeconds * FRAMES_PER_SECOND);
 
@@ -31,7 +32,7 @@ export async function encodePieces(
   const pieces = piecesOf(frameCount);
   const encoder = withPremultiplied(
     letters,
-    (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: order.firstFrame ? COVER_ROWS : 0 }),
+    (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: hasCover(order) ? COVER_ROWS : 0 }),
   );
   letters.width = letters.height = 1; // frees its pixels: the encoder has them
   const composeFrame = composerOf(order, painter, encoder);
@@ -49,14 +50,10 @@ export async function encodePieces(
 }
 
 /** @returns what composes the frame of a moment in the encoder */
-function composerOf(
-  { size, firstFrame }: FilmOrder,
-  painter: FilmPainter,
-  encoder: FilmEncoder,
-): (seconds: number) => void {
-  const { width, height } = size;
+function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
+  const { width, height } = order.size;
   const { scene } = painter;
-  const band = createCanvas(width, firstFrame ? COVER_ROWS : 1).getContext('2d');
+  const band = createCanvas(width, hasCover(order) ? COVER_ROWS : 1).getContext('2d');
   return (seconds) => {
     const covered = painter.coverAt(seconds);
     const lettersTop = painter.lettersTop(seconds);

@@ -2,6 +2,7 @@ import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { compose, paintLayer } from './composition.ts';
 import { layOutLettering } from './lettering.ts';
 import { decodeToCover } from './photos.ts';
+import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
@@ -9,7 +10,7 @@ import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 // bounded in 4K.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
-/** Paints what a frame is composed of, from bottom to top: the scene, the letters and the client's opening picture. */
+/** Paints what a frame is composed of, from bottom to top: the scene, the letters, the client's first and last picture. */
 export interface FilmPainter {
   /** How much larger the film is than the scene. */
   scale: 1 | 2;
@@ -18,9 +19,9 @@ export interface FilmPainter {
   paintScene(seconds: number): void;
   /** The row of the film at which the letters begin. */
   lettersTop(seconds: number): number;
-  /** Opacity of the opening picture, 0 to 1. At 1 nothing else is visible. */
+  /** Opacity of the picture that hides most, 0 to 1. At 1 nothing below is visible. */
   coverAt(seconds: number): number;
-  /** Paints the opening picture at its opacity, in the coordinates of the film. */
+  /** Paints the pictures at their opacity, in the coordinates of the film. */
   paintCover(context: SKRSContext2D, seconds: number): void;
 }
 
@@ -30,6 +31,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const scale = width * height > MAX_SCENE_PIXELS ? 2 : 1;
   const frame = frameOf(width / scale, height / scale);
   const opening = order.firstFrame ? await decodeToCover(order.firstFrame, width, height) : null;
+  const ending = order.lastFrame ? await decodeToCover(order.lastFrame, width, height) : null;
   // The opening picture stays visible as a print after the scene has replaced it.
   const references = order.firstFrame ? [order.firstFrame, ...order.references] : order.references;
   const { palette, layers } = await compose(frame, { ...order, references }, 0);
@@ -39,7 +41,9 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const lettering = layOutLettering(frameOf(width, height), palette, { title: order.text, note, facts: order.facts });
   const letters = createCanvas(width, height - lettering.top);
   lettering.paint(letters.getContext('2d'));
-  const coverAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);
+  const openingAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);
+  const lastAt = order.durationSeconds - 1 / FRAMES_PER_SECOND;
+  const endingAt = (seconds: number) => (ending ? smooth(seconds, Math.max(0, lastAt - 1), lastAt) : 0);
 
   return {
     scale,
@@ -48,14 +52,15 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
     paintScene: (seconds) => paint(scene, seconds),
     lettersTop: (seconds) => {
       // Letters rise into place. Without an opening picture they are visible at once, for the still that players show.
-      const settled = opening ? 1 - coverAt(seconds) : smooth(seconds, -0.4, 1.2);
+      const settled = opening ? 1 - openingAt(seconds) : smooth(seconds, -0.4, 1.2);
       return Math.round(lettering.top + (1 - settled) * frame.unit * scale * 0.03);
     },
-    coverAt,
+    coverAt: (seconds) => Math.max(openingAt(seconds), endingAt(seconds)),
     paintCover: (context, seconds) => {
-      if (!opening) return;
-      context.globalAlpha = coverAt(seconds);
-      drawZoomed(context, opening, 1 + 0.12 * (seconds / order.durationSeconds));
+      context.globalAlpha = openingAt(seconds);
+      if (opening) drawZoomed(context, opening, 1 + 0.12 * (seconds / order.durationSeconds));
+      context.globalAlpha = endingAt(seconds);
+      if (ending) context.drawImage(ending, 0, 0);
       context.globalAlpha = 1;
     },
   };

@@ -6,6 +6,8 @@ export interface Piece {
   frames: number;
 }
 
+export const FRAMES_PER_SECOND = 24;
+
 /** Two seconds, the longest way to a key frame when a player seeks. */
 const MAX_PIECE_FRAMES = 48;
 /** One second. Starting another thread for less takes longer than it saves. */

@@ -1,10 +1,10 @@
 import { createCanvas } from '@napi-rs/canvas';
 import { open, writeFile } from 'node:fs/promises';
 import type { EncodedFrame } from './film-encoder.ts';
-import { encodePieces, frameCountOf, FRAMES_PER_SECOND } from './film-frames.ts';
+import { encodePieces, frameCountOf } from './film-frames.ts';
 import { FilmHelper } from './film-helper.ts';
 import { type FilmPainter, preparePainter } from './film-painter.ts';
-import { PieceBoard, piecesOf } from './film-pieces.ts';
+import { FRAMES_PER_SECOND, PieceBoard, piecesOf } from './film-pieces.ts';
 import { writeMp4 } from './mp4.ts';
 import type { RenderControl } from './render-control.ts';
 import type { FilmOrder } from './render-order.ts';
@@ -19,7 +19,9 @@ export async function renderFilm(order: FilmOrder, control: RenderControl): Prom
   const file = await open(order.path, 'wx'); // opened first, so that a full or read-only disk fails before the work
   try {
     const frames = await encode(order, control);
-    await file.writev(writeMp4({ size: order.size, framesPerSecond: FRAMES_PER_SECOND, frames }));
+    await file.writev(
+      writeMp4({ size: order.size, framesPerSecond: FRAMES_PER_SECOND, frames, hasSound: order.hasSound === true }),
+    );
   } finally {
     await file.close();
   }
@@ -45,10 +47,13 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Encoded
   return pieces.flat();
 }
 
-/** A thread's copy of a large opening picture takes 100 MB while it is decoded, so such a film has one thread. */
+/** A thread's copy of a large picture of the client's takes 100 MB while it is decoded, so such a film has one thread. */
 function isShared(order: FilmOrder): boolean {
   const { width, height } = order.size;
-  return piecesOf(frameCountOf(order)).length > 1 && !(order.firstFrame && width * height > MAX_SHARED_OPENING_PIXELS);
+  return (
+    piecesOf(frameCountOf(order)).length > 1 &&
+    !((order.firstFrame ?? order.lastFrame) && width * height > MAX_SHARED_OPENING_PIXELS)
+  );
 }
 
 /** The first frame as WebP. */

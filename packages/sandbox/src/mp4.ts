@@ -1,4 +1,5 @@
 import type { EncodedFrame, ParameterSets } from './film-encoder.ts';
+import { FRAME_SAMPLES, silenceOf, SOUND_CONFIG, SOUND_RATE } from './silence.ts';
 
 // H.264 level 6.0. The encoder declares at most 5.1, which ends at 36,864 macroblocks.
 const LEVEL_6 = 60;
@@ -17,6 +18,30 @@ interface Film {
   framesPerSecond: number;
   /** The first is a key frame. */
   frames: EncodedFrame[];
+  /** A track of silence. */
+  hasSound?: boolean;
+}
+
+/** What the index says of one track. */
+interface Track {
+  id: number;
+  /** Units of time a second, and its length in them. */
+  scale: number;
+  duration: number;
+  /** The kind of its handler, and its name. */
+  handler: string;
+  name: string;
+  /** The header of its kind, and what describes a sample. */
+  header: Buffer;
+  description: Buffer;
+  /** For each sample its length in bytes; all last equally long but the last. */
+  sizes: number[];
+  sampleTicks: number;
+  /** Numbers of the samples where playback can begin, from 1; null: any. */
+  keys: number[] | null;
+  /** Of the picture, in pixels. */
+  size: { width: number; height: number };
+  volume: number;
 }
 
 /**
@@ -26,7 +51,8 @@ interface Film {
  */
 export function writeMp4(film: Film): Uint8Array[] {
   const ftyp = box('ftyp', text('isom'), u32(0x200), text('isomiso2avc1mp41'));
-  const media = film.frames.map(({ bytes }) => bytes);
+  // The sound comes first: it is small, and a player that reads from the start then has it with the first frame.
+  const media = [...soundOf(film), ...film.frames.map(({ bytes }) => bytes)];
   const mediaBytes = media.reduce((sum, { length }) => sum + length, 0);
   const header = 8; // of the media data's box
   // The index has the same length wherever the media data begins.
@@ -34,39 +60,103 @@ export function writeMp4(film: Film): Uint8Array[] {
   return [ftyp, moov(film, mediaStart), Buffer.concat([u32(header + mediaBytes), text('mdat')]), ...media];
 }
 
+const soundOf = ({ frames, framesPerSecond, hasSound }: Film): Uint8Array[] =>
+  hasSound ? silenceOf(frames.length / framesPerSecond) : [];
+
 function moov(film: Film, mediaStart: number): Buffer {
-  const { size, framesPerSecond, frames } = film;
-  const scale = framesPerSecond * FRAME_TICKS;
-  const duration = frames.length * FRAME_TICKS;
+  const sound = soundOf(film);
+  const soundBytes = sound.reduce((sum, { length }) => sum + length, 0);
+  const scale = film.framesPerSecond * FRAME_TICKS;
+  const duration = film.frames.length * FRAME_TICKS;
+  const tracks = [
+    trak(pictureTrack(film, { scale, duration }), { movieDuration: duration, mediaStart: mediaStart + soundBytes }),
+    ...(sound.length > 0 ? [trak(soundTrack(sound, duration / scale), { movieDuration: duration, mediaStart })] : []),
+  ];
+  const next = tracks.length + 1;
   return box(
     'moov',
-    box('mvhd', u32(0, 0, 0, scale, duration, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY), u32(0, 0, 0, 0, 0, 0, 2)),
+    box('mvhd', u32(0, 0, 0, scale, duration, 0x10000), u16(0x100, 0), u32(0, 0, ...IDENTITY), u32(0, 0, 0, 0, 0, 0, next)),
+    ...tracks,
+  ); // prettier-ignore
+}
+
+function pictureTrack({ size, frames }: Film, { scale, duration }: { scale: number; duration: number }): Track {
+  const parameters = frames[0]?.parameters;
+  if (!parameters) throw new Error('a film must begin with a key frame');
+  return {
+    id: 1,
+    scale,
+    duration,
+    handler: 'vide',
+    name: 'VideoHandler',
+    header: box('vmhd', u32(1), u16(0, 0, 0, 0)),
+    description: avc1(size, parameters),
+    sizes: frames.map(({ bytes }) => bytes.length),
+    sampleTicks: FRAME_TICKS,
+    keys: frames.flatMap((frame, i) => (frame.parameters ? [i + 1] : [])),
+    size,
+    volume: 0,
+  };
+}
+
+function soundTrack(sound: Uint8Array[], seconds: number): Track {
+  return {
+    id: 2,
+    scale: SOUND_RATE,
+    duration: Math.round(seconds * SOUND_RATE),
+    handler: 'soun',
+    name: 'SoundHandler',
+    header: box('smhd', u32(0, 0)),
+    description: mp4a(),
+    sizes: sound.map(({ length }) => length),
+    sampleTicks: FRAME_SAMPLES,
+    keys: null,
+    size: { width: 0, height: 0 },
+    volume: 0x100,
+  };
+}
+
+function trak(track: Track, { movieDuration, mediaStart }: { movieDuration: number; mediaStart: number }): Buffer {
+  const { id, scale, duration, handler, name, header, size, volume } = track;
+  return box(
+    'trak',
+    box('tkhd', u32(3, 0, 0, id, 0, movieDuration, 0, 0), u16(0, 0, volume, 0), u32(...IDENTITY), u32(size.width * 0x10000, size.height * 0x10000)),
     box(
-      'trak',
-      box('tkhd', u32(3, 0, 0, 1, 0, duration, 0, 0), u16(0, 0, 0, 0), u32(...IDENTITY), u32(size.width * 0x10000, size.height * 0x10000)),
-      box(
-        'mdia',
-        box('mdhd', u32(0, 0, 0, scale, duration), u16(NO_LANGUAGE, 0)),
-        box('hdlr', u32(0, 0), text('vide'), u32(0, 0, 0), text('VideoHandler\0')),
-        box('minf', box('vmhd', u32(1), u16(0, 0, 0, 0)), box('dinf', box('dref', u32(0, 1), box('url ', u32(1)))), stbl(film, mediaStart)),
-      ),
+      'mdia',
+      box('mdhd', u32(0, 0, 0, scale, duration), u16(NO_LANGUAGE, 0)),
+      box('hdlr', u32(0, 0), text(handler), u32(0, 0, 0), text(`${name}\0`)),
+      box('minf', header, box('dinf', box('dref', u32(0, 1), box('url ', u32(1)))), stbl(track, mediaStart)),
     ),
   ); // prettier-ignore
 }
 
-function stbl({ size, frames }: Film, mediaStart: number): Buffer {
-  const parameters = frames[0]?.parameters;
-  if (!parameters) throw new Error('a film must begin with a key frame');
-  const keys = frames.flatMap((frame, i) => (frame.parameters ? [i + 1] : []));
+function stbl({ description, sizes, sampleTicks, duration, keys }: Track, mediaStart: number): Buffer {
+  const count = sizes.length;
+  const lastTicks = duration - (count - 1) * sampleTicks;
+  const times = lastTicks === sampleTicks ? [1, count, sampleTicks] : [2, count - 1, sampleTicks, 1, lastTicks];
   return box(
     'stbl',
-    box('stsd', u32(0, 1), avc1(size, parameters)),
-    box('stts', u32(0, 1, frames.length, FRAME_TICKS)),
-    box('stss', u32(0, keys.length, ...keys)),
-    box('stsc', u32(0, 1, 1, frames.length, 1)), // one chunk
-    box('stsz', u32(0, 0, frames.length, ...frames.map(({ bytes }) => bytes.length))),
+    box('stsd', u32(0, 1), description),
+    box('stts', u32(0, ...times)),
+    ...(keys ? [box('stss', u32(0, keys.length, ...keys))] : []),
+    box('stsc', u32(0, 1, 1, count, 1)), // one chunk
+    box('stsz', u32(0, 0, count, ...sizes)),
     box('stco', u32(0, 1, mediaStart)),
   );
+}
+
+/** AAC of one channel, in the descriptors of MPEG-4: a stream, its decoder, and what the decoder needs to know. */
+function mp4a(): Buffer {
+  const specific = descriptor(5, SOUND_CONFIG);
+  const decoder = descriptor(4, Buffer.of(0x40, 0x15, 0, 0, 0), u32(0, 0), specific); // AAC, a stream of sound
+  const stream = descriptor(3, u16(2), Buffer.of(0), decoder, descriptor(6, Buffer.of(2)));
+  const fields = [u16(0, 0, 0, 1), u32(0, 0), u16(1, 16, 0, 0), u32(SOUND_RATE * 0x10000)];
+  return box('mp4a', ...fields, box('esds', u32(0), stream));
+}
+
+function descriptor(tag: number, ...content: Uint8Array[]): Buffer {
+  const length = content.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([Buffer.of(tag, length), ...content]);
 }
 
 function avc1({ width, height }: Film['size'], { sequence, picture }: ParameterSets): Buffer {

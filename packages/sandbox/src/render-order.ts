@@ -39,6 +39,10 @@ export interface FilmOrder extends Order {
   durationSeconds: number;
   /** Fills the opening frame. */
   firstFrame: SourceImage | null;
+  /** The last second fades to it, and it fills the last frame. */
+  lastFrame?: SourceImage | null | undefined;
+  /** A sound track, of silence. */
+  hasSound?: boolean | undefined;
   /** Where the MP4 is written. The file must not exist yet. */
   path: string;
   /** Where the first frame is written as WebP. */

@@ -272,6 +272,34 @@ describe('a film', () => {
     expect(sizes.slice(1).every((size) => size > 40)).toBe(true); // one without change has a dozen bytes
   });
 
+  it('is other bytes with a last frame', async () => {
+    const [first, lastFrame] = [await flat('#00ff00'), await flat('#ff0000')];
+    const request = film({}, first);
+    const hashes = [request, { ...request, images: { ...request.images, lastFrame } }].map(async (each) =>
+      hash(await filmed(each)),
+    );
+    expect(new Set(await Promise.all(hashes)).size).toBe(2);
+  });
+
+  it('has a sound track of its length if it is asked for', async () => {
+    const [silent, loud] = [
+      await filmed(film({ duration: 1 })),
+      await filmed(film({ duration: 1, generate_audio: true })),
+    ];
+    expect(hash(await filmed(film({ duration: 1, generate_audio: false })))).toBe(hash(silent));
+    using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(loud) });
+    const track = (await input.getPrimaryAudioTrack())!;
+    expect([track.codec, track.sampleRate, track.numberOfChannels]).toEqual(['aac', 48_000, 1]);
+    expect(await track.computeDuration()).toBe(1);
+    expect(await input.computeDuration()).toBe(1);
+    expect(await track.computePacketStats()).toMatchObject({ packetCount: 47 });
+    const packets: number[] = [];
+    for await (const packet of new EncodedPacketSink(track).packets()) packets.push(packet.byteLength);
+    expect(new Set(packets)).toEqual(new Set([6]));
+    const picture = (await input.getPrimaryVideoTrack())!;
+    expect(await picture.computePacketStats()).toMatchObject({ packetCount: 24 });
+  });
+
   it('reports its progress, which never falls', () => {
     // A report comes at most every 200 ms: the number depends on the machine.
     expect(progress.length).toBeGreaterThan(0);

@@ -103,6 +103,8 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       size,
       references: images.references.map((image) => source(image, 'reference_image_url')),
       firstFrame: images.firstFrame && source(images.firstFrame, 'first_frame_image_url'),
+      ...(images.lastFrame && { lastFrame: source(images.lastFrame, 'last_frame_image_url') }),
+      ...(input.generate_audio === true && { hasSound: true }),
       durationSeconds: input.duration ?? 5,
       ...factsOf(input),
       path,
