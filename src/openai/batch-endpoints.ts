@@ -4,7 +4,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { TaskViews } from '../tasks/read/task-views.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 import { unsupported } from './request/fields.ts';
-import { takeEditImages } from './images/edit-images.ts';
+import { type EditImages, takeEditImages } from './images/edit-images.ts';
 import { answerWithLinks } from './images/image-answer.ts';
 import { translateImages } from './images/image-request.ts';
 import { ModelIds } from './request/model-ids.ts';
@@ -37,15 +37,18 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
     });
   }
 
-  private images(path: string, imagesOf: (body: RequestBody) => RequestImage[] | null): BatchEndpoint {
+  private images(path: string, editOf: (body: RequestBody) => EditImages | null): BatchEndpoint {
     return {
       path,
       translate: (given, caller) => {
         const body = jsonBody(given);
         refuseBytes(body.fields);
-        const images = imagesOf(body);
-        const request = translateImages(body.fields, this.models.of(caller), images);
-        return translated(request, images === null ? {} : { reference_images: images.map(referenceOf) });
+        const request = translateImages(body.fields, this.models.of(caller), editOf(body));
+        const { images, mask } = request;
+        return translated(request, {
+          ...(images.length > 0 && { reference_images: images.map(referenceOf) }),
+          ...(mask && { mask: referenceOf(mask) }),
+        });
       },
       answer: (task) => this.imageAnswer(task),
     };

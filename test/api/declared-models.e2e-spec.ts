@@ -3,6 +3,7 @@ import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { byName, faultOf, mcpClient, taskOf } from '../support/clients/mcp.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
@@ -40,6 +41,16 @@ bindings:
     approximate: [quality]
   - { provider: sandbox }
 `;
+const MASKED = `id: masked
+kind: image
+description: Changes a part of a picture.
+parameters:
+  prompt: {}
+  reference_images: {}
+  mask: {}
+sizes: { table: { columns: [small], rows: { '1:1': [64x64] } } }
+bindings: [{ provider: sandbox }]
+`;
 const FILM = `id: acme-film
 kind: video
 description: Films of Acme.
@@ -61,6 +72,7 @@ beforeAll(async () => {
   await openai.start();
   write('ink.yaml', INK.replace('URL', openai.baseUrl));
   write('film.yaml', FILM);
+  write('masked.yaml', MASKED);
   write('exact.yaml', EXACT.replace('URL', openai.baseUrl));
   service = await startOwnService({
     MODELS: folder,
@@ -95,15 +107,15 @@ const metric = async (name: string) => {
 };
 
 it('are listed behind those that come with the service', async () => {
-  expect((await ids()).slice(3)).toEqual(['sora-2', 'seedance-2', 'acme-film', 'exact', 'ink']);
+  expect((await ids()).slice(3)).toEqual(['sora-2', 'seedance-2', 'acme-film', 'exact', 'ink', 'masked']);
   expect(logged('models.loaded')[0]).toMatchObject({
-    count: 3,
-    added: ['acme-film', 'exact', 'ink'],
+    count: 4,
+    added: ['acme-film', 'exact', 'ink', 'masked'],
     changed: [],
     removed: [],
     set: expect.stringMatching(/^[0-9a-f]{12}$/),
   });
-  expect(await metric('darkroom_models_declared')).toBe(3);
+  expect(await metric('darkroom_models_declared')).toBe(4);
   expect(await metric('darkroom_models_rejected')).toBe(0);
 });
 
@@ -209,6 +221,71 @@ describe('a declared model', () => {
     );
   });
 
+  describe('with a mask, over the route of OpenAI', () => {
+    const picture = (background: string) =>
+      sharp({ create: { width: 64, height: 64, channels: 3, background } })
+        .png()
+        .toBuffer();
+    /** Black on the left, white on the right. */
+    const half = async () => {
+      const white = await sharp(await picture('#fff'))
+        .resize(32, 64)
+        .toBuffer();
+      return sharp(await picture('#000'))
+        .composite([{ input: white, left: 32, top: 0 }])
+        .png()
+        .toBuffer();
+    };
+    const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'image/png' });
+    async function edit(fields: Record<string, Blob | string>): Promise<Record<string, any>> {
+      const form = new FormData();
+      for (const [name, value] of Object.entries({ prompt: 'a fox', model: 'masked', ...fields }))
+        form.append(name, value);
+      const headers = { authorization: `Bearer ${service.api.key}` };
+      const answer = await fetch(`${service.baseUrl}/v1/images/edits`, { method: 'POST', headers, body: form });
+      return (await answer.json()) as Record<string, any>;
+    }
+
+    it('changes only what the mask says', async () => {
+      const image = blob(await picture('#0f0'));
+      const { data } = await edit({ image, mask: blob(await half()) });
+      const { data: pixels, info } = await sharp(Buffer.from(data[0].b64_json, 'base64'))
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      const isGreen = (x: number) =>
+        [0, 255, 0].every((value, channel) => pixels[info.channels * x + channel] === value);
+      expect([0, 31].map(isGreen)).toEqual([true, true]);
+      expect(Array.from({ length: 32 }, (_, x) => isGreen(32 + x))).toContain(false);
+    });
+
+    it('takes links and ids of files in JSON, also in a batch', async () => {
+      const [image, mask] = [await picture('#0f0'), await half()].map((bytes) => ({
+        image_url: `data:image/png;base64,${bytes.toString('base64')}`,
+      }));
+      const body = { model: 'masked', prompt: 'a fox', images: [image], mask };
+      const { task_id } = await post('/v1/images/edits', body);
+      const { body: task } = await service.api.get<Record<string, any>>(`/v1/tasks/${task_id}`);
+      const aFile = expect.stringMatching(/^file_/);
+      expect(task.input).toMatchObject({ reference_images: [aFile], mask: aFile });
+      const batch = await post('/v1/batches', {
+        endpoint: '/v1/images/edits',
+        requests: [{ custom_id: 'a', body: { ...body, mask: { file_id: task.input.mask } } }],
+      });
+      expect(batch.error).toBeUndefined();
+    });
+
+    it('is refused, in words, by a model that takes none', async () => {
+      const image = blob(await picture('#0f0'));
+      const { error } = await edit({ model: 'ink', image, mask: blob(await half()) });
+      expect(error).toMatchObject({ code: 'unsupported_parameter', param: 'mask' });
+      expect(error.message).toBe('mask is not supported by ink. Describe in the prompt which part to change.');
+      const twice = await post('/v1/images/edits', { model: 'masked', prompt: 'x', images: [], mask: 'x' });
+      expect(twice.error).toMatchObject({ code: 'missing_required_parameter', param: 'images' });
+      const other = await edit({ image, mask: blob(await picture('#000')) });
+      expect(other.error).toMatchObject({ code: 'reference_image_invalid', param: 'mask' });
+    });
+  });
+
   it('takes parameters of its own over GraphQL in extra', async () => {
     const create = (extra: string) =>
       post('/graphql', {
@@ -269,10 +346,18 @@ describe('agents', () => {
   it('see the models of the operator, and what only some of them take', async () => {
     const { tools } = await client.listTools();
     const { properties } = byName(tools, 'generate_image').inputSchema as { properties: Record<string, any> };
-    expect(properties.model.enum).toEqual(['gpt-image-2', 'nano-banana-2', 'nano-banana-pro', 'exact', 'ink']);
+    expect(properties.model.enum).toEqual([
+      'gpt-image-2',
+      'nano-banana-2',
+      'nano-banana-pro',
+      'exact',
+      'ink',
+      'masked',
+    ]);
     expect(properties.size.description).toMatch(/Only exact/);
     expect(properties.extra.type).toBe('object');
-    expect(properties.mask).toBeUndefined();
+    expect(properties.mask.description).toMatch(/Only masked/);
+    expect(properties.strength).toBeUndefined();
     expect(byName(tools, 'generate_video').inputSchema.properties).not.toHaveProperty('extra');
     const { structuredContent } = await call('list_models', { model: 'exact' });
     expect(structuredContent).toMatchObject({ data: [{ id: 'exact', capabilities: { own_parameters: ['x_steps'] } }] });
@@ -296,13 +381,13 @@ describe('the folder', () => {
     await eventually('the new model', async () => (await ids()).includes('new-film'));
     const lastLoaded = (has: (line: Record<string, any>) => boolean) =>
       eventually('the log line', async () => logged('models.loaded').find(has));
-    expect(await lastLoaded(({ count }) => count === 4)).toMatchObject({
+    expect(await lastLoaded(({ count }) => count === 5)).toMatchObject({
       added: ['new-film'],
       changed: [],
       removed: [],
     });
     write('new.yaml', FILM.replace('acme-film', 'new-film').replace('maximum: 2', 'maximum: 3'));
-    expect(await lastLoaded(({ changed }) => changed.length > 0)).toMatchObject({ count: 4, changed: ['new-film'] });
+    expect(await lastLoaded(({ changed }) => changed.length > 0)).toMatchObject({ count: 5, changed: ['new-film'] });
     const { task_id } = await post('/v1/generations', { model: 'new-film', prompt: '#hang', duration: 3 });
     await service.api.until(task_id, 'running');
     unlinkSync(join(folder, 'new.yaml'));

@@ -1366,7 +1366,7 @@ export type GenerationRequest = ({
     model: 'seedance-2';
 } & Seedance2Request);
 
-export type GptImage2Request = {
+export type GptImage2Request = unknown & {
     /**
      * The model that makes the content.
      */
@@ -1379,6 +1379,14 @@ export type GptImage2Request = {
      * Images to follow or to edit: up to 16 still JPEG, PNG or WebP files.
      */
     reference_images?: Array<string>;
+    /**
+     * Which part of the first of reference_images to change: where it is transparent, or white if it has no transparency.
+     */
+    mask?: string;
+    /**
+     * The pixels: WIDTHxHEIGHT, each a multiple of 16 from 16 to 3840, at least 655360 pixels, at most 8294400 pixels, at most 3 to 1.
+     */
+    size?: string;
     /**
      * Width to height. "auto" leaves the choice to the model.
      */
@@ -1395,6 +1403,10 @@ export type GptImage2Request = {
      * How much work the model puts into an image. "auto" leaves the choice to the model.
      */
     quality?: 'auto' | 'low' | 'medium' | 'high';
+    /**
+     * Whether what is behind the subject is transparent.
+     */
+    background?: 'auto' | 'opaque' | 'transparent';
     /**
      * File format of the images. When left out, the file is as the provider made it.
      */
@@ -2624,7 +2636,7 @@ export type RotateWebhookSecretInput = {
     keep_old_secret_for_hours?: number;
 };
 
-export type Seedance2Request = {
+export type Seedance2Request = unknown & {
     /**
      * The model that makes the content.
      */
@@ -2637,6 +2649,10 @@ export type Seedance2Request = {
      * http(s) URL of a still JPEG, PNG or WebP image for the video to start from.
      */
     first_frame_image_url?: string;
+    /**
+     * http(s) URL of a still JPEG, PNG or WebP image for the video to end with; not with reference_image_url.
+     */
+    last_frame_image_url?: string;
     /**
      * http(s) URL of a still JPEG, PNG or WebP image to follow; not with reference_mode "first_frame".
      */
@@ -2654,9 +2670,17 @@ export type Seedance2Request = {
      */
     resolution?: '720p' | '1080p';
     /**
+     * The same seed with the same parameters makes much the same; random when left out.
+     */
+    seed?: number;
+    /**
      * Length of the video in seconds.
      */
     duration?: number;
+    /**
+     * Whether the video has sound; a provider makes it when left out.
+     */
+    generate_audio?: boolean;
     /**
      * Up to 16 key-value pairs of text, stored with the task and returned unchanged.
      */
@@ -2686,7 +2710,7 @@ export type SetLogLevelsInput = {
     };
 };
 
-export type Sora2Request = {
+export type Sora2Request = unknown & {
     /**
      * The model that makes the content.
      */
@@ -2700,6 +2724,10 @@ export type Sora2Request = {
      */
     first_frame_image_url?: string;
     /**
+     * http(s) URL of a still JPEG, PNG or WebP image for the video to end with; with reference_mode "first_last" only.
+     */
+    last_frame_image_url?: string;
+    /**
      * How the image guides the video.
      */
     reference_mode?: 'omni' | 'first_last' | 'multi_frame';
@@ -2712,9 +2740,17 @@ export type Sora2Request = {
      */
     resolution?: '720P' | '1080P' | '4K';
     /**
+     * The same seed with the same parameters makes much the same; random when left out.
+     */
+    seed?: number;
+    /**
      * Length of the video in seconds.
      */
     duration?: number;
+    /**
+     * Whether the video has sound; a provider makes it when left out.
+     */
+    generate_audio?: boolean;
     /**
      * Up to 16 key-value pairs of text, stored with the task and returned unchanged.
      */

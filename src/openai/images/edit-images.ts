@@ -4,31 +4,42 @@ import { readImageReference } from '../request/image-reference.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 
+const MASK = 'mask';
 /** `image`, `image[]` and `image[0]`: clients write all three. */
 const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;
-const NOT_HERE = ['mask', 'markup'];
+
+/** The pictures of an edit. */
+export interface EditImages {
+  /** They become `reference_images`. */
+  images: RequestImage[];
+  /** Of a form. A JSON body has its mask among the fields. */
+  mask: RequestImage | null;
+}
 
 /**
- * The pictures to edit: files of a form, or `images` of a JSON body, which is taken out of the fields.
+ * The pictures to edit and the mask: files of a form, or `images` of a JSON body, which is taken out of the fields.
  * @throws ApiError missing_required_parameter, unsupported_parameter, unknown_parameter, invalid_type
  */
-export function takeEditImages(body: RequestBody): RequestImage[] {
-  const images = body.isForm ? uploaded(body.files) : named(body.fields);
+export function takeEditImages(body: RequestBody): EditImages {
+  const masks = body.isForm ? body.files.filter(({ field }) => field === MASK) : [];
+  const images = body.isForm ? uploaded(body.files.filter((file) => !masks.includes(file))) : named(body.fields);
   const field = body.isForm ? 'image' : 'images';
   if (images.length === 0) throw invalid(field, 'missing_required_parameter', `${field} is required.`);
-  return images;
+  if (masks.length > 1) throw invalid(MASK, 'invalid_value', 'mask may be given only once.');
+  const [file] = masks;
+  return { images, mask: file ? { file, spelling: MASK } : null };
 }
 
 function uploaded(files: FormFile[]): RequestImage[] {
   const found = files.map((file, at) => {
     const match = IMAGE.exec(file.field);
-    if (NOT_HERE.includes(file.field))
-      throw unsupported(file.field, `${file.field} is not supported. Describe in the prompt what to change.`);
+    if (file.field === 'markup')
+      throw unsupported('markup', 'markup is not supported. Describe in the prompt what to change.');
     if (!match)
       throw invalid(
         file.field,
         'unknown_parameter',
-        `There is no file ${file.field}. Allowed: image, image[], image[0] and so on.`,
+        `There is no file ${file.field}. Allowed: image, image[], image[0] and so on, and mask.`,
       );
     return { file, index: match[1] ? Number(match[1]) : null, at };
   });

@@ -18,7 +18,7 @@ function answerDetails(
   const usage = imageUsageOf(stored);
   const [first] = task.result?.outputs ?? [];
   return {
-    background: 'opaque',
+    background: task.input.background ?? 'opaque',
     output_format: first?.content_type.replace('image/', ''),
     ...(typeof task.input.quality === 'string' && { quality: task.input.quality }),
     size: `${first?.width}x${first?.height}`,

@@ -4,6 +4,8 @@ import { pass, passExtra, passOurs, readMetadata, readSize, takes } from '../req
 import { Fields, invalid, unsupported } from '../request/fields.ts';
 import type { ReadModel } from '../request/model-ids.ts';
 import { AS_GIVEN } from '../request/request-schemas.ts';
+import { readImageReference } from '../request/image-reference.ts';
+import type { EditImages } from './edit-images.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 import type { Translation } from '../request/translation.ts';
 
@@ -11,6 +13,8 @@ import type { Translation } from '../request/translation.ts';
 export interface ImageRequest extends Translation {
   /** The pictures to edit; they become `reference_images`. */
   images: readonly RequestImage[];
+  /** Which part of the first picture to change; it becomes `mask`. */
+  mask: RequestImage | null;
   /** Of its events: `image_generation` or `image_edit`. */
   name: string;
   responseFormat: 'b64_json' | 'url';
@@ -34,50 +38,60 @@ const NOT_HERE = {
   frame_duration_ms: 'Only still pictures are made here; use POST /v1/videos.',
   svg: 'Use png, jpeg or webp.',
 };
-const NOT_IN_EDITS = {
-  mask: 'Describe in the prompt which part to change.',
-  markup: 'Describe in the prompt what to change.',
-};
+const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.' };
 
 /**
  * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped
  * silently.
- * @param images the pictures to edit; null for a generation
+ * @param edit the pictures to edit; null for a generation
  * @throws ApiError with `param` as the client wrote it
  */
 export function translateImages(
   given: Record<string, unknown>,
   readModel: ReadModel,
-  images: readonly RequestImage[] | null,
+  edit: EditImages | null,
 ): ImageRequest {
   const fields = new Fields(given);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
   const { spelling } = translation;
   const model = readModel(fields, 'image', translation);
   pass(['prompt', 'n'], fields, translation);
-  if (images !== null) {
+  const mask = edit && readMask(fields, model, edit);
+  if (mask) spelling.set('mask', mask.spelling);
+  if (edit) {
     spelling.set('reference_images', 'image');
-    for (const [at, image] of images.entries()) spelling.set(`reference_images[${at}]`, image.spelling);
+    for (const [at, image] of edit.images.entries()) spelling.set(`reference_images[${at}]`, image.spelling);
   }
   readSize(fields, model, translation);
   readQuality(fields, model, translation);
   readFormat(fields, model, translation);
   pass(AS_GIVEN, fields, translation);
   readBackground(fields, model, translation);
-  readIgnored(fields, translation, images !== null);
+  readIgnored(fields, translation, edit !== null);
   const safetyIdentifier = readMetadata(fields, translation);
   passOurs(fields, translation);
   passExtra(fields, model, translation);
   const answer = readAnswer(fields, given.model);
-  fields.refuse({ ...NOT_HERE, ...(images !== null && NOT_IN_EDITS) });
+  fields.refuse({ ...NOT_HERE, ...(edit && NOT_IN_EDITS) });
   fields.refuseUnknown();
   return {
     ...translation,
     ...answer,
-    images: images ?? [],
+    images: edit?.images ?? [],
+    mask,
     safetyIdentifier,
-    name: images === null ? 'image_generation' : 'image_edit',
+    name: edit === null ? 'image_generation' : 'image_edit',
   };
+}
+
+function readMask(fields: Fields, model: Model, { mask }: EditImages): RequestImage | null {
+  const given = fields.take('mask');
+  if (!mask && given === undefined) return null;
+  if (!takes(model, 'mask')) {
+    throw unsupported('mask', `mask is not supported by ${model.id}. Describe in the prompt which part to change.`);
+  }
+  if (mask && given !== undefined) throw invalid('mask', 'invalid_value', 'mask may be given only once.');
+  return mask ?? readImageReference(given, 'mask');
 }
 
 function readQuality(fields: Fields, model: Model, { body, approximations }: Translation): void {

@@ -90,7 +90,7 @@ async function* event(type: string, bytes: Readable, rest: object): AsyncGenerat
 /** @param file null for a partial picture: of the format and the size that were asked for */
 function details(task: ShownTask, { safetyIdentifier }: ImageRequest, file: StoredOutput | null): object {
   return {
-    background: 'opaque',
+    background: task.input.background ?? 'opaque',
     created_at: unixSeconds(task.created_at),
     output_format: file ? file.content_type.replace('image/', '') : (task.input.output_format ?? 'png'),
     quality: typeof task.input.quality === 'string' ? task.input.quality : 'auto',

@@ -48,11 +48,11 @@ export class ImagesService {
 
   private start(call: CallRequest, request: ImageRequest): Promise<StartedCall> {
     const { caller } = call;
-    const { approximations, partialImages, images } = request;
+    const { approximations, partialImages, images, mask } = request;
     const options = { approximations, origin: { source: 'openai' as const, partialImages } };
     return this.calls.start(call, (reserveKey) =>
-      this.uploadedImages.with(caller, images, (references) => {
-        const body = { ...request.body, ...(references.length > 0 && { reference_images: references }) };
+      this.uploadedImages.with(caller, mask ? [...images, mask] : images, (references) => {
+        const body = { ...request.body, ...imagesOf(references, images.length) };
         return this.generations.accept(caller, body, { ...options, reserveKey });
       }),
     );
@@ -109,6 +109,12 @@ export class ImagesService {
   private keepFiles({ reply }: CallRequest, { taskId }: StartedCall): void {
     if (!reply.raw.destroyed) reply.raw.once('close', this.fresh.want(taskId));
   }
+}
+
+/** @param count of the references that are to be edited; one behind them is the mask */
+function imagesOf(references: readonly string[], count: number): object {
+  const [edited, [mask]] = [references.slice(0, count), references.slice(count)];
+  return { ...(count > 0 && { reference_images: edited }), ...(mask !== undefined && { mask }) };
 }
 
 /** Every response from now on names the task, errors too. */
