@@ -95,7 +95,9 @@ export class ApiKeyLimitsView {
   max_file_bytes: number;
   @ApiField.long('bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit')
   max_request_file_bytes: number;
-  @ApiField.integer('how many starts its tasks get while those of several keys wait: twice the weight, twice as many')
+  @ApiField.integer(
+    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much',
+  )
   weight: number;
   @ApiField.number('days from its creation for which the record of a task is kept') task_retention_days: number;
   @ApiField.number('days from its end for which the files of a task are kept') file_retention_days: number;
@@ -130,7 +132,7 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
   })
   max_request_file_bytes?: number;
   @ApiField.integer(
-    'how many starts its tasks get while those of several keys wait: twice the weight, twice as many; 10 when left out',
+    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out',
     {
       optional: true,
       min: 1,
@@ -170,7 +172,7 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
   )
   max_request_file_bytes?: number | null;
   @ApiField.integer(
-    'how many starts its tasks get while those of several keys wait: twice the weight, twice as many. null: 10',
+    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10',
     {
       optional: true,
       nullable: true,
