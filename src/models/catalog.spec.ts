@@ -6,6 +6,7 @@ import type { ParameterSchema } from './definition/parameters.ts';
 const NANO_RATIOS = ['auto', '21:9', '16:9', '3:2', '4:3', '1:1', '3:4', '2:3', '9:16'];
 const VIDEO_RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
+const SEED = [0, 2_147_483_647];
 const FORMATS = ['png', 'jpeg', 'webp'];
 
 /** The published table, letter for letter: allowed values, bounds and defaults. */
@@ -14,11 +15,13 @@ const TABLE = {
     kind: 'image',
     owned_by: 'openai',
     prompt: 32_000,
-    images: { reference_images: 16 },
+    images: { reference_images: 16, mask: 1 },
+    others: ['size'],
     oneOf: {
       aspect_ratio: ['auto', '1:1', '5:4', '9:16', '21:9', '16:9', '3:2', '4:3', '4:5', '3:4', '2:3'],
       resolution: ['1K', '2K', '4K'],
       quality: ['auto', 'low', 'medium', 'high'],
+      background: ['auto', 'opaque', 'transparent'],
       output_format: FORMATS,
     },
     defaults: { aspect_ratio: 'auto', resolution: '1K', n: 1, quality: 'auto', output_compression: 100 },
@@ -46,23 +49,25 @@ const TABLE = {
     kind: 'video',
     owned_by: 'openai',
     prompt: 32_000,
-    images: { first_frame_image_url: 1 },
+    images: { first_frame_image_url: 1, last_frame_image_url: 1 },
+    others: ['generate_audio'],
     oneOf: {
       reference_mode: ['omni', 'first_last', 'multi_frame'],
       aspect_ratio: VIDEO_RATIOS,
       resolution: ['720P', '1080P', '4K'],
     },
     defaults: { reference_mode: 'omni', aspect_ratio: '16:9', resolution: '1080P', duration: 5 },
-    numbers: { duration: [1, 20] },
+    numbers: { seed: SEED, duration: [1, 20] },
   },
   'seedance-2': {
     kind: 'video',
     owned_by: 'bytedance',
     prompt: 3_500,
-    images: { first_frame_image_url: 1, reference_image_url: 1 },
+    images: { first_frame_image_url: 1, last_frame_image_url: 1, reference_image_url: 1 },
+    others: ['generate_audio'],
     oneOf: { reference_mode: ['omni', 'first_frame'], aspect_ratio: VIDEO_RATIOS, resolution: ['720p', '1080p'] },
     defaults: { reference_mode: 'omni', aspect_ratio: '21:9', resolution: '720p', duration: 5 },
-    numbers: { duration: [4, 15] },
+    numbers: { seed: SEED, duration: [4, 15] },
   },
 };
 
@@ -74,6 +79,7 @@ describe('the catalogue', () => {
 
   describe.each(Object.entries(TABLE))('%s', (id, row) => {
     const model = findModel(id)!;
+    const others = 'others' in row ? row.others : [];
     const { model: self, metadata, priority, parent_task_id: parent, prompt, ...own } = model.parameters.properties;
 
     it('has the published kind, owner and required parameters', () => {
@@ -87,7 +93,7 @@ describe('the catalogue', () => {
 
     it('takes exactly the published parameters, values, defaults and bounds', () => {
       expect(Object.keys(own).sort()).toEqual(
-        [...Object.keys(row.images), ...Object.keys(row.oneOf), ...Object.keys(row.numbers)].sort(),
+        [...others, ...Object.keys(row.images), ...Object.keys(row.oneOf), ...Object.keys(row.numbers)].sort(),
       );
       expect(prompt).toMatchObject({ type: 'string', minLength: 1, maxLength: row.prompt });
       expect(pick(own, (schema) => schema.enum)).toEqual(row.oneOf);
@@ -127,7 +133,10 @@ describe('docs/api/models.md', () => {
 function cellOf(schema: ParameterSchema): string {
   if (schema.enum)
     return ` ${schema.enum.map((value) => (value === schema.default ? `**${value}**` : value)).join(' ')}`;
-  if (schema.type === 'integer') return ` ${schema.minimum} to ${schema.maximum}, **${schema.default}**`;
+  if (schema.type === 'integer') {
+    const byDefault = schema.default === undefined ? '' : `, **${schema.default}**`;
+    return ` ${schema.minimum} to ${schema.maximum}${byDefault}`;
+  }
   return schema.maxItems ? ` up to ${schema.maxItems}` : '';
 }
 

@@ -4,19 +4,25 @@ import { Injectable } from '@nestjs/common';
 export type AboutModel = (modelId: string) => boolean;
 
 /**
- * Lets the provider registry, which this folder must not import, supply whether a model can be served now, and whether
- * the sandbox serves it.
+ * Lets the provider registry, which this folder must not import, supply whether a model can be served now, whether the
+ * sandbox serves it, and which parameters it takes there.
  */
 @Injectable()
 export class ModelAvailability {
   private isAvailable: AboutModel | undefined;
   private isInSandbox: AboutModel | undefined;
+  private isTaken: ((modelId: string, param: string) => boolean) | undefined;
 
   /** @throws Error on a second registration, because two sources could contradict each other */
-  register(isAvailable: AboutModel, isInSandbox: AboutModel = () => false): void {
+  register(
+    isAvailable: AboutModel,
+    isInSandbox: AboutModel = () => false,
+    isTaken: (modelId: string, param: string) => boolean = () => true,
+  ): void {
     if (this.isAvailable) throw new Error('Model availability is already registered.');
     this.isAvailable = isAvailable;
     this.isInSandbox = isInSandbox;
+    this.isTaken = isTaken;
   }
 
   /** Every model is available until a source is registered. */
@@ -27,5 +33,10 @@ export class ModelAvailability {
   /** Whether the built-in renderer serves the model first. */
   inSandbox(modelId: string): boolean {
     return this.isInSandbox?.(modelId) ?? false;
+  }
+
+  /** Whether the provider that would serve the model first takes this parameter of it. */
+  takes(modelId: string, param: string): boolean {
+    return this.isTaken?.(modelId, param) ?? true;
   }
 }

@@ -4,6 +4,7 @@ import { BatchesModule } from '../batches/batches.module.ts';
 import { CallsModule } from '../calls/calls.module.ts';
 import { FilesModule } from '../files/files.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
+import { ModelsModule } from '../models/models.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { OpenaiBatchEndpoints } from './batch-endpoints.ts';
 import { ImagesController } from './images/images.controller.ts';
@@ -16,7 +17,7 @@ import { VideosService } from './videos/videos.service.ts';
 
 /** A translation of OpenAI's image and video routes; it holds no state. */
 @Module({
-  imports: [AuthModule, BatchesModule, CallsModule, FilesModule, GenerationModule, TasksModule],
+  imports: [AuthModule, BatchesModule, CallsModule, FilesModule, GenerationModule, ModelsModule, TasksModule],
   controllers: [ImagesController, VideosController],
   providers: [ImagesService, ModelIds, OpenaiBatchEndpoints, UploadedImages, VideoContent, VideosService],
 })

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { catalog, findModel } from '../models/catalog.ts';
+import { resolutionOf } from '../models/definition/size-class.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import type { Model } from '../models/definition/model.ts';
 import type { ModelPricingView } from '../models/model-pricing.view.ts';
@@ -89,6 +90,7 @@ export class ProviderRegistry implements OnModuleInit {
     this.availability.register(
       (modelId) => firstUsable(modelId) !== undefined,
       (modelId) => firstUsable(modelId)?.name === 'sandbox',
+      (modelId, param) => takesParam(firstUsable(modelId), param),
     );
   }
 
@@ -124,7 +126,9 @@ export class ProviderRegistry implements OnModuleInit {
 
   /** The operator's price of a request; null: none fits. */
   priceOf(request: PricedRequest): FixedPrice | null {
-    return priceOf(this.pricesOf(request.model), request);
+    const resolution = resolutionOf(findModel(request.model)?.sizes ?? {}, request.input);
+    const input = { ...request.input, ...(resolution !== undefined && { resolution }) };
+    return priceOf(this.pricesOf(request.model), { ...request, input });
   }
 
   /** The operator's prices of a model; null without any. */
@@ -226,6 +230,14 @@ export class ProviderRegistry implements OnModuleInit {
     }
     return circuit;
   }
+}
+
+/** A declaration says of each parameter what its binding does with it. */
+function takesParam(binding: ReadyBinding | undefined, param: string): boolean {
+  if (!binding) return true;
+  const { declared } = binding.upstream;
+  if (declared) return declared.when?.[param] !== 'absent' && !declared.approximate?.includes(param);
+  return (binding.provider.takes as readonly string[]).includes(param);
 }
 
 const endpointOf = (provider: ProviderName, baseUrl: string, credential: string | null): string =>

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { RenderPool } from '@darkroom/sandbox/render-pool';
 import { imageFile, RecordedRun, requestFor } from '../../test/support/stubs/recorded-run.ts';
 import { StubHttp, type StubRequest } from '../../test/support/stubs/stub-http.ts';
@@ -15,7 +16,13 @@ import { defaultBindings, type ProviderName } from './bindings/binding.ts';
 import { readBindings } from './bindings/bindings-file.ts';
 import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { prepareRequest } from './contract/prepare-request.ts';
-import { type Provider, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from './contract/provider.ts';
+import {
+  type InputImage,
+  type Provider,
+  type ProviderRequest,
+  type ResolvedInput,
+  UnsupportedRequest,
+} from './contract/provider.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
 import { OpenaiProvider } from './openai/openai.provider.ts';
@@ -55,7 +62,15 @@ const PROVIDERS: Record<Coded, Provider> = {
 const stub = new RefusingUpstream();
 const rendered = jest.spyOn(RenderPool.prototype, 'render').mockResolvedValue([]);
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-wires-'));
-beforeAll(() => stub.start());
+let white: InputImage;
+beforeAll(async () => {
+  await stub.start();
+  const { width, height } = high;
+  const bytes = await sharp({ create: { width, height, channels: 3, background: '#fff' } })
+    .png()
+    .toBuffer();
+  white = imageFile(bytes, { contentType: 'image/png', width, height });
+});
 afterAll(async () => {
   rendered.mockRestore();
   await sandbox.onModuleDestroy();
@@ -94,6 +109,8 @@ function casesOf(model: Model): Case[] {
   return [...sizes, ...values, ...(model.kind === 'image' ? pictureCases(model) : filmCases(model))];
 }
 
+const WITHOUT_TABLE = { aspect_ratio: undefined, resolution: undefined } as unknown as Partial<ResolvedInput>;
+
 function pictureCases({ parameters }: Model): Case[] {
   const two = { input: { reference_images: ['https://a/1', 'https://a/2'] }, images: { references: [wide, high] } };
   const last = valuesOf(parameters, 'resolution').at(-1)!;
@@ -102,6 +119,18 @@ function pictureCases({ parameters }: Model): Case[] {
     { name: 'two references', ...two },
     { name: `two references ${last}`, ...two, input: { ...two.input, resolution: last } },
     { name: 'two references 1:1', ...two, input: { ...two.input, aspect_ratio: '1:1' } },
+    ...('mask' in parameters.properties
+      ? [
+          {
+            name: 'a mask',
+            input: { reference_images: ['https://a/1'], mask: 'https://a/2' },
+            images: { references: [high], mask: white },
+          },
+        ]
+      : []),
+    ...('size' in parameters.properties
+      ? [{ name: 'exact size', input: { ...WITHOUT_TABLE, size: '1600x1008' } }]
+      : []),
   ];
 }
 
@@ -122,6 +151,16 @@ function filmCases({ parameters }: Model): Case[] {
   return [
     ...modes,
     ...('reference_image_url' in parameters.properties ? references : []),
+    {
+      name: 'first and last frame',
+      input: {
+        ...first,
+        last_frame_image_url: 'https://a/3',
+        reference_mode: valuesOf(parameters, 'reference_mode')[1]!,
+      },
+      images: { firstFrame: wide, lastFrame: high },
+    },
+    { name: 'no sound', input: { generate_audio: false } },
     ...[minimum!, 7, maximum!].map((duration) => ({
       name: `nearest to ${duration} s`,
       input: { duration },
@@ -162,7 +201,11 @@ async function wireOf(provider: Provider, request: ProviderRequest): Promise<str
     const { approximations, generate } = prepareRequest(provider, request);
     await generate(run).catch(() => undefined);
     const orders = rendered.mock.calls.map(([order]) =>
-      JSON.stringify(order).replaceAll(run.scratchDir, '').replace(wide.path, 'wide').replace(high.path, 'high'),
+      JSON.stringify(order)
+        .replaceAll(run.scratchDir, '')
+        .replace(wide.path, 'wide')
+        .replace(high.path, 'high')
+        .replace(white.path, 'white'),
     );
     const sent = new Set([...stub.requests.filter(({ method }) => method === 'POST').map(textOf), ...orders]);
     return [...approximations.map((each) => JSON.stringify(each)), ...sent].join(' | ');

@@ -354,9 +354,11 @@ describe('agents', () => {
       'ink',
       'masked',
     ]);
-    expect(properties.size.description).toMatch(/Only exact/);
+    expect(properties.size.description).toMatch(
+      /^The pixels, WIDTHxHEIGHT\. gpt-image-2: each .*; exact: each .*, default 1024x1024\.$/,
+    );
     expect(properties.extra.type).toBe('object');
-    expect(properties.mask.description).toMatch(/Only masked/);
+    expect(properties.mask.description).toMatch(/Only gpt-image-2, masked/);
     expect(properties.strength).toBeUndefined();
     expect(byName(tools, 'generate_video').inputSchema.properties).not.toHaveProperty('extra');
     const { structuredContent } = await call('list_models', { model: 'exact' });

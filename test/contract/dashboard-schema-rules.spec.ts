@@ -49,6 +49,55 @@ describe('the form of a model', () => {
   });
 });
 
+describe('the rules between parameters', () => {
+  it('wait for what a parameter needs', () => {
+    expect(control('gpt-image-2', 'mask')?.disabled).toBe('needs reference images');
+    expect(control('gpt-image-2', 'mask', { reference_images: ['file_a'] })?.disabled).toBeNull();
+    const values = { prompt: 'a cat', mask: 'file_b' };
+    expect(requestOf('gpt-image-2', schemaOf('gpt-image-2'), values)).toEqual({
+      model: 'gpt-image-2',
+      prompt: 'a cat',
+    });
+  });
+
+  it('are all of them, not only the first', () => {
+    expect(control('gpt-image-2', 'aspect_ratio')?.disabled).toBeNull();
+    expect(control('gpt-image-2', 'aspect_ratio', { size: '1024x1024' })?.disabled).toMatch(/size/);
+    const images = { first_frame_image_url: 'file_a', last_frame_image_url: 'file_b' };
+    expect(control('seedance-2', 'reference_image_url', images)?.disabled).toMatch(/last_frame/);
+  });
+
+  it('read a parameter that is left out as its default', () => {
+    const first = { first_frame_image_url: 'file_a' };
+    expect(control('sora-2', 'last_frame_image_url', first)?.disabled).toMatch(/reference_mode/);
+    expect(control('sora-2', 'last_frame_image_url', { ...first, reference_mode: 'multi_frame' })?.disabled).toMatch(
+      /reference_mode/,
+    );
+    expect(control('sora-2', 'last_frame_image_url', { ...first, reference_mode: 'first_last' })?.disabled).toBeNull();
+  });
+
+  it('know conditions of absence, and prohibitions of some values', () => {
+    /* oxlint-disable unicorn/no-thenable -- a keyword of JSON Schema */
+    const schema = {
+      properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
+      allOf: [
+        { if: { properties: { a: false } }, then: { properties: { b: { not: {}, description: 'needs a' } } } },
+        { if: { properties: { a: {} }, required: ['a'] }, then: { required: ['c'] } },
+        {
+          if: { properties: { a: { const: 'x' } }, required: ['a'] },
+          then: { properties: { b: { not: { const: 'y' } } } },
+        },
+      ],
+    } as unknown as ModelSchema;
+    /* oxlint-enable unicorn/no-thenable */
+    const of = (name: string, values: Values) => controlsOf(schema, values).find((each) => each.name === name);
+    expect(of('b', {})?.disabled).toBe('needs a');
+    expect(of('c', {})?.required).toBe(false);
+    expect(of('b', { a: 'x' })?.disabled).toBeNull();
+    expect(of('c', { a: 'x' })?.required).toBe(true);
+  });
+});
+
 describe('a parameter that no model of today has', () => {
   const schema = {
     properties: {

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { catalog } from '../../models/catalog.ts';
+import { resolutionOf } from '../../models/definition/size-class.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { ModelVersions } from '../../models/versions/model-versions.ts';
 import { activeSpan } from '../../platform/observe/traces/span.ts';
@@ -141,9 +142,10 @@ export class GenerateWorker {
 
   private async end(task: ClaimedTask, lease: Lease, outcome: Outcome): Promise<void> {
     try {
-      const { id, api_key_id, input } = task;
+      const { id, api_key_id, model, input } = task;
+      const resolution = resolutionOf(catalog.find(model)?.sizes ?? {}, input);
       const moments = lease.moments.unwritten;
-      const ending = { id, api_key_id, attempt: lease.attempt, resolution: input.resolution, moments, ...outcome };
+      const ending = { id, api_key_id, attempt: lease.attempt, resolution, moments, ...outcome };
       const write = () => this.queue.end(ending);
       const retried = () => retryWhileDatabaseDown(() => !isRevoked(lease), write);
       const ended = await inStage('end', task.kind, () =>

@@ -104,15 +104,18 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
   if (byLimits.length > MAX_NAMED) {
     return `${firstSentences(description, false)} ${takers.length} models take it, each within its own bounds: see list_models.`;
   }
-  const text = firstSentences(description, isSame);
-  if (isSame && isTakenByAll) return [text, defaultOf(takers[0]!.schema)].filter(Boolean).join(' ');
+  if (isSame && isTakenByAll) return [description, defaultOf(takers[0]!.schema)].filter(Boolean).join(' ');
+  const text = firstSentences(description, isSame && !PIXELS.test(description));
   if (isSame) return `${text} Only ${idsOf(takers)}${suffix(byLimits[0]![0])}.`;
   return `${text} ${byLimits.map(([limits, ids]) => `${ids}: ${limits || 'any'}`).join('; ')}.`;
 }
 
 /** A number in the description of one model would be wrong for the others. */
 const firstSentences = (description: string, isSame: boolean): string =>
-  isSame ? description : description.replace(/: up to [0-9]+/, ':');
+  isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
+
+/** The rules of exact sizes are said in words only. */
+const PIXELS = /^The pixels: WIDTHxHEIGHT, (.*)\.$/;
 
 const idsOf = (takers: Taker[]): string =>
   takers.length > MAX_NAMED ? `${takers.length} models` : takers.map(({ model }) => model.id).join(', ');
@@ -122,6 +125,7 @@ const defaultOf = (schema: ParameterSchema): string =>
 
 /** What differs between models, in words. */
 function limitsOf({
+  description,
   enum: values,
   minimum,
   maximum,
@@ -130,6 +134,7 @@ function limitsOf({
   default: byDefault,
 }: ParameterSchema): string {
   return [
+    PIXELS.exec(description)?.[1],
     values?.join(' '),
     minimum !== undefined && `${minimum} to ${maximum}`,
     maxLength !== undefined && `at most ${maxLength} characters`,

@@ -25,6 +25,7 @@ export function requestSchemaOf(model: Declaration): ParametersSchema {
   const format = model.kind === 'image' ? imageFormat : {};
   const rules = [
     ...(model.kind === 'image' ? [imageFormatRule] : []),
+    ...(names.includes('background') ? [BACKGROUND_RULE] : []),
     ...(names.includes('size') && names.includes('aspect_ratio') ? [SIZE_RULE] : []),
     ...(model.rules ?? []).map(ruleOf),
   ];
@@ -40,6 +41,17 @@ export function parameterSchemaOf(model: Declaration, name: string): ParameterSc
   return isOwn(name) ? ownSchema(given) : VOCABULARY[name]!.schema(given, model);
 }
 
+/** JPEG has no transparency. */
+const BACKGROUND_RULE: ParameterRule = {
+  if: { properties: { output_format: { const: 'jpeg' } }, required: ['output_format'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: {
+    properties: {
+      background: { not: { const: 'transparent' }, description: 'cannot be transparent with output_format "jpeg"' },
+    },
+  },
+};
+
 const WITH_SIZE = { not: {}, description: 'cannot be combined with size' };
 const SIZE_RULE: ParameterRule = {
   if: { properties: { size: {} }, required: ['size'] },
@@ -48,7 +60,9 @@ const SIZE_RULE: ParameterRule = {
 };
 
 function ruleOf({ when, requires = [], excludes = [] }: DeclaredRule): ParameterRule {
-  const notAllowed = { not: {}, description: `cannot be combined with ${inWords(when)}` };
+  const isAbsence = Object.values(when).every((value) => value === 'absent');
+  const why = isAbsence ? `needs ${Object.keys(when).join(' or ')}` : `cannot be combined with ${inWords(when)}`;
+  const notAllowed = { not: {}, description: why };
   return {
     if: conditionOf(when),
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema

@@ -133,9 +133,12 @@ export function isAllowed(name: string, schema: ParametersSchema, values: Readon
   return rulesOf(schema).every((rule) => {
     const branch = holds(rule.if, values) ? rule.then : rule.else;
     const { not, const: only } = branch?.properties?.[name] ?? {};
-    return not === undefined && only === undefined;
+    return !isNever(not) && only === undefined;
   });
 }
+
+/** `not: {}` forbids every value; another one only some. */
+const isNever = (not: object | undefined): boolean => not !== undefined && Object.keys(not).length === 0;
 
 /** Kept, because every creation asks for them. */
 const rules = new WeakMap<ParametersSchema, readonly ParameterRule[]>();

@@ -3,6 +3,7 @@ import { mayUse } from '../../auth/access/allowed-models.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel, perSet } from '../../models/catalog.ts';
+import { ModelAvailability } from '../../models/model-availability.ts';
 import { DEFAULT_MODEL } from '../../models/definition/default-model.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
@@ -25,7 +26,10 @@ export class ModelIds {
   private readonly declared = perSet(() => new Map(catalog.models.flatMap(aliasesOf)));
 
   /** @throws ConfigError for an alias of an unknown model, unless it is one that comes with the service */
-  constructor({ openaiModelAliases }: Config) {
+  constructor(
+    { openaiModelAliases }: Config,
+    private readonly availability: ModelAvailability,
+  ) {
     this.configured = readPairs(openaiModelAliases);
     const faults = [...this.configured.values()].filter((id) => !findModel(id));
     if (faults.length > 0 && openaiModelAliases !== OPENAI_ALIASES)
@@ -54,7 +58,8 @@ export class ModelIds {
     }
     if (alias !== undefined) approximations.push({ param: 'model', requested: given, used: model.id });
     body.model = model.id;
-    return model;
+    // Where the provider takes no exact size, the nearest one of the table is asked for.
+    return this.availability.takes(model.id, 'size') ? model : { ...model, pixels: null };
   }
 
   private idsOf(caller: Caller, kind: MediaKind): string[] {

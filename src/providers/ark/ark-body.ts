@@ -1,5 +1,5 @@
-import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
-import { seedanceShot, type SeedanceShot } from '../families/seedance.ts';
+import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { type Guidance, seedanceShot, type SeedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes } from '../wire/inline-image.ts';
 
 /** Limits of an input image: width to height, pixels per side, bytes per file. */
@@ -11,7 +11,7 @@ const MAX_REQUEST_BYTES = 63 * 1024 * 1024;
 export function arkPlan(request: ProviderRequest) {
   const shot = seedanceShot(request, (n) => `@image${n}`);
   for (const image of shot.images) {
-    const param = image === request.images.firstFrame ? 'first_frame_image_url' : 'reference_image_url';
+    const param = paramOf(image, request.images);
     const { width, height, size } = image;
     const ratio = width / height;
     if (ratio < IMAGE.ratio[0] || ratio > IMAGE.ratio[1]) {
@@ -28,21 +28,37 @@ export function arkPlan(request: ProviderRequest) {
   return { count: 1, shot, approximations: shot.approximations };
 }
 
+function paramOf(image: InputImage, { firstFrame, lastFrame }: ProviderRequest['images']): string {
+  if (image === firstFrame) return 'first_frame_image_url';
+  return image === lastFrame ? 'last_frame_image_url' : 'reference_image_url';
+}
+
+/** The roles of the images, in their order. */
+const ROLES: Readonly<Record<Guidance, readonly string[]>> = {
+  text: [],
+  first_frame: ['first_frame'],
+  first_last: ['first_frame', 'last_frame'],
+  references: ['reference_image', 'reference_image'],
+};
+
 /** The body of the create call. It states every value, because Ark's defaults may change. */
 export function arkBody({ upstream }: ProviderRequest, shot: SeedanceShot): object {
-  const { prompt, guidance, images, resolution, ratio, duration, seed } = shot;
-  const role = guidance === 'first_frame' ? 'first_frame' : 'reference_image';
+  const { prompt, guidance, images, resolution, ratio, duration, seed, hasSound } = shot;
   return {
     model: upstream.model,
     content: [
       { type: 'text', text: prompt },
-      ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) }, role })),
+      ...images.map((image, at) => ({
+        type: 'image_url',
+        image_url: { url: dataUrl(image) },
+        role: ROLES[guidance][at],
+      })),
     ],
     resolution,
     ratio,
     duration,
     seed,
-    generate_audio: true,
+    generate_audio: hasSound,
     watermark: false,
   };
 }

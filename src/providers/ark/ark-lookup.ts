@@ -30,6 +30,8 @@ const LOOKUP_TIMEOUT_MS = 30_000;
  *   be read; the reason of the signal
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
+  // Other tasks may have a seed that a client has chosen.
+  if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   const isRecent = ({ created_at: at }: ArkTask) => at === undefined || at * 1000 >= sinceMs - SKEW_MS;
   let reads = 0;

@@ -31,7 +31,7 @@ export interface PricedRequest {
   /** Our logical id. */
   model: string;
   upstreamModel: string;
-  input: Pick<ResolvedInput, 'resolution' | 'n' | 'duration'> & { quality?: string };
+  input: Pick<ResolvedInput, 'resolution' | 'size' | 'n' | 'duration'> & { quality?: string };
   /** What the provider will make instead. */
   approximations: readonly Approximation[];
 }

@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { type ProviderRequest, type ResolvedInput, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
 import { mostIn, partOf, partsOf } from '../contract/parts.ts';
@@ -16,6 +16,8 @@ export interface FalPlan {
   count: number;
   /** The input of the request of this index. */
   input: (index: number) => object;
+  /** The mask is sent as the model of OpenAI reads it. */
+  takesMask?: true;
   approximations: Approximation[];
 }
 
@@ -37,16 +39,25 @@ const NANO_BANANA = {
  */
 export function falPlan(request: ProviderRequest): FalPlan {
   const { model } = request.upstream;
-  const { references, firstFrame } = request.images;
-  if (encodedBytes(firstFrame ? [firstFrame, ...references] : references) > MAX_REQUEST_BYTES) {
+  const { references, firstFrame, lastFrame } = request.images;
+  const frames = [firstFrame, lastFrame].filter((image) => image !== null && image !== undefined);
+  if (encodedBytes([...frames, ...references]) > MAX_REQUEST_BYTES) {
     throw new UnsupportedRequest('reference_images', 'The images are too large to be sent together.');
   }
   if (request.upstream.declared?.send) return declaredPlan(request, request.upstream.declared.send);
   if (/(^|\/)seedance/.test(model)) return seedance(request);
+  refuse(request, ['seed']);
   if (request.kind !== 'image') throw new UnsupportedRequest('model', `fal's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
+  refuse(request, ['mask', 'background', 'size']);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
   throw new UnsupportedRequest('model', `The inputs of fal's ${model} are not known.`);
+}
+
+/** Parameters that only other models of fal have. @throws UnsupportedRequest */
+function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof ResolvedInput)[]): void {
+  const refused = params.find((param) => input[param] !== undefined);
+  if (refused !== undefined) throw new UnsupportedRequest(refused, `fal's ${upstream.model} does not take ${refused}.`);
 }
 
 /** The whole input as a declaration writes it; `upstream.model` is then the whole endpoint. */
@@ -67,13 +78,13 @@ function declaredPlan(request: ProviderRequest, send: object): FalPlan {
 function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
   // fal's default quality is the most expensive, so it is always sent.
-  const { quality = 'auto' } = request.input;
-  return imagePlan(request, 16, { image_size: size ?? 'auto', quality }, approximations);
+  const { quality = 'auto', background } = request.input;
+  if (background === 'transparent') throw new UnsupportedRequest('background', 'fal has no field for it.');
+  return { ...imagePlan(request, 16, { image_size: size ?? 'auto', quality }, approximations), takesMask: true };
 }
 
 function nanoBanana(request: ProviderRequest): FalPlan {
-  const { aspect_ratio, resolution, size } = request.input;
-  if (size !== undefined) throw new UnsupportedRequest('size', 'The model takes no pixels.');
+  const { aspect_ratio, resolution } = request.input;
   if (!NANO_BANANA.ratios.includes(aspect_ratio))
     throw new UnsupportedRequest('aspect_ratio', `fal does not support ${aspect_ratio} for this model.`);
   if (!NANO_BANANA.resolutions.includes(resolution))
@@ -114,7 +125,7 @@ function seedance(request: ProviderRequest): FalPlan {
     aspect_ratio: shot.ratio,
     duration: String(shot.duration),
     seed: shot.seed,
-    generate_audio: true,
+    generate_audio: shot.hasSound,
   };
   const planFor = (mode: string, more: (urls: InlineImage[]) => object): FalPlan => ({
     endpoint: `${request.upstream.model}/${mode}`,
@@ -123,7 +134,12 @@ function seedance(request: ProviderRequest): FalPlan {
     approximations,
   });
   if (guidance === 'text') return planFor('text-to-video', () => ({}));
-  if (guidance === 'first_frame') return planFor('image-to-video', ([image_url]) => ({ image_url }));
+  if (guidance === 'first_frame' || guidance === 'first_last') {
+    return planFor('image-to-video', ([image_url, end_image_url]) => ({
+      image_url,
+      ...(end_image_url && { end_image_url }),
+    }));
+  }
   // The model may ignore an image that the prompt does not mention.
   const prompt = shot.prompt.includes(tag(1)) ? shot.prompt : `${shot.prompt}\n\n${tag(1)} is a reference to follow.`;
   return planFor('reference-to-video', (image_urls) => ({ prompt, image_urls }));

@@ -2,6 +2,7 @@ import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
+import { alphaMask } from '../wire/alpha-mask.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -30,17 +31,29 @@ export const falProvider = jobAdapter({
     'duration',
     'reference_mode',
     'first_frame_image_url',
+    'last_frame_image_url',
     'reference_image_url',
+    'seed',
+    'generate_audio',
     'size',
+    'mask',
+    'background',
   ],
   pollMs: { image: 2_000, video: 5_000 },
   typicalMs: { image: 30_000, video: 180_000 },
   plan: falPlan,
-  prepareBody: async (_request, plan) => plan,
-  create: (request, { endpoint, input }, index) =>
+  prepareBody: async ({ images: { mask } }, plan) => ({
+    ...plan,
+    mask: plan.takesMask && mask ? `data:image/png;base64,${(await alphaMask(mask)).toString('base64')}` : null,
+  }),
+  create: (request, { endpoint, input, mask }, index) =>
     acceptedJob({
       provider: 'fal',
-      call: callFal(request, `/${endpoint}`, { method: 'POST', json: input(index), headers: SUBMIT_HEADERS }),
+      call: callFal(request, `/${endpoint}`, {
+        method: 'POST',
+        json: { ...input(index), ...(mask !== null && { mask_url: mask }) },
+        headers: SUBMIT_HEADERS,
+      }),
       idOf: submittedId,
       requestIdOf: (reply) => reply.headers['x-fal-request-id'] ?? submittedId(reply),
       refused: (reply) => submitFailure(request, reply),

@@ -2,21 +2,25 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { seedOf } from '../contract/seed.ts';
 import { definitionOf, type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 
-/** The images that Seedance 2.0 accepts: none, one first frame, or one or two references. The model cannot combine them. */
-export type Guidance = 'text' | 'first_frame' | 'references';
+/**
+ * The images that Seedance 2.0 accepts: none, a first frame, a first and a last frame, or one or two references. The model
+ * cannot combine frames and references.
+ */
+export type Guidance = 'text' | 'first_frame' | 'first_last' | 'references';
 
 /** A request translated for ByteDance's Seedance 2.0, which several upstreams serve. */
 export interface SeedanceShot {
   prompt: string;
   guidance: Guidance;
-  /** One for `first_frame`, one or two for `references`, in the order in which the prompt mentions them. */
+  /** In the order of `guidance`; of references that in which the prompt mentions them. */
   images: InputImage[];
   resolution: string;
   ratio: string;
   /** Whole seconds. */
   duration: number;
-  /** Derived from the task id: it identifies the job in the upstream's list. */
+  /** If none is given it derives from the task id: then it identifies the job in the upstream's list. */
   seed: number;
+  hasSound: boolean;
   approximations: Approximation[];
 }
 
@@ -38,7 +42,8 @@ export function seedanceShot(request: ProviderRequest, tag: (n: number) => strin
     resolution: resolutionOf(request),
     ratio: oneOf(RATIOS, 'aspect_ratio', input.aspect_ratio),
     duration: durationOf(request, approximations),
-    seed: seedOf(taskId),
+    seed: input.seed ?? seedOf(taskId),
+    hasSound: input.generate_audio ?? true,
     approximations,
   };
 }
@@ -57,6 +62,10 @@ function guidanceOf(request: ProviderRequest, tag: (n: number) => string, approx
   }
   if (!hasFirst && !hasReference) return { prompt, guidance: 'text', images: [] };
   if (!hasFirst) return { prompt, guidance: 'references', images: reference };
+  if (input.last_frame_image_url !== undefined) {
+    if (hasReference) throw new UnsupportedRequest('last_frame_image_url', 'Seedance takes frames or references.');
+    return { prompt, guidance: 'first_last', images: [...first, ...(images.lastFrame ? [images.lastFrame] : [])] };
+  }
   if (hasReference) {
     // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt
     // names the first.

@@ -76,7 +76,12 @@ export function planPictures(request: ProviderRequest): Plan {
 
 function sizeOf(request: ProviderRequest): Plan {
   const { input, upstream } = request;
-  if (input.size !== undefined) return { size: input.size, approximations: [] };
+  if (input.size !== undefined) {
+    if (PRESET_MODELS.test(upstream.model) && !Object.values(PRESETS).includes(input.size)) {
+      throw new UnsupportedRequest('size', `The model makes ${Object.values(PRESETS).join(', ')} only.`);
+    }
+    return { size: input.size, approximations: [] };
+  }
   const auto = input.aspect_ratio === 'auto';
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };

@@ -1,5 +1,5 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { type InputImage, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
 import { mostIn } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
@@ -41,11 +41,20 @@ export function replicatePlan(request: ProviderRequest): ReplicatePlan {
   const { model } = request.upstream;
   if (request.upstream.declared?.send) return declaredPlan(request, request.upstream.declared.send);
   if (/(^|\/)seedance/.test(model)) return seedance(request);
+  refuse(request, ['seed']);
   if (request.kind !== 'image')
     throw new UnsupportedRequest('model', `Replicate's ${model} is not known to make videos.`);
   if (/(^|\/)gpt-image/.test(model)) return gptImage(request);
+  refuse(request, ['background']);
   if (/(^|\/)nano-banana/.test(model)) return nanoBanana(request);
   throw new UnsupportedRequest('model', `The inputs of Replicate's ${model} are not known.`);
+}
+
+/** Parameters that only other models of Replicate have. @throws UnsupportedRequest */
+function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof ResolvedInput)[]): void {
+  const refused = params.find((param) => input[param] !== undefined);
+  if (refused === undefined) return;
+  throw new UnsupportedRequest(refused, `Replicate's ${upstream.model} does not take ${refused}.`);
 }
 
 /** The whole input as a declaration writes it. */
@@ -85,6 +94,7 @@ function gptImage(request: ProviderRequest): ReplicatePlan {
       quality: input.quality ?? 'auto',
       number_of_images: input.n ?? 1,
       output_format: 'png',
+      ...(input.background !== undefined && { background: input.background }),
       ...(urls.length > 0 ? { input_images: urls } : {}),
     }),
     approximations,
@@ -149,8 +159,9 @@ function seedance(request: ProviderRequest): ReplicatePlan {
       aspect_ratio: shot.ratio,
       duration: shot.duration,
       seed: shot.seed,
-      generate_audio: true,
-      ...(guidance === 'first_frame' ? { image: urls[0] } : {}),
+      generate_audio: shot.hasSound,
+      ...(guidance === 'first_frame' || guidance === 'first_last' ? { image: urls[0] } : {}),
+      ...(guidance === 'first_last' ? { last_frame_image: urls[1] } : {}),
       ...(guidance === 'references' ? { reference_images: urls } : {}),
     }),
     approximations,

@@ -34,6 +34,8 @@ export async function findPrediction(
   const { model } = request.upstream;
   if (request.kind !== 'video')
     throw unknown(request, 'the inputs of this model contain nothing that identifies a task');
+  // Other predictions may have a seed that a client has chosen.
+  if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   let query = '';
   for (let page = 1; page <= MAX_PAGES; page++) {

@@ -144,13 +144,14 @@ describe('edits of the openai client', () => {
   it.each([
     ['no image', [['prompt', 'x']], 'missing_required_parameter', 'image'],
     [
-      'a mask',
+      'two masks',
       [
         ['prompt', 'x'],
         ['image', 0],
         ['mask', 1],
+        ['mask', 1],
       ],
-      'unsupported_parameter',
+      'invalid_value',
       'mask',
     ],
     [

@@ -47,10 +47,11 @@ describe('the images of the openai client', () => {
   });
 
   it.each([
-    ['1792x1024', { size: '2048x1152' }, [{ param: 'size', requested: '1792x1024', used: '2048x1152' }]],
+    ['1792x1024', { size: '1792x1024' }, undefined],
+    ['1800x1012', { size: '2048x1152' }, [{ param: 'size', requested: '1800x1012', used: '2048x1152' }]],
     ['512x512', { size: '1024x1024' }, [{ param: 'size', requested: '512x512', used: '1024x1024' }]],
     ['auto', { size: '1024x1024' }, undefined],
-  ] as const)('have the size nearest to %s', async (size, made, approximations) => {
+  ] as const)('have the size %s, or the nearest one', async (size, made, approximations) => {
     const answer = await openai.images.generate({ prompt: 'A dot', size });
     expect(answer).toMatchObject(made);
     expect((answer as { approximations?: object }).approximations).toEqual(approximations);
@@ -105,7 +106,8 @@ describe('the images of the openai client', () => {
     [{ prompt: 'x', model: 'sora-2' }, 'invalid_value', 'model'],
     [{ prompt: 'x', quality: 'best' }, 'invalid_value', 'quality'],
     [{ prompt: 'x', output_format: 'gif' }, 'unsupported_parameter', 'output_format'],
-    [{ prompt: 'x', background: 'transparent' }, 'unsupported_parameter', 'background'],
+    [{ prompt: 'x', model: 'nano-banana-2', background: 'transparent' }, 'unsupported_parameter', 'background'],
+    [{ prompt: 'x', background: 'transparent', output_format: 'jpeg' }, 'invalid_value', 'background'],
     [{ prompt: 'x', response_format: 'png' }, 'invalid_value', 'response_format'],
     [{ prompt: 'x', response_format: 'url', stream: true }, 'invalid_value', 'response_format'],
     [{ prompt: 'x', svg: {} }, 'unsupported_parameter', 'svg'],
@@ -266,7 +268,7 @@ describe('LibreChat', () => {
   it('learns why a transparent background and its own model are refused', async () => {
     const ask = (more: { model: string; background: 'auto' | 'transparent' }) =>
       openai().images.generate({ ...asked, ...more });
-    await expect(ask({ model: 'gpt-image-2', background: 'transparent' })).rejects.toMatchObject({
+    await expect(ask({ model: 'nano-banana-2', background: 'transparent' })).rejects.toMatchObject({
       status: 400,
       code: 'unsupported_parameter',
       param: 'background',

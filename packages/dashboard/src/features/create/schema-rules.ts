@@ -18,9 +18,21 @@ export interface ParameterSchema {
 export interface ModelSchema {
   properties: Record<string, ParameterSchema>;
   required?: string[];
-  if?: { properties: Record<string, { const?: unknown; enum?: unknown[] }> };
+  if?: Condition;
   then?: Branch;
   else?: Branch;
+  /** Further rules. */
+  allOf?: Rule[];
+  /** The parameters that one needs beside it. */
+  dependentRequired?: Record<string, string[]>;
+}
+
+type Rule = Pick<ModelSchema, 'if' | 'then' | 'else'>;
+
+interface Condition {
+  /** false: the parameter is absent. */
+  properties?: Record<string, false | { const?: unknown; enum?: unknown[] }>;
+  required?: string[];
 }
 
 interface Branch {
@@ -114,19 +126,37 @@ export function labelOf(name: string): string {
 function rulesFor(schema: ModelSchema, values: Values): { required: Set<string>; disabled: Map<string, string> } {
   const required = new Set((schema.required ?? []).filter((name) => name !== 'model'));
   const disabled = new Map<string, string>();
-  const branch = schema.if && (holds(schema, values) ? schema.then : schema.else);
-  for (const name of branch?.required ?? []) required.add(name);
-  for (const [name, field] of Object.entries(branch?.properties ?? {})) {
-    if (field !== true && field.not) disabled.set(name, field.description ?? 'Not with the other values.');
+  const valueOf = (name: string) => (isEmpty(values[name]) ? schema.properties[name]?.default : values[name]);
+  for (const rule of [schema, ...(schema.allOf ?? [])]) {
+    const branch = rule.if && (holds(rule.if, values, schema) ? rule.then : rule.else);
+    for (const name of branch?.required ?? []) required.add(name);
+    for (const [name, field] of Object.entries(branch?.properties ?? {})) {
+      if (field !== true && isNever(field.not)) disabled.set(name, field.description ?? 'Not with the other values.');
+    }
+  }
+  for (const [name, needs] of Object.entries(schema.dependentRequired ?? {})) {
+    const lacking = needs.find((other) => valueOf(other) === undefined);
+    if (lacking !== undefined) disabled.set(name, `needs ${labelOf(lacking).toLowerCase()}`);
   }
   return { required, disabled };
 }
 
-const holds = (schema: ModelSchema, values: Values): boolean =>
-  Object.entries(schema.if?.properties ?? {}).every(([name, rule]) => {
-    const value = values[name] ?? schema.properties[name]?.default;
-    return rule.enum ? rule.enum.includes(value) : value === rule.const;
-  });
+/** `not: {}` forbids every value; another one only some, which the service refuses in words. */
+const isNever = (not: object | undefined): boolean => not !== undefined && Object.keys(not).length === 0;
+
+/** Of the values as the request will have them, which leaves defaults out, and of the defaults in their place. */
+function holds({ properties = {}, required = [] }: Condition, values: Values, schema: ModelSchema): boolean {
+  const valueOf = (name: string) => (isEmpty(values[name]) ? schema.properties[name]?.default : values[name]);
+  return (
+    required.every((name) => valueOf(name) !== undefined) &&
+    Object.entries(properties).every(([name, wanted]) => {
+      const value = valueOf(name);
+      if (wanted === false) return value === undefined;
+      if (wanted.enum) return wanted.enum.includes(value);
+      return !('const' in wanted) || value === wanted.const;
+    })
+  );
+}
 
 /** The request: what differs from the defaults, with `everything` also what does not. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
