@@ -58,7 +58,9 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly adapters: Record<Exclude<ProviderName, 'http'>, Provider>;
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
+  /** Of the addresses that bindings lead to, and of those that they led to when the last set of models was loaded. */
   private readonly circuits = new Map<string, Circuit>();
+  private circuitsOf: readonly Model[] = [];
   private circuitWatcher: CircuitWatcher = () => undefined;
   /** The value of each credential that bindings name, shared by them: a SIGHUP replaces it. */
   private readonly keys = new Map<string, string | null>();
@@ -110,6 +112,18 @@ export class ProviderRegistry implements OnModuleInit {
       this.ready.set(model, ready);
     }
     return ready;
+  }
+
+  /** Operators may name ever new addresses while the service runs. A run that is under way keeps its circuit. */
+  private forgetUnused(): void {
+    const { models } = catalog;
+    if (this.circuitsOf === models) return;
+    this.circuitsOf = models;
+    const bindings = models.flatMap((model) => this.file.bindings.get(model.id) ?? this.ownBindings(model));
+    const used = new Set(
+      bindings.map(({ provider, baseUrl, credential }) => endpointOf(provider, baseUrl, credential)),
+    );
+    for (const endpoint of this.circuits.keys()) if (!used.has(endpoint)) this.circuits.delete(endpoint);
   }
 
   private ownBindings(model: Model): Binding[] {
@@ -219,6 +233,7 @@ export class ProviderRegistry implements OnModuleInit {
   private circuitOf(endpoint: string): Circuit {
     let circuit = this.circuits.get(endpoint);
     if (!circuit) {
+      this.forgetUnused();
       circuit = new Circuit(
         (open) =>
           open
