@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { TaskResults } from '../results/task-results.ts';
@@ -14,7 +14,7 @@ export class CancelTaskTool implements Tool {
   readonly description =
     'Cancels an unfinished task. A finished one stays as it is. What a provider has begun may still cost.';
   readonly input = toolInput({ task_id: taskIdArgument }, ['task_id']);
-  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true };
   readonly scope = 'tasks:cancel';
   readonly bucket = 'read';

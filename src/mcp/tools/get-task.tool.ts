@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
-import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { TaskResults } from '../results/task-results.ts';
 import { TaskWaits } from '../running/task-waits.ts';
@@ -14,7 +14,7 @@ export class GetTaskTool implements Tool {
   readonly name = 'get_task';
   readonly title = 'Get a task';
   readonly description = 'Reads a task and waits for its end, up to wait_s. Also gives new links to its files.';
-  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = READS;
   readonly scope = 'tasks:read';
   readonly bucket = 'read';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Model } from '../../models/definition/model.ts';
-import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { TaskListView } from '../../tasks/edge/list.view.ts';
 import { isTaskId } from '../../tasks/record/task-id.ts';
@@ -52,7 +52,7 @@ export class ListTasksTool implements Tool {
       after: { type: 'string', description: 'The last_id of the page before.' },
     }),
   );
-  readonly output = jsonSchemaOf(TaskListView) as Tool['output'];
+  readonly output = briefSchemaOf(TaskListView) as Tool['output'];
   readonly annotations = READS;
   readonly scope = 'tasks:read';
   readonly bucket = 'read';

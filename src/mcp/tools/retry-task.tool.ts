@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RetriesService } from '../../generation/retry/retries.service.ts';
 import { Config } from '../../platform/config/config.ts';
-import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { Creations } from '../running/creations.ts';
@@ -17,7 +17,7 @@ export class RetryTaskTool implements Tool {
   readonly title = 'Make a task again';
   readonly description =
     'Makes a new task from a finished one, with the same parameters, or with another prompt. Returns the new task.';
-  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = CREATES;
   readonly scope = 'generations:write';
   readonly bucket = 'create';

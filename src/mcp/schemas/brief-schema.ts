@@ -1,0 +1,15 @@
+import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
+
+/**
+ * The schema of a view without its descriptions. The tools that make a task have them; the list of tools is sent to the agent
+ * as a whole, so the others do without.
+ */
+export const briefSchemaOf = (view: Parameters<typeof jsonSchemaOf>[0]): ReturnType<typeof jsonSchemaOf> =>
+  withoutDescriptions(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;
+
+function withoutDescriptions(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutDescriptions);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const kept = Object.entries(schema).filter(([name, value]) => !(name === 'description' && typeof value === 'string'));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutDescriptions(value)]));
+}

@@ -1,0 +1,81 @@
+import type { Caller } from '../../auth/access/caller.ts';
+import { catalog } from '../../models/catalog.ts';
+import { readOpened } from '../../models/declaration/read-models.ts';
+import { YamlFile } from '../../models/declaration/yaml-file.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import { CancelTaskTool } from './cancel-task.tool.ts';
+import { GenerateImageTool } from './generate-image.tool.ts';
+import { GenerateVideoTool } from './generate-video.tool.ts';
+import { GetTaskTool } from './get-task.tool.ts';
+import { GetUsageTool } from './get-usage.tool.ts';
+import { ListModelsTool } from './list-models.tool.ts';
+import { ListTasksTool } from './list-tasks.tool.ts';
+import { RetryTaskTool } from './retry-task.tool.ts';
+import { ToolsService } from './tools.service.ts';
+
+/** An agent reads the list as a whole. */
+const MOST = 48 * 1024;
+
+const config = loadConfig({});
+const none = {} as never;
+const tools = new ToolsService(
+  none,
+  new GenerateImageTool(config, none, none),
+  new GenerateVideoTool(config, none, none),
+  new GetTaskTool(config, none, none),
+  new ListTasksTool(none, none, none),
+  new CancelTaskTool(none, none),
+  new RetryTaskTool(config, none, none, none),
+  new ListModelsTool(none),
+  new GetUsageTool(none, none),
+);
+const bytesFor = (caller: Partial<Caller>) => JSON.stringify(tools.descriptions(caller as Caller)).length;
+
+/** Of 20 parameters, each with bounds of its own. */
+function large(at: number, kind: 'image' | 'video') {
+  const own = Array.from(
+    { length: 12 },
+    (_, k) =>
+      `  x_knob_${k}: { type: integer, minimum: ${k}, maximum: ${at + k + 1}, default: ${k}, description: Turns knob ${k}. }`,
+  );
+  const words =
+    kind === 'image'
+      ? [
+          'reference_images: { maxItems: 4 }',
+          'mask: {}',
+          'strength: { default: 0.5 }',
+          `n: { maximum: ${1 + (at % 10)} }`,
+        ]
+      : [
+          'first_frame_image_url: {}',
+          'last_frame_image_url: {}',
+          `duration: { maximum: ${10 + (at % 50)}, default: 5 }`,
+          'generate_audio: {}',
+        ];
+  return `id: ${kind}-${at}
+kind: ${kind}
+description: A model with many parameters, number ${at} of its kind.
+parameters:
+  prompt: { maxLength: ${1000 + at} }
+  negative_prompt: { maxLength: ${100 + at} }
+  seed: { maximum: ${1000 + at} }
+${words.map((word) => `  ${word}`).join('\n')}
+${own.join('\n')}
+sizes: { table: { columns: [c${at}], rows: { '1:1': [1024x1024], '${1 + at}:2': [1026x1024] } } }
+bindings: [{ provider: sandbox }]
+`;
+}
+
+afterAll(() => catalog.declare([]));
+
+it('have a list that an agent can read, however many models there are', () => {
+  const models = Array.from({ length: 200 }, (_, at) => {
+    const file = new YamlFile(`m${at}.yaml`, Buffer.from(large(at, at % 2 === 0 ? 'image' : 'video')));
+    const model = readOpened(file, { declared: true, createdAt: 0 });
+    expect(file.faults).toEqual([]);
+    return model!;
+  });
+  catalog.declare(models);
+  expect(bytesFor({})).toBeLessThan(MOST);
+  expect(bytesFor({ models: [['image-*', 'video-*']] })).toBeLessThan(MOST);
+});
