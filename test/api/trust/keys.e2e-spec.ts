@@ -393,12 +393,19 @@ describe('the keys that a key has made', () => {
   });
 
   it('live on without it, or are revoked with it, with those that they have made', async () => {
-    for (const query of ['', '?children=true']) {
+    const graphql = new GraphqlClient(service.baseUrl, service.api.key);
+    const revoke = {
+      alone: async (id: string) => (await service.api.call('DELETE', `/v1/api_keys/${id}`)).status,
+      rest: async (id: string) => (await service.api.call('DELETE', `/v1/api_keys/${id}?children=true`)).status,
+      graphql: async (id: string) =>
+        (await graphql.ask('mutation ($id: String!) { revokeApiKey(id: $id, children: true) { id } }', { id })).data,
+    };
+    for (const [how, act] of Object.entries(revoke)) {
       const maker = await newKey(service.api, { scopes });
       const child = await newKey(maker.api, { scopes });
       const grandchild = await newKey(child.api, { scopes: ['tasks:read'] });
-      expect((await service.api.call('DELETE', `/v1/api_keys/${maker.id}${query}`)).status).toBe(204);
-      const live = query === '';
+      expect(await act(maker.id)).toEqual(how === 'graphql' ? { revokeApiKey: { id: maker.id } } : 204);
+      const live = how === 'alone';
       expect([await works(maker), await works(child), await works(grandchild)]).toEqual([false, live, live]);
     }
   });
