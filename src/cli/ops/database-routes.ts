@@ -2,7 +2,6 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { COMMAND_LINE } from '../../auth/audit/actor.ts';
 import { KeyQueuesController } from '../../operations/tasks/key-queues.controller.ts';
 import { LogLevelsController } from '../../operations/processes/log-levels.controller.ts';
-import { LogLevelsService } from '../../operations/processes/log-levels.service.ts';
 import { SetLogLevelsInput } from '../../operations/processes/log-levels.view.ts';
 import { OverviewController } from '../../operations/overview/overview.controller.ts';
 import { CreatePauseInput, ListPausesQuery } from '../../operations/pauses/pause.inputs.ts';
@@ -47,7 +46,7 @@ const ROUTES: Record<string, Handler> = {
   'POST /pauses': (of, { body }) => of.get(PausesController).create(body(CreatePauseInput), by),
   'DELETE /pauses/*': (of, { id }) => of.get(PausesController).end(id, by),
   'GET /log_levels': (of) => of.get(LogLevelsController).read(),
-  'PUT /log_levels': (of, { body }) => of.get(LogLevelsService).set(body(SetLogLevelsInput), by),
+  'PUT /log_levels': (of, { body }) => of.get(LogLevelsController).set(body(SetLogLevelsInput), by),
   'GET /webhooks': (of) => of.get(OperatorWebhooksController).overview(),
   'POST /webhooks/replay': (of, { body }) => of.get(ReplaysController).create(body(ReplayWebhooksInput), by),
   'GET /webhooks/replays': (of, { query }) => of.get(ReplaysController).list(query(ListReplaysQuery)),

@@ -1,9 +1,7 @@
-import { Body, Controller, Get, Header, Put, Req } from '@nestjs/common';
+import { Body, Controller, Get, Header, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
-import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { LogLevelsService } from './log-levels.service.ts';
 import { LogLevelsView, SetLogLevelsInput } from './log-levels.view.ts';
 
@@ -25,12 +23,7 @@ export class LogLevelsController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Set the log levels of all processes', operationId: 'setLogLevels' })
   @ApiOkResponse({ type: LogLevelsView })
-  set(
-    @Req() { body }: FastifyRequest,
-    @Body() input: SetLogLevelsInput,
-    @CurrentActor() actor: Actor,
-  ): Promise<LogLevelsView> {
-    requireJsonObject(body); // without one all levels would be reset
+  set(@Body() input: SetLogLevelsInput, @CurrentActor() actor: Actor): Promise<LogLevelsView> {
     return this.service.set(input, actor);
   }
 }
