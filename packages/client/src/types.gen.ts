@@ -85,7 +85,7 @@ export type ApiKey = {
      */
     created_at: number;
     /**
-     * the API key that created it; null: none, or one of an earlier release
+     * the API key that created it. null: it was created without a key, or by an earlier release
      */
     created_by: string | null;
     /**
@@ -104,82 +104,82 @@ export type ApiKey = {
 
 export type ApiKeyLimitChangesInput = {
     /**
-     * generations created per minute; 0: no limit; null: the configured one applies
+     * generations that may be created in a minute. 0: no limit. null: the limit of the configuration
      */
     creates_per_minute?: number | null;
     /**
-     * other requests per minute; 0: no limit; null: the configured one applies
+     * other requests that may be made in a minute. 0: no limit. null: the limit of the configuration
      */
     reads_per_minute?: number | null;
     /**
-     * tasks running at once; 0: no limit; null: the configured one applies
+     * tasks that may run at once. 0: no limit. null: the limit of the configuration
      */
     max_running?: number | null;
     /**
-     * tasks queued at once; 0: no limit; null: the configured one applies
+     * tasks that may be queued at once. 0: no limit. null: the limit of the configuration
      */
     max_queued?: number | null;
     /**
-     * bytes of uploads stored at once; 0: no limit; null: the configured one applies
+     * bytes of uploads that may be stored at once. 0: no limit. null: the limit of the configuration
      */
     max_file_bytes?: number | null;
     /**
-     * bytes of files that came inside requests, stored at once; 0: no limit; null: the configured one applies
+     * bytes of files inside requests that may be stored at once. 0: no limit. null: the limit of the configuration
      */
     max_request_file_bytes?: number | null;
     /**
-     * share of the starts while tasks of several keys wait; null: 10
+     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10
      */
     weight?: number | null;
     /**
-     * days that the record of a task is kept, from its creation, for new tasks; null: the configured ones
+     * days from its creation for which the record of a new task is kept. null: as configured
      */
     task_retention_days?: number | null;
     /**
-     * days that the files of a task are kept, from its end, for new tasks; null: the configured ones
+     * days from its end for which the files of a new task are kept. null: as configured
      */
     file_retention_days?: number | null;
     /**
-     * what its tasks may cost, in place of an earlier budget; null: no budget
+     * what its tasks may cost; replaces the earlier budget. null: no budget
      */
     budget?: BudgetInput | null;
 };
 
 export type ApiKeyLimits = {
     /**
-     * generations created per minute; 0: no limit
+     * generations that may be created in a minute; 0: no limit
      */
     creates_per_minute: number;
     /**
-     * other requests per minute; 0: no limit
+     * other requests that may be made in a minute; 0: no limit
      */
     reads_per_minute: number;
     /**
-     * tasks running at once, further tasks wait; 0: no limit
+     * tasks that may run at once, further tasks wait; 0: no limit
      */
     max_running: number;
     /**
-     * tasks queued at once, further tasks are rejected; 0: no limit
+     * tasks that may be queued at once, further tasks are rejected; 0: no limit
      */
     max_queued: number;
     /**
-     * bytes of uploads stored at once, further uploads are rejected; 0: no limit
+     * bytes of uploads that may be stored at once, further uploads are rejected; 0: no limit
      */
     max_file_bytes: number;
     /**
-     * bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit
+     * bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit
      */
     max_request_file_bytes: number;
     /**
-     * share of the starts while tasks of several keys wait: twice the weight, twice the share
+     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much
      */
     weight: number;
     /**
-     * days that the record of a task is kept, from its creation
+     * days from its creation for which the record of a task is kept
      */
     task_retention_days: number;
     /**
-     * days that the files of a task are kept, from its end
+     * days from its end for which the files of a task are kept
      */
     file_retention_days: number;
     /**
@@ -190,39 +190,39 @@ export type ApiKeyLimits = {
 
 export type ApiKeyLimitsInput = {
     /**
-     * generations created per minute; 0: no limit
+     * generations that may be created in a minute; 0: no limit
      */
     creates_per_minute?: number;
     /**
-     * other requests per minute; 0: no limit
+     * other requests that may be made in a minute; 0: no limit
      */
     reads_per_minute?: number;
     /**
-     * tasks running at once; further tasks wait; 0: no limit
+     * tasks that may run at once, further tasks wait; 0: no limit
      */
     max_running?: number;
     /**
-     * tasks queued at once; further tasks are rejected; 0: no limit
+     * tasks that may be queued at once, further tasks are rejected; 0: no limit
      */
     max_queued?: number;
     /**
-     * bytes of uploads stored at once, further uploads are rejected; 0: no limit
+     * bytes of uploads that may be stored at once, further uploads are rejected; 0: no limit
      */
     max_file_bytes?: number;
     /**
-     * bytes of files that came inside requests, stored at once; further ones are rejected; 0: no limit
+     * bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit
      */
     max_request_file_bytes?: number;
     /**
-     * share of the starts while tasks of several keys wait: twice the weight, twice the share; 10 when left out
+     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out
      */
     weight?: number;
     /**
-     * days that the record of a task is kept, from its creation; at most the configured ones
+     * days from its creation for which the record of a task is kept; at most those of the configuration
      */
     task_retention_days?: number;
     /**
-     * days that the files of a task are kept, from its end; at most the configured ones
+     * days from its end for which the files of a task are kept; at most those of the configuration
      */
     file_retention_days?: number;
     /**
@@ -290,7 +290,7 @@ export type AuditEvent = {
      */
     target_type: AuditTargetType;
     /**
-     * its id; of several tasks `filter`, of a place of providers its number
+     * its id; `filter` for an act on several tasks; for a place of a provider, its number
      */
     target_id: string;
     /**
@@ -306,7 +306,7 @@ export type AuditEvent = {
      */
     session_id: string | null;
     /**
-     * that browser, as it named itself; null without one
+     * the name that this browser gave itself (`User-Agent`); null without one
      */
     user_agent: string | null;
     /**
@@ -362,7 +362,7 @@ export type Batch = {
      */
     endpoint: string;
     /**
-     * completed: every item is final, whatever became of it
+     * `completed`: every item is final, whether it succeeded or not
      */
     status: BatchStatus;
     /**
@@ -382,7 +382,7 @@ export type Batch = {
      */
     completed_at: number | null;
     /**
-     * unix seconds; null unless it was asked to be cancelled
+     * unix seconds of the request to cancel it; null without one
      */
     cancelling_at: number | null;
     /**
@@ -398,11 +398,11 @@ export type Batch = {
      */
     input_file_id: string | null;
     /**
-     * file with the results of the items that succeeded; null until the end, and without any
+     * file with the results of the items that succeeded; null until the batch ends, or if no item succeeded
      */
     output_file_id: string | null;
     /**
-     * file with the errors of the other items; null until the end, and without any
+     * file with the errors of the other items; null until the batch ends, or if there are none
      */
     error_file_id: string | null;
     /**
@@ -759,7 +759,7 @@ export type Bus = {
      */
     connected: boolean;
     /**
-     * news that waits to be sent
+     * changes that wait to be sent
      */
     outbox: number;
 };
@@ -774,7 +774,7 @@ export type CancelCounts = {
      */
     already_final: number;
     /**
-     * ids of no task of yours
+     * ids that belong to no task of yours
      */
     not_found: number;
 };
@@ -785,7 +785,7 @@ export type CancelTasksInput = {
      */
     ids?: Array<string>;
     /**
-     * selects unfinished tasks, the 1,000 oldest at most; needs a condition
+     * selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled
      */
     filter?: TaskFilter;
 };
@@ -848,7 +848,7 @@ export type CreateBatchInput = {
      */
     on_invalid?: BatchOnInvalid;
     /**
-     * of the items that name none of their own; low when left out
+     * priority of the items that name none; low when left out
      */
     priority?: TaskPriority;
     /**
@@ -877,7 +877,7 @@ export type CreatePauseInput = {
      */
     provider?: string;
     /**
-     * number of a place, as the list of providers has it
+     * number of a place, as in the list of providers
      */
     place?: number;
     /**
@@ -904,14 +904,14 @@ export type CreateSessionInput = {
      */
     code?: string;
     /**
-     * whether the session ends after 30 days without use, and survives the browser; 12 hours when left out
+     * true: the session survives the browser, and ends after 30 days without use. false or left out: 12 hours without use
      */
     remember?: boolean;
 };
 
 export type CreateUploadInput = {
     /**
-     * name of the file, only shown
+     * name of the file; it is only shown
      */
     filename: string;
     /**
@@ -1012,15 +1012,15 @@ export type DispatchCounts = {
 
 export type EndpointCounts = {
     /**
-     * enabled ones whose last attempt succeeded, or that had none
+     * enabled endpoints whose last attempt succeeded, and those without an attempt
      */
     enabled: number;
     /**
-     * enabled ones whose last attempt failed
+     * enabled endpoints whose last attempt failed
      */
     failing: number;
     /**
-     * disabled ones, by their owners too
+     * disabled endpoints, whoever disabled them
      */
     disabled: number;
 };
@@ -1031,11 +1031,11 @@ export type EndpointStats = {
      */
     delivered: number;
     /**
-     * events that were given up
+     * events that it did not accept, and that are not sent again
      */
     failed: number;
     /**
-     * events that are still to be sent again
+     * events that it did not accept yet, and that will be sent again
      */
     waiting: number;
     /**
@@ -1189,7 +1189,7 @@ export type Estimate = {
         [key: string]: unknown;
     };
     /**
-     * at the dearest provider that may serve it; `unpriced` where none has a price for it
+     * the price of the dearest provider that may serve it; `unpriced` if none has a price for it
      */
     cost: Cost;
     /**
@@ -1208,7 +1208,7 @@ export type Estimate = {
 
 export type ExpiresAfterInput = {
     /**
-     * from when the time counts
+     * the moment from which the seconds count
      */
     anchor: ExpiryAnchor;
     /**
@@ -1228,7 +1228,7 @@ export type FailTaskInput = {
 
 export type FailTasksInput = {
     /**
-     * selects unfinished tasks, the 10,000 oldest at most; needs a condition
+     * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
      */
     filter: OperatorTaskFilter;
     /**
@@ -1247,7 +1247,7 @@ export type File = {
      */
     object: 'file';
     /**
-     * size in bytes; as announced while pending; of the results of a batch, as they are now
+     * size in bytes. While pending: as announced. Results of a batch: their size now
      */
     bytes: number;
     /**
@@ -1283,11 +1283,11 @@ export type File = {
      */
     height?: number;
     /**
-     * SHA-256 of the bytes, hex; while pending as announced, or null; null for the results of a batch
+     * SHA-256 of the bytes in hex. While pending: as announced, or null. Results of a batch: null
      */
     sha256: string | null;
     /**
-     * signed link to the bytes, which works without the API key; null while or when there are none
+     * signed link to the bytes, which works without the API key; null before they arrive and after they are deleted
      */
     url: string | null;
     /**
@@ -1343,7 +1343,7 @@ export type FileUpload = {
      */
     url: string;
     /**
-     * headers that must be sent exactly so
+     * headers that must be sent exactly as here
      */
     headers: {
         [key: string]: string;
@@ -1422,11 +1422,11 @@ export type GptImage2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A low task waits behind all normal ones, and has a day to start in.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
      */
     priority?: 'normal' | 'low';
     /**
-     * The task of yours that this one is made from.
+     * Id of your task that this one is made from.
      */
     parent_task_id?: string;
 };
@@ -1549,7 +1549,7 @@ export type LogLevels = {
 
 export type ManyTasksInput = {
     /**
-     * selects unfinished tasks, the 10,000 oldest at most; needs a condition
+     * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
      */
     filter: OperatorTaskFilter;
 };
@@ -1574,7 +1574,7 @@ export type Model = {
      */
     kind: MediaKind;
     /**
-     * unix seconds at which the model joined this catalogue
+     * unix seconds at which the model was added
      */
     created: number;
     /**
@@ -1588,15 +1588,15 @@ export type Model = {
         [key: string]: unknown;
     };
     /**
-     * what the model can do, as its parameters say it
+     * what the model can do; it follows from its parameters
      */
     capabilities: ModelCapabilities;
     /**
-     * whether the operator has declared the model; the others come with the service
+     * true: a model of the operator; false: one that comes with the service
      */
     declared: boolean;
     /**
-     * changes with what a request to the model means
+     * version of the declaration; it changes when the same request would mean something else
      */
     version: string;
     /**
@@ -1620,7 +1620,7 @@ export type Model = {
      */
     health: ModelHealth;
     /**
-     * how long tasks took lately; null below five
+     * how long recent tasks took; null if there are fewer than five
      */
     typical: ModelTypical | null;
     /**
@@ -1647,7 +1647,7 @@ export type ModelCapabilities = {
      */
     last_frame: boolean;
     /**
-     * whether a request says if a video has sound
+     * whether a request can choose if a video has sound
      */
     audio: boolean;
     /**
@@ -1678,7 +1678,7 @@ export type ModelCapabilities = {
 
 export type ModelHealth = {
     /**
-     * degraded: calls to a provider are suspended, or fewer than 9 in 10 tasks succeed; unavailable: no provider can serve it
+     * `degraded`: a provider is not called for a while, or fewer than 9 in 10 tasks succeed. `unavailable`: no provider can serve the model
      */
     status: ModelHealthStatus;
     /**
@@ -1694,7 +1694,7 @@ export type ModelHealth = {
      */
     median_run_s: number | null;
     /**
-     * 0 to 1, of the last hour, without cancels and refusals of the content; null without any end
+     * part of the tasks of the last hour that succeeded, 0 to 1, without cancelled tasks and refused content; null: none has ended
      */
     success_rate: number | null;
     /**
@@ -1726,7 +1726,7 @@ export type ModelPrice = {
      */
     quality?: string;
     /**
-     * what the amount is for one of
+     * the unit that the amount is for: a task, an image, a second or a million tokens
      */
     unit: PriceUnit;
     /**
@@ -1741,7 +1741,7 @@ export type ModelPricing = {
      */
     currency: string;
     /**
-     * of rows for the same unit the first that fits counts
+     * the prices; if several rows for the same unit fit, the first one counts
      */
     rows: Array<ModelPrice>;
 };
@@ -1787,7 +1787,7 @@ export type ModelStatus = 'active' | 'deprecated' | 'retired';
 
 export type ModelTypical = {
     /**
-     * the successes that the times are of, at most the last 200
+     * how many succeeded tasks the times were measured on: the last 200 at most
      */
     tasks: number;
     /**
@@ -1799,7 +1799,7 @@ export type ModelTypical = {
      */
     run_p50_ms: number;
     /**
-     * milliseconds from start to end; 19 of 20 were faster
+     * milliseconds from start to end, 95th percentile
      */
     run_p95_ms: number;
 };
@@ -1844,11 +1844,11 @@ export type NanoBanana2Request = {
         [key: string]: string;
     };
     /**
-     * A low task waits behind all normal ones, and has a day to start in.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
      */
     priority?: 'normal' | 'low';
     /**
-     * The task of yours that this one is made from.
+     * Id of your task that this one is made from.
      */
     parent_task_id?: string;
 };
@@ -1893,11 +1893,11 @@ export type NanoBananaProRequest = {
         [key: string]: string;
     };
     /**
-     * A low task waits behind all normal ones, and has a day to start in.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
      */
     priority?: 'normal' | 'low';
     /**
-     * The task of yours that this one is made from.
+     * Id of your task that this one is made from.
      */
     parent_task_id?: string;
 };
@@ -1908,7 +1908,7 @@ export type Objective = {
      */
     name: ObjectiveName;
     /**
-     * part of the events that has to be good, such as 0.999
+     * part of the events that must be good, such as 0.999
      */
     objective: number;
     /**
@@ -1916,15 +1916,15 @@ export type Objective = {
      */
     events: number;
     /**
-     * of them the bad ones
+     * the bad ones among them
      */
     bad: number;
     /**
-     * how many times faster than allowed the budget is used up; null without events
+     * how fast the error budget is used up: 1 is as fast as allowed; null without events
      */
     burn_rate: number | null;
     /**
-     * burning: over the budget; burning_fast: by 14.4 times; quiet: 30 events or fewer
+     * `burning`: faster than allowed. `burning_fast`: over 14.4 times as fast. `quiet`: 30 events or fewer
      */
     state: ObjectiveState;
 };
@@ -1971,7 +1971,7 @@ export type OperationsOverview = {
      */
     rates: TaskRates;
     /**
-     * of the processes that claim tasks
+     * summed over the processes that claim tasks
      */
     places: TaskPlaces;
     /**
@@ -2094,7 +2094,7 @@ export type OperatorTask = {
      */
     credential: string | null;
     /**
-     * unix seconds at which the paid call was announced
+     * unix seconds; recorded just before the paid call
      */
     submitted_at: number | null;
     /**
@@ -2183,7 +2183,7 @@ export type OperatorWebhooks = {
      */
     attempts: Array<WebhookAttempts>;
     /**
-     * those that fail, for the longest time first; 100 at most
+     * endpoints that fail, the longest failing first; at most 100
      */
     troubled: Array<TroubledEndpoint>;
 };
@@ -2198,7 +2198,7 @@ export type OwnSession = {
      */
     object: string;
     /**
-     * unix seconds; each use moves it
+     * unix seconds at which the session ends; each use moves the end
      */
     expires_at: number;
     /**
@@ -2308,7 +2308,7 @@ export type PlaceModel = {
      */
     model: string;
     /**
-     * order in which the bindings of the model are tried, from 1
+     * rank among the bindings of the model, from 1: the order in which they are tried
      */
     position: number;
     /**
@@ -2392,7 +2392,7 @@ export type Process = {
      */
     drain_requested: boolean;
     /**
-     * least seconds that a lease had left at the last renewal; null before the first
+     * seconds that the most urgent lease had left at the last renewal; null before the first
      */
     lease_margin_s: number | null;
     /**
@@ -2404,7 +2404,7 @@ export type Process = {
      */
     database_connections: ProcessConnections | null;
     /**
-     * whether news of the others reaches it at once; null until it says so
+     * whether it hears at once of changes by other processes; null until it says so
      */
     bus_connected: boolean | null;
     /**
@@ -2537,7 +2537,7 @@ export type ProviderPlace = {
      */
     in_flight: number;
     /**
-     * whose they are: the ten keys with most of them
+     * the ten API keys with the most tasks in flight here
      */
     users: Array<PlaceUser>;
     /**
@@ -2545,7 +2545,7 @@ export type ProviderPlace = {
      */
     circuit_open_in: Array<string>;
     /**
-     * failures as a part of what the provider served in the last hour; null: it served nothing
+     * part of the tasks of the provider that failed in the last hour, 0 to 1; null: none has ended
      */
     error_share: number | null;
     /**
@@ -2598,14 +2598,14 @@ export type ReplayWebhooksInput = {
      */
     api_key_id?: string;
     /**
-     * those that the endpoint has not accepted (default), or all
+     * which events: those that the endpoint has not accepted (default), or all
      */
     events?: WebhookReplayEvents;
 };
 
 export type RetryTaskInput = {
     /**
-     * parameters to replace, in the names of REST; null takes one out
+     * parameters to change, by their names in REST; null removes one
      */
     input?: {
         [key: string]: unknown;
@@ -2688,11 +2688,11 @@ export type Seedance2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A low task waits behind all normal ones, and has a day to start in.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
      */
     priority?: 'normal' | 'low';
     /**
-     * The task of yours that this one is made from.
+     * Id of your task that this one is made from.
      */
     parent_task_id?: string;
 };
@@ -2758,11 +2758,11 @@ export type Sora2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A low task waits behind all normal ones, and has a day to start in.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
      */
     priority?: 'normal' | 'low';
     /**
-     * The task of yours that this one is made from.
+     * Id of your task that this one is made from.
      */
     parent_task_id?: string;
 };
@@ -2810,7 +2810,7 @@ export type Task = ({
 
 export type TaskApproximation = {
     /**
-     * the input field
+     * name of the parameter
      */
     param: string;
     /**
@@ -2860,7 +2860,7 @@ export type TaskCompletedEvent = {
      */
     timestamp: string;
     /**
-     * the task as a read shows it; `input`, then `metadata`, is left out of a body that would pass 20 kB
+     * the task, as `GET /v1/tasks/{task_id}` shows it; a body of more than 20 kB leaves out `input`, then `metadata`
      */
     data: SucceededTaskInEvent;
 };
@@ -2883,7 +2883,7 @@ export type TaskCounts = {
      */
     failed: number;
     /**
-     * those of the failed tasks that were cancelled
+     * cancelled tasks; `failed` counts them too
      */
     cancelled: number;
     /**
@@ -2906,7 +2906,7 @@ export type TaskError = {
      */
     retryable: boolean;
     /**
-     * the input field that caused the failure
+     * name of the parameter that caused the failure
      */
     param?: string;
 };
@@ -2927,7 +2927,7 @@ export type TaskEstimate = {
      */
     status: TaskStatus;
     /**
-     * 1 for the next to start; null when no line decides, or past 10,000
+     * 1: it starts next. null: it does not wait for a worker, or its position is beyond 10,000
      */
     position: number | null;
     /**
@@ -2970,7 +2970,7 @@ export type TaskFailedEvent = {
      */
     timestamp: string;
     /**
-     * the task as a read shows it; `input`, then `metadata`, is left out of a body that would pass 20 kB
+     * the task, as `GET /v1/tasks/{task_id}` shows it; a body of more than 20 kB leaves out `input`, then `metadata`
      */
     data: FailedTaskInEvent;
 };
@@ -2981,7 +2981,7 @@ export type TaskFilter = {
      */
     status?: TaskStatus;
     /**
-     * any of these statuses
+     * tasks with any of these statuses
      */
     statuses?: Array<TaskStatus>;
     /**
@@ -3017,7 +3017,7 @@ export type TaskFilter = {
      */
     created_before?: number;
     /**
-     * by which interface the task was created
+     * the interface through which the task was created
      */
     source?: TaskSource;
     /**
@@ -3190,7 +3190,7 @@ export type TaskTimeline = {
      */
     object: 'list';
     /**
-     * oldest first, at most 200; of more, those in the middle are left out
+     * oldest first, at most 200; if there were more, those in the middle are missing
      */
     data: Array<TaskMoment>;
     /**
@@ -3244,7 +3244,7 @@ export type TasksChanged = {
      */
     matched: number;
     /**
-     * tasks that the act changed; the others had moved on meanwhile
+     * tasks that the act changed; the others had ended or changed before
      */
     changed: number;
 };
@@ -3365,14 +3365,14 @@ export type UsageBucket = {
      */
     end_time: number;
     /**
-     * one result a group; none without tasks
+     * one result for each group; empty if there were no tasks
      */
     results: Array<UsageResult>;
 };
 
 export type UsageNumbers = {
     /**
-     * final tasks: the sum of the next three
+     * final tasks: succeeded, failed and cancelled together
      */
     tasks: number;
     /**
@@ -3423,7 +3423,7 @@ export type UsagePage = {
      */
     currency: string;
     /**
-     * unix seconds; later tasks are not included
+     * unix seconds up to which tasks are included
      */
     as_of: number;
     /**
@@ -3446,7 +3446,7 @@ export type UsagePage = {
 
 export type UsageResult = {
     /**
-     * final tasks: the sum of the next three
+     * final tasks: succeeded, failed and cancelled together
      */
     tasks: number;
     /**
@@ -3693,11 +3693,11 @@ export type WebhookDelivery = {
      */
     error: WebhookDeliveryError | null;
     /**
-     * unix seconds; null if no further attempt is scheduled after this one
+     * unix seconds for which the attempt after this one was scheduled; null if none was
      */
     next_attempt_at: number | null;
     /**
-     * at most the first 4 kB of the response, empty if it had no body; null if the body broke off, or if only the exceptions of the operator allow its address
+     * the first 4 kB of the response; empty if it had no body. null: the body broke off, or only exceptions of the operator allow the address
      */
     response_snippet: string | null;
 };
@@ -4012,15 +4012,15 @@ export type QueuedTask = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**
@@ -4092,15 +4092,15 @@ export type RunningTask = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**
@@ -4176,15 +4176,15 @@ export type SucceededTask = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**
@@ -4264,15 +4264,15 @@ export type FailedTask = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**
@@ -4352,15 +4352,15 @@ export type SucceededTaskInEvent = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**
@@ -4440,15 +4440,15 @@ export type FailedTaskInEvent = {
      */
     expires_at: number;
     /**
-     * by which interface the task was created; "api" is REST and GraphQL
+     * the interface through which the task was created; "api" is REST and GraphQL
      */
     source: TaskSource;
     /**
-     * a low task waits behind all normal ones
+     * a task of low priority waits behind those of normal priority
      */
     priority: TaskPriority;
     /**
-     * the task that this one was made from; it may be deleted meanwhile
+     * the task that this one was made from; it may have been deleted since
      */
     parent_task_id: string | null;
     /**

@@ -72,6 +72,14 @@ export const TOOLS = [
             "description": "http(s) URL of at most 2048 characters, id of a file (`file_…`), or data:image/…;base64 URL of a still JPEG, PNG or WebP image."
           }
         },
+        "mask": {
+          "type": "string",
+          "description": "Which part of the first of reference_images to change: where it is transparent, or white if it has no transparency. Only gpt-image-2."
+        },
+        "size": {
+          "type": "string",
+          "description": "The pixels, WIDTHxHEIGHT. Only gpt-image-2 (each a multiple of 16 from 16 to 3840, at least 655360 pixels, at most 8294400 pixels, at most 3 to 1)."
+        },
         "aspect_ratio": {
           "type": "string",
           "description": "Width to height. \"auto\" leaves the choice to the model. gpt-image-2: auto 1:1 5:4 9:16 21:9 16:9 3:2 4:3 4:5 3:4 2:3, default auto; nano-banana-2, nano-banana-pro: auto 21:9 16:9 3:2 4:3 1:1 3:4 2:3 9:16, default auto.",
@@ -112,6 +120,15 @@ export const TOOLS = [
             "low",
             "medium",
             "high"
+          ]
+        },
+        "background": {
+          "type": "string",
+          "description": "Whether what is behind the subject is transparent. Only gpt-image-2 (auto opaque transparent).",
+          "enum": [
+            "auto",
+            "opaque",
+            "transparent"
           ]
         },
         "output_format": {
@@ -179,6 +196,10 @@ export const TOOLS = [
           "type": "string",
           "description": "http(s) URL of a still JPEG, PNG or WebP image for the video to start from."
         },
+        "last_frame_image_url": {
+          "type": "string",
+          "description": "http(s) URL of a still JPEG, PNG or WebP image for the video to end with; with reference_mode \"first_last\" only."
+        },
         "reference_image_url": {
           "type": "string",
           "description": "http(s) URL of a still JPEG, PNG or WebP image to follow; not with reference_mode \"first_frame\". Only seedance-2."
@@ -221,6 +242,16 @@ export const TOOLS = [
           "description": "Length of the video in seconds. sora-2: 1 to 20, default 5; seedance-2: 4 to 15, default 5.",
           "minimum": 1,
           "maximum": 20
+        },
+        "seed": {
+          "type": "integer",
+          "description": "The same seed with the same parameters makes much the same; random when left out.",
+          "minimum": 0,
+          "maximum": 2147483647
+        },
+        "generate_audio": {
+          "type": "boolean",
+          "description": "Whether the video has sound; a provider makes it when left out."
         },
         "wait_s": {
           "type": "integer",
