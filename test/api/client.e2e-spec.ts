@@ -161,7 +161,7 @@ describe('following', () => {
         return send(url, init);
       }),
     });
-    const run = await cutting.generate({ ...CAT, prompt: '#hang A cat' });
+    const run = await cutting.generate({ ...CAT, prompt: '#delay:120 A cat' }); // its progress fills the stream
     await expect(run.wait()).rejects.toBeInstanceOf(TaskFailedError);
     expect(resumed).toEqual([null, expect.any(String)]);
   });
