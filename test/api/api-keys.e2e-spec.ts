@@ -219,6 +219,7 @@ describe('managing', () => {
       id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
       object: 'api_key',
       name: 'Ünï 🎞',
+      models: null,
       scopes: ['generations:write', 'tasks:read', 'tasks:cancel', 'webhooks:manage'],
       limits: {
         creates_per_minute: 600,

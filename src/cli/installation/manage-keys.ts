@@ -167,8 +167,8 @@ function row(view: ApiKeyView) {
     created: time(view.created_at),
     expires: time(view.expires_at),
     'last used': time(view.last_used_at),
-    scopes: view.scopes.join(','),
     models: view.models?.join(',') ?? '-',
+    scopes: view.scopes.join(','),
     name: view.name,
   };
 }
