@@ -321,5 +321,11 @@ export default defineConfig({
       },
     },
   ],
-  ignorePatterns: ['dist', 'node_modules', 'coverage', 'packages/client/src/types.gen.ts', 'src/cli/mcp/answers.gen.ts'],
+  ignorePatterns: [
+    'dist',
+    'node_modules',
+    'coverage',
+    'packages/client/src/types.gen.ts',
+    'src/cli/mcp/answers.gen.ts',
+  ],
 });

@@ -57,7 +57,9 @@ export const imageFormat: Record<string, ParameterSchema> = {
 /** Below 100 it is refused beside another format. 100 changes nothing there, and generated clients send the default. */
 export const imageFormatRule: ParameterRule = {
   if: { properties: { output_format: { enum: ['jpeg', 'webp'] } }, required: ['output_format'] },
-  else: { properties: { output_compression: { const: 100, description: 'below 100 needs output_format "jpeg" or "webp"' } } },
+  else: {
+    properties: { output_compression: { const: 100, description: 'below 100 needs output_format "jpeg" or "webp"' } },
+  },
 };
 
 /** An image: a URL that the service downloads, the id of a file, or the bytes themselves as a data: URL. */
