@@ -527,12 +527,12 @@ prices:
     it.each([
       ['a 5xx of OpenAI', OPENAI_FAULTS.serverError],
       ['a broken connection', { cut: 'after' } as const],
-    ])('invites nobody to try again what %s may have charged', async (_what, fault) => {
+    ])('invites nobody to try again what %s may have charged', async (what, fault) => {
       openai.plan(/^POST .*generations$/, fault);
       const call = await service.api.call<{ error: { code: string } }>('POST', '/v1/images/generations', {
-        prompt: 'x',
+        prompt: what, // an equal call would get the failure of the first one
       });
-      expect([call.status, call.headers.get('x-should-retry')]).toEqual([502, 'false']);
+      expect([call.status, call.headers.get('x-should-retry')]).toEqual([422, 'false']);
       expect(call.body.error.code).toBe('provider_outcome_unknown');
       const { body } = await service.api.get(`/v1/tasks/${call.headers.get('task-id')}`);
       expect(body.error).toMatchObject({ retryable: false });
