@@ -1020,7 +1020,7 @@ export type EndpointCounts = {
      */
     failing: number;
     /**
-     * disabled endpoints, whoever disabled them
+     * endpoints that their owners or the service have disabled
      */
     disabled: number;
 };

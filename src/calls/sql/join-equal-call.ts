@@ -39,7 +39,7 @@ export class JoinEqualCall {
   /**
    * @param fingerprint hex
    * @param message as in `CallRequest`
-   * @returns the call with the number that this attempt has got; null when there is none to join
+   * @returns the call and the number of this attempt; null when there is no call to join
    */
   async join(apiKeyId: string, fingerprint: string, message: string | null): Promise<EqualCall | null> {
     const [call] = await this.sql.run<EqualCall>(JOIN_EQUAL, [apiKeyId, fingerprint, message]);

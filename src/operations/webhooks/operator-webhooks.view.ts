@@ -17,7 +17,7 @@ const NULLABLE = { nullable: true };
 export class EndpointCountsView {
   @ApiField.integer('enabled endpoints whose last attempt succeeded, and those without an attempt') enabled: number;
   @ApiField.integer('enabled endpoints whose last attempt failed') failing: number;
-  @ApiField.integer('disabled endpoints, whoever disabled them') disabled: number;
+  @ApiField.integer('endpoints that their owners or the service have disabled') disabled: number;
 }
 
 @ObjectType('DispatchCounts', { description: 'Events on their way to endpoints, each counted up to 10,000.' })
