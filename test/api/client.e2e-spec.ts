@@ -186,15 +186,16 @@ describe('following', () => {
     let reads = 0;
     const proxied = client({
       fetch: breaking(async (url, init, send) => {
-        if (!events(url)) {
-          reads += Number(url.includes('?wait='));
-          return send(url, init);
+        if (events(url)) return instead(await send(url, init));
+        if (url.includes('?wait=')) {
+          reads += 1;
+          await darkroom.run(/task_\w+/.exec(url)![0]).cancel(); // the task ends while it is read, and not before
         }
-        return instead(await send(url, init));
+        return send(url, init);
       }),
     });
-    const run = await proxied.generate(CAT);
-    expect((await run.wait()).status).toBe('succeeded');
+    const run = await proxied.generate({ ...CAT, prompt: '#hang A cat' });
+    await expect(run.wait()).rejects.toBeInstanceOf(TaskFailedError);
     expect(reads).toBeGreaterThan(0);
   });
 
