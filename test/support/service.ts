@@ -6,7 +6,7 @@ import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { MAIN, spawnService } from './process.ts';
 import { sharedPidFile, TEST_FOLDER } from './test-context.ts';
-import { testEnv } from './test-env.ts';
+import { testEnv, withPatience } from './test-env.ts';
 import { eventually } from './wait.ts';
 
 /** A running service, as a test uses it. */
@@ -61,7 +61,7 @@ export async function startOwnService(
 ): Promise<OwnService> {
   const own = shared ? null : await cloneDatabase();
   const database = { url: (shared ?? own)!.url, drop: async () => own?.drop() };
-  const { env, dataDir } = await testEnv(database.url, settings);
+  const { env, dataDir } = await testEnv(withPatience(database.url), settings);
   const cleanUp = async () => {
     await database.drop();
     if (settings.DATA_DIR === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -127,7 +127,7 @@ interface Started {
 function started(): Promise<Started> {
   return startedOnce('service', async (dataDir) => {
     mkdirSync(dataDir);
-    return (await testEnv((await cloneDatabase()).url, { DATA_DIR: dataDir, ...SETTINGS })).env;
+    return (await testEnv(withPatience((await cloneDatabase()).url), { DATA_DIR: dataDir, ...SETTINGS })).env;
   });
 }
 

@@ -7,6 +7,13 @@ import { TEST_FOLDER } from './test-context.ts';
 
 export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 
+/** A busy machine opens connections to the database slowly. Requests wait for them here, instead of answering 503 after 2 s. */
+export function withPatience(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('connect_timeout', '60');
+  return url.href;
+}
+
 /**
  * The settings that most tests need: short times, no rate limits, loopback allowed. It stands apart from `startApp`,
  * because loading the sources of the service into Jest takes three seconds of processor time for each test file.

@@ -1,4 +1,4 @@
-import { hostsOf } from './database-hosts.ts';
+import { connectTimeoutOf, hostsOf } from './database-hosts.ts';
 
 const named = (url: string): string[] => hostsOf(url).hosts.map(({ name }) => name);
 const WRITES = '?target_session_attrs=read-write';
@@ -42,6 +42,19 @@ describe('the hosts of a database URL', () => {
       ['sslmode=disable', undefined],
     ]);
     expect(hosts[0]!.plainUrl).toBe('postgres://me:a,b@db/x?sslmode=disable');
+  });
+
+  it.each([
+    ['postgres://me:p%3Fconnect_timeout=9@db/x', undefined],
+    ['postgres://db/x?connect_timeout=7', 7_000],
+    [`postgres://a,b/x${WRITES}&connect_timeout=600`, 600_000],
+  ])('are waited for as %s says', (url, ms) => {
+    expect(connectTimeoutOf(url)).toBe(ms);
+  });
+
+  it.each(['0', '601', '1.5', '-1', ''])('are not waited for %s seconds', (given) => {
+    const fault = `must have a connect_timeout of 1 to 600 seconds, not "${given}"`;
+    expect(() => connectTimeoutOf(`postgres://db/x?connect_timeout=${given}`)).toThrow(fault);
   });
 
   it('are one whose password has a comma', () => {

@@ -19,6 +19,7 @@ const MAX_HOSTS = 8;
 const MAX_PORT = 65_535;
 const DEFAULT_PORT = 5432;
 const ATTRIBUTE = 'target_session_attrs';
+const MAX_CONNECT_TIMEOUT_S = 600;
 
 /** Scheme, credentials with their @, hosts, the rest. A password may contain a comma, or an @ as browsers take it. */
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
@@ -47,6 +48,19 @@ export function hostsOf(url: string): DatabaseHosts {
   const rebuilt = parameters.size > 0 ? `${path}?${parameters}` : path;
   const hosts = readNames(listed).map((name) => encrypted({ name, url: `${scheme}${credentials}${name}${rebuilt}` }));
   return { hosts: hosts as [DatabaseHost, ...DatabaseHost[]], isPrimaryWanted };
+}
+
+/**
+ * libpq's `connect_timeout`.
+ * @returns milliseconds; undefined if the URL does not say
+ * @throws Error that completes "DATABASE_URL must …"
+ */
+export function connectTimeoutOf(url: string): number | undefined {
+  const given = new URLSearchParams(splitAt(DATABASE_URL.exec(url)?.[4] ?? '', '?')[1]).get('connect_timeout');
+  if (given === null) return undefined;
+  if (/^\d{1,3}$/.test(given) && Number(given) >= 1 && Number(given) <= MAX_CONNECT_TIMEOUT_S)
+    return Number(given) * 1_000;
+  throw new Error(`must have a connect_timeout of 1 to ${MAX_CONNECT_TIMEOUT_S} seconds, not "${given}"`);
 }
 
 /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { hostsOf } from './database-hosts.ts';
+import { connectTimeoutOf, hostsOf } from './database-hosts.ts';
 
 /**
  * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
@@ -144,6 +144,7 @@ export function databaseUrl() {
     if (!hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) {
       throw new Error('must be an address starting with postgres:// or postgresql://');
     }
+    connectTimeoutOf(text);
     const parameters = new URLSearchParams(text.split('?')[1]);
     const faults = CERTIFICATE_FILES.flatMap((name) => {
       const code = parameters.has(name) ? faultOf(parameters.get(name)!) : null;

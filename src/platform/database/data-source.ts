@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions, getMetadataArgsStorage } from 'type
 import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
 import type { Config } from '../config/config.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { hostsOf } from '../config/database-hosts.ts';
+import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
 import { TYPES } from './timestamps.ts';
 
 /**
@@ -38,7 +38,7 @@ const POOL: pg.PoolConfig = {
   ...SESSION_SETTINGS,
   max: 20,
   query_timeout: 35_000, // the server has given up 5 s earlier, so the connection is dead
-  connectionTimeoutMillis: 2_000,
+  connectionTimeoutMillis: 2_000, // unless the URL has a connect_timeout
   application_name: 'darkroom',
   keepAlive: true,
   pipeline: true, // for `Sql.transaction`
@@ -73,6 +73,7 @@ export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): Da
 
 /** The options of every data source, without entities. */
 export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): DataSourceOptions {
+  const timeoutMs = connectTimeoutOf(url);
   return {
     type: 'postgres',
     url: hostsOf(url).hosts[0].url, // TypeORM cannot read several; the pool takes them from `databaseUrl`
@@ -84,6 +85,6 @@ export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): D
     synchronize: false,
     logging: false, // statements carry prompts
     installExtensions: false,
-    extra: { ...POOL, ...pool, databaseUrl: url },
+    extra: { ...POOL, ...(timeoutMs && { connectionTimeoutMillis: timeoutMs }), ...pool, databaseUrl: url },
   };
 }
