@@ -189,6 +189,9 @@ const OF_ONE_TABLE = {
   'tasks.unfinished model': 'tasks_live',
   'tasks.watch_all': 'tasks_live',
 };
+/** They write many tasks, and hold all of them meanwhile. */
+const WRITES = ['tasks.record_progress', 'tasks.record_submit_intents', 'tasks.renew_leases', 'tasks.end'];
+const CLAIMS = ['tasks.claim', 'tasks.claim_turns', 'tasks.claim_reserved'];
 /** Primary keys of tables with a few rows: each may be read whole. */
 const SMALL = /^(line|words_state|webhook_replays|key_load|idempotency_keys)_pkey$/;
 const ROWS = 20_000;
@@ -198,6 +201,7 @@ interface Plan {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Index Cond'?: string;
+  'Join Filter'?: string;
   Plans?: Plan[];
 }
 
@@ -537,6 +541,16 @@ describe('the statements of the hot path', () => {
     it.each(PAGES)('%s sorts no tasks', async (name) => {
       const types = (await planOf(name)).map((node) => node['Node Type']);
       expect(types.filter((type) => ['Sort', 'Incremental Sort'].includes(type))).toEqual([]);
+    });
+
+    it.each(WRITES)('%s finds each task by its id, and compares it with no other', async (name) => {
+      const compared = (await planOf(name)).flatMap((node) => node['Join Filter'] ?? []);
+      expect(compared).toEqual([]);
+    });
+
+    it.each(CLAIMS)('%s has locked its tasks before it locks the counters of keys', async (name) => {
+      const counters = (await planOf(name)).filter((node) => node['Index Name'] === 'key_load_pkey');
+      expect(counters.map((node) => node['Index Cond'])).toContainEqual(expect.stringContaining('= ANY ('));
     });
 
     it.each(Object.entries(OF_ONE_TABLE))('%s reads %s alone of the two tables', async (name, table) => {

@@ -14,6 +14,8 @@ export interface Statement {
    * for its life. A client could ask for 100,000 lists.
    */
   isUnprepared?: boolean;
+  /** It passes over locked rows. If it has to wait for one all the same, it gives up and is repeated. */
+  skipsLocked?: true;
 }
 
 /** A connection inside an open transaction. */
@@ -21,6 +23,7 @@ export type Tx = Pick<PoolClient, 'query'>;
 
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
+const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * A newer version has changed a table under a prepared `select *`. The statement had no effect; the connection is
  * dropped.
@@ -42,7 +45,7 @@ export class Sql {
     return retrying(async () => {
       const { rows } = await measured(statement.name, () => this.pool.query({ ...sent(statement), values }));
       return rows as Row[];
-    });
+    }, statement.skipsLocked);
   }
 
   /**
@@ -118,13 +121,14 @@ function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
 }
 
 /** Retries once after a deadlock, and once per connection after a table was changed. */
-async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+async function retrying<Result>(work: () => Promise<Result>, skipsLocked = false): Promise<Result> {
   for (let stale = 0, deadlocks = 0; ;) {
     try {
       return await work();
     } catch (error) {
       const { code } = error as { code?: string };
-      const isDeadlock = code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE;
+      const isDeadlock =
+        code === DEADLOCK_DETECTED || code === SERIALIZATION_FAILURE || (skipsLocked && code === LOCK_NOT_AVAILABLE);
       if (isDeadlock ? ++deadlocks > 1 : !isStalePlan(error) || ++stale > MAX_STALE_PLANS) throw error;
     }
   }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
-import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
+import { equalsOrdered, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../record/lease.ts';
 import { NOTHING_OF_END } from '../record/task.entity.ts';
 import { LowShare } from './low-share.ts';
 import { WORKER_ID } from '../record/worker-id.ts';
-import { isLockTimeout } from './batch-by-key.ts';
+import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './held.ts';
 import { NO_TURNS, type Turns, turnsOf } from './claim-turns.ts';
 import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
@@ -44,7 +44,7 @@ const RECLAIMED = `case
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the
  * new number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks ->
- * key_load, as in every statement that takes both, so there is no deadlock. `key_load` is read under its lock, so a key
+ * key_load, as in every statement that takes both, so there is no deadlock: `keys` reads all tasks first. `key_load` is read under its lock, so a key
  * never runs more than its limit in any number of processes; tasks over the limit are parked, and the key's next task
  * to end unparks them. That holds for a task that was held, too: it takes a place again. Tasks of a paused model are
  * parked too: the next claim does not read them.
@@ -53,11 +53,12 @@ const RECLAIMED = `case
  */
 const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: Candidates): Statement => ({
   name,
+  skipsLocked: true,
   text: `
     with paused as (${PAUSED_MODELS}
     ), lapsed as (
       select id, api_key_id, status, held, model from tasks_live
-      where ${lapsed}
+      where ${lapsed} and ${GIVES_UP}
       order by lease_until limit $1 for update skip locked
     ), ${turns.taken} waiting as (
       select id, api_key_id, status, held, model from tasks_live
@@ -68,9 +69,11 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
     ), ready as (
       select c.*, p.pause_id, c.status = 'queued' or c.held as takes
       from candidates c left join paused p on p.model = c.model and c.status = 'queued'
+    ), keys as (
+      select array_agg(api_key_id) as ids, ${lockWait(`'1s'`)} from ready where takes and pause_id is null
     ), load as (
       select api_key_id, running - held as active, max_running from key_load
-      where api_key_id in (select api_key_id from ready where takes and pause_id is null) order by api_key_id for update
+      where api_key_id = any((select ids from keys)::text[]) order by api_key_id for update
     ), placed as (
       select *, row_number() over (partition by api_key_id, takes order by turn, id) as nth from ready where pause_id is null
     ), granted as (
@@ -98,7 +101,7 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}
                         else ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))} end
       from ready r
-      where ${isOneOf('select id from ready where id not in (select id from granted)')} and t.id = r.id
+      where ${equalsOrdered('t.id', 'r.id')} and r.id not in (select id from granted)
     )
     select c.*, n.candidates from (select count(*)::int as candidates from ready) n left join claimed c on true
     order by c.low, c.place, c.id`,

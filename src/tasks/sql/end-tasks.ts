@@ -160,14 +160,14 @@ type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
   held: boolean;
 };
 
-/** Rows are locked in order, so two processes cannot deadlock. $1 API keys, then the ends of each. */
+/** Rows are locked in order, that of the column, so two processes cannot deadlock. $1 API keys, then the ends of each. */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
   text: `
     with wanted as (
       select * from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[]) as w(id, queued, running, lows, held)
     ), held as (
-      select w.* from (select * from wanted order by id) w cross join lateral (
+      select w.* from (select * from wanted order by id collate "C") w cross join lateral (
         select from key_load l where l.api_key_id = w.id offset 0 for update) l
     )
     update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0),

@@ -1,3 +1,6 @@
+import { equalsOrdered } from '../../platform/database/planner.ts';
+import { lockWait } from './batch-by-key.ts';
+
 /**
  * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `held` locks the rows in
  * the order of their ids, whichever index is read, so that no two statements wait for each other.
@@ -21,5 +24,13 @@ export const heldWhere = (condition: string): string =>
 /** SQL: a row `t` is one of `ids`, which are locked. Read by the primary key, in whichever way PostgreSQL joins. */
 export const isOneOf = (ids: string): string => `t.id = any(array(${ids}))`;
 
-/** SQL: a row `t` is locked by `held`, and is that of `wanted`. */
-export const isHeld = (wanted = 'w'): string => `${isOneOf('select id from held')} and t.id = ${wanted}.id`;
+/** SQL: a row `t` is that of `wanted`, read by the primary key. `held` is counted before, so all rows are locked before the first is written. */
+export const isHeld = (wanted = 'w'): string =>
+  `(select count(*) from held) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
+
+/**
+ * SQL, always true: from here on the statement gives up if it waits for a row. `skip locked` does not quite keep it from that: if a row changes
+ * at the moment in which PostgreSQL looks at it, PostgreSQL goes on to the next version, and waits for whoever has locked that. Such a
+ * statement holds rows in the order of the line, and not of their ids. So it must not wait; `Sql.run` repeats it.
+ */
+export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { IN_FORCE, type Pause } from '../record/pause.entity.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './held.ts';
 import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 
 /** Tasks per statement: none of them keeps its rows locked for long. */
@@ -18,15 +19,16 @@ const READ: Statement = {
 /** @param which tasks that a claim would read, or those that wait for a place of their key */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
+  skipsLocked: true,
   text: `
     with paused as (${PAUSED_MODELS}
     ), next as (
       select t.id, p.pause_id from tasks_live t join paused p using (model)
-      where ${which} order by ${order} limit ${AT_ONCE} for update of t skip locked
+      where ${which} and ${GIVES_UP} order by ${order} limit ${AT_ONCE} for update of t skip locked
     )
     update tasks_live t
     set parked = true, waits = false, paused_by = n.pause_id, timeline = ${withMoments('t.timeline', moment('held', 't.attempt', 'pause'))}
-    from next n where ${isOneOf('select id from next')} and t.id = n.id returning t.id`,
+    from next n where ${equalsOrdered('t.id', 'n.id')} returning t.id`,
 });
 const SET_ASIDE = setAside('tasks.set_aside_waiting', 't.waits', 't.low, t.place, t.id');
 const SET_ASIDE_PARKED = setAside(
@@ -44,9 +46,10 @@ const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${S
 /** Claims park again what is over the limit of its key. */
 const WAKE: Statement = {
   name: 'tasks.wake_paused',
+  skipsLocked: true,
   text: `
     with changed as (
-      select id, case when ${IN_FORCE} then models else '{}' end as models from pauses where not released and ${MAY_WAKE}
+      select id, case when ${IN_FORCE} then models else '{}' end as models from pauses where not released and ${MAY_WAKE} and ${GIVES_UP}
     ), next as (
       select t.id from changed c, lateral (
         select id from tasks_live where paused_by = c.id and model <> all(c.models)

@@ -1,4 +1,5 @@
 import { reservedBy, rolledTo } from '../../auth/limits/budget-columns.ts';
+import { equalsOrdered } from '../../platform/database/planner.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import type { NewTask } from './new-task.ts';
@@ -25,7 +26,7 @@ const NOTE: Statement = {
   text: `
     update tasks_live t set budget_day = $1::date, reserved_micros = r.micros
     from unnest($2::text[], $3::bigint[]) as r(id, micros)
-    where t.id = any($2::text[]) and t.id = r.id`,
+    where ${equalsOrdered('t.id', 'r.id')}`,
 };
 
 /**

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './held.ts';
 import { HELD_BY_LIMIT } from './paused-models.ts';
 import { AT_ONCE } from './renew-leases.ts';
 
@@ -13,11 +13,12 @@ import { AT_ONCE } from './renew-leases.ts';
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
+  skipsLocked: true,
   text: `
     with free as (
       select api_key_id, greatest(case when max_running = 0 then 1000 else max_running - running + held end, 0) as places,
              low > 0 and random() * 100 < $2 as low_first
-      from key_load where api_key_id = any($1::text[])
+      from key_load where api_key_id = any($1::text[]) and ${GIVES_UP}
     ), turns as (
       select t.* from free, lateral (
         select id, api_key_id from tasks_live where api_key_id = free.api_key_id and ${HELD_BY_LIMIT} and low order by id

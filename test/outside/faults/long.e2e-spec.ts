@@ -7,6 +7,7 @@ for (const name of [
   'batch-commit',
   'crashes',
   'database-away',
+  'moved-kills',
   'moved-tasks',
   'limits',
   'rolling',
