@@ -45,6 +45,17 @@ describe('a statement', () => {
     },
   );
 
+  it('that skips locked rows, and has waited for one all the same, runs a second time, and no third', async () => {
+    const skipping = { ...STATEMENT, skipsLocked: true } as const;
+    const once = sqlWith(failure('55P03'));
+    expect(await once.sql.run(skipping)).toEqual([{ one: 1 }]);
+    expect(once.sent()).toBe(2);
+    await expect(sqlWith(failure('55P03'), failure('55P03')).sql.run(skipping)).rejects.toThrow('55P03');
+    const waiting = sqlWith(failure('55P03'));
+    await expect(waiting.sql.run(STATEMENT)).rejects.toThrow('55P03');
+    expect(waiting.sent()).toBe(1);
+  });
+
   it('that fails for another reason runs once', async () => {
     const { sql, sent } = sqlWith(failure('23505'));
     await expect(sql.run(STATEMENT)).rejects.toThrow('23505');
