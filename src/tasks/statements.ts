@@ -5,6 +5,7 @@ import { ConfirmCancel } from './sql/confirm-cancel.ts';
 import { CountTasks } from './sql/count-tasks.ts';
 import { CountUnfinished } from './sql/count-unfinished.ts';
 import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
+import { CreateSharedTasks } from './sql/create-shared-tasks.ts';
 import { CreateTaskBatch } from './sql/create-task-batch.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
 import { DeleteTask } from './sql/delete-task.ts';
@@ -45,6 +46,7 @@ export const STATEMENTS = [
   CountUnfinished,
   CreateKeyedTasks,
   CreateTaskBatch,
+  CreateSharedTasks,
   CreateTasks,
   DeleteTask,
   EndTasks,

@@ -376,7 +376,7 @@ describe('reservations', () => {
       await client.connect();
       try {
         await client.query('begin');
-        await reserveForTasks(client, id, tasks(micros));
+        await reserveForTasks(client, [id], tasks(micros));
         await client.query('commit');
       } finally {
         await client.end();

@@ -39,6 +39,8 @@ export type RateBucket = 'create' | 'read';
 export interface CallerBound {
   apiKeyId: string;
   limits: Readonly<Partial<CallerLimits>>;
+  /** Whether it has a budget of its own. */
+  hasBudget: boolean;
 }
 
 /** The API key that sent a request. It is the tenant that owns tasks, files, limits and webhooks. */
@@ -47,11 +49,14 @@ export interface Caller {
   apiKeyId: string;
   scopes: readonly Scope[];
   limits: CallerLimits;
-  /** Whether its creations reserve their cost. Only the database knows how much of the budget is left. */
+  /**
+   * Whether its creations reserve their cost: it, or a key above it, has a budget. Only the database knows how much of it
+   * is left.
+   */
   hasBudget: boolean;
   /**
-   * Its requests count for these keys too, which made it or its maker, within the limits of their own. Missing: for
-   * none.
+   * Its requests, tasks and files count for these keys too, which made it or its maker, within the limits of their own.
+   * Missing: for none.
    */
   bounds?: readonly CallerBound[];
   /**

@@ -29,7 +29,7 @@ export async function applyLimits(
   const { id } = before;
   const isNew = hasBudgetChanged && own.budget !== undefined && before.limits.budget === undefined;
   if (isNew) for (const hook of hooks) await hook.beforeBudget?.(tx, id);
-  for (const hook of hooks) await hook.onLimits?.(tx, id, inForce);
+  for (const hook of hooks) await hook.onLimits?.(tx, id, inForce, own);
   if (hasBudgetChanged) await setBudget(tx, id, own.budget);
   if (hasBudgetChanged && own.budget) for (const hook of hooks) await hook.afterBudget?.(tx, id, isNew);
 }

@@ -112,9 +112,13 @@ export class Authenticator {
       apiKeyId: found.id,
       scopes: Object.freeze(found.scopes),
       limits: Object.freeze(limitsInForce(found.limits, this.config)),
-      hasBudget: found.limits.budget !== undefined,
+      hasBudget: [found, ...bounds].some(({ limits }) => limits.budget !== undefined),
       ...(bounds.length > 0 && {
-        bounds: bounds.map(({ apiKeyId, limits }) => ({ apiKeyId, limits: ownLimits(limits) })),
+        bounds: bounds.map(({ apiKeyId, limits }) => ({
+          apiKeyId,
+          limits: ownLimits(limits),
+          hasBudget: limits.budget !== undefined,
+        })),
       }),
       ...(models.length > 0 && { models }),
     });

@@ -76,7 +76,7 @@ export class RateLimits {
   }
 
   private countFor(
-    { apiKeyId, limits }: CallerBound,
+    { apiKeyId, limits }: Pick<CallerBound, 'apiKeyId' | 'limits'>,
     bucket: RateBucket,
   ): Promise<RateLimitHeaders> | RateLimitHeaders | null {
     const { createsPerMinute = 0, readsPerMinute = 0 } = limits;

@@ -1,9 +1,11 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
+import type { NewUpload, Quota } from './upload-rows.ts';
 
 /**
  * Counts bytes that a request has brought, if no request has brought them before. A sum, because a key may have a
- * million pictures. The row of the sum serialises creations of the key, so that two at once cannot pass the quota
+ * million pictures. A lock on each key that counts them serialises creations, so that two at once cannot pass the quota
  * together.
  */
 const COUNT: Statement = {
@@ -14,7 +16,7 @@ const COUNT: Statement = {
     )
     insert into request_file_sums as s (api_key_id, bytes) select api_key_id, $2 from counted
     on conflict (api_key_id) do update set bytes = s.bytes + excluded.bytes
-    returning bytes::float8 as bytes`,
+    returning true as is_new`,
 };
 
 /** SQL: deletes blobs, and what they count for. `where` selects the blobs. */
@@ -26,17 +28,45 @@ export const deleteBlobs = (where: string): string => `
     )
     update request_file_sums s set bytes = s.bytes - freed.bytes from freed where s.api_key_id = freed.api_key_id`;
 
+const LOCK: Statement = {
+  name: 'files.lock_request_files',
+  text: `select pg_advisory_xact_lock(hashtextextended('request files ' || $1, 0))`,
+};
+
+/** Of the key, and of the keys that it has made if it has an own limit. */
+const SUM: Statement = {
+  name: 'files.sum_request_files',
+  text: `
+    select coalesce(sum(bytes), 0)::float8 as bytes from request_file_sums
+    where api_key_id in (${keysWithin('$1', 'max_request_file_bytes')})`,
+};
+
 /**
  * In the transaction that makes the bytes usable.
- * @param maxBytes 0: no limit
  * @throws ApiError file_quota_exceeded; then the transaction must not commit
  */
-export async function countRequestFile(tx: Tx, blobId: string, bytes: number, maxBytes: number): Promise<void> {
-  const { rows } = await tx.query({ ...COUNT, values: [blobId, bytes] });
-  const [sum] = rows as { bytes: number }[];
-  if (!sum || maxBytes === 0 || sum.bytes <= maxBytes) return;
-  const message =
-    `The files inside the requests of this API key may take ${maxBytes} bytes, of which ${sum.bytes - bytes} are used; ` +
-    'they go with the files of their tasks.';
-  throw new ApiError('file_quota_exceeded', { message });
+export async function countRequestFile(
+  tx: Tx,
+  { api_key_id, blob_id, bytes }: Pick<NewUpload, 'api_key_id' | 'blob_id' | 'bytes'>,
+  { maxBytes, above }: Quota,
+): Promise<void> {
+  const keys = [api_key_id, ...above.map(({ apiKeyId }) => apiKeyId)].sort();
+  for (const key of keys) void tx.query({ ...LOCK, values: [key] }).catch(() => undefined); // the next statement fails too
+  const { rows } = await tx.query({ ...COUNT, values: [blob_id, bytes] });
+  if (rows.length === 0) return;
+  const storedBy = async (key: string) => (await tx.query<{ bytes: number }>({ ...SUM, values: [key] })).rows[0]!.bytes;
+  const stored = maxBytes > 0 ? await storedBy(api_key_id) : 0;
+  if (maxBytes > 0 && stored > maxBytes) {
+    const message =
+      `The files inside the requests of this API key may take ${maxBytes} bytes, of which ${stored - bytes} are used; ` +
+      'they go with the files of their tasks.';
+    throw new ApiError('file_quota_exceeded', { message });
+  }
+  for (const bound of above) {
+    if ((await storedBy(bound.apiKeyId)) <= bound.maxBytes) continue;
+    const message =
+      `A key above this API key may have ${bound.maxBytes} bytes of files inside requests with those of the keys below it, ` +
+      `and has no room for ${bytes} more; they go with the files of their tasks.`;
+    throw new ApiError('file_quota_exceeded', { message });
+  }
 }

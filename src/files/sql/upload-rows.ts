@@ -1,4 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
+import type { Caller } from '../../auth/access/caller.ts';
+import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
@@ -12,24 +14,26 @@ const LOCK_KEY: Statement = {
 };
 
 /**
- * What the key stores beside the upload `$3`. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
+ * What the key stores beside the upload `$3`, and what the keys store that it has made, if it has an own limit. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
  * null for a file that is announced, as is the hash of each pending one. In a bucket, a link works on when its file is
  * deleted or completed, so its bytes count until it is over.
  */
 const ROOM: Statement = {
   name: 'files.room',
   text: `
-    with counted as (
-      select id, sha256, bytes, blob_id from uploads
-      where api_key_id = $1 and id <> $3 and not of_task and deleted_at is null and expires_at > now()
+    with within as materialized (${keysWithin('$1', 'max_file_bytes')}
+    ), counted as (
+      select id, api_key_id, sha256, bytes, blob_id from uploads
+      where api_key_id in (select id from within) and id <> $3 and not of_task and deleted_at is null and expires_at > now()
     ), announced as (
-      select announced_bytes as bytes from upload_blobs b
-      where api_key_id = $1 and announced_bytes is not null and doomed_at > now()
+      select api_key_id, announced_bytes as bytes from upload_blobs b
+      where api_key_id in (select id from within) and announced_bytes is not null and doomed_at > now()
         and not exists (select from uploads u where u.blob_id = b.id and u.deleted_at is null)
     )
-    select (select count(*) from counted)::int + (select count(*) from announced)::int as files,
+    select (select count(*) from counted where api_key_id = $1)::int + (select count(*) from announced where api_key_id = $1)::int as files,
            (select coalesce(sum(bytes), 0) from (
-              select distinct on (coalesce(sha256, id)) bytes from counted where sha256 is null or sha256 is distinct from $2
+              select distinct on (api_key_id, coalesce(sha256, id)) bytes from counted
+              where sha256 is null or sha256 is distinct from $2 or api_key_id <> $4
             ) stored)::float8 + (select coalesce(sum(bytes), 0) from announced)::float8 as bytes`,
 };
 
@@ -76,26 +80,45 @@ export interface NewUpload extends Omit<Content, 'sha256'> {
   expires_in_s: number;
 }
 
-interface Quota {
+/** How many bytes a key may store. */
+export interface Quota {
   /** 0: no limit. */
   maxBytes: number;
+  /** The keys above with a limit of their own, which count these bytes too. */
+  above: { apiKeyId: string; maxBytes: number }[];
 }
+
+export const quotaOf = ({ limits, bounds = [] }: Caller, limit: 'maxFileBytes' | 'maxRequestFileBytes'): Quota => ({
+  maxBytes: limits[limit],
+  above: bounds.flatMap(({ apiKeyId, limits: { [limit]: maxBytes = 0 } }) =>
+    maxBytes > 0 ? [{ apiKeyId, maxBytes }] : [],
+  ),
+});
 
 /** @throws ApiError file_quota_exceeded */
 export async function assertRoom(
   tx: Tx,
   { id, api_key_id, sha256, bytes }: Pick<NewUpload, 'id' | 'api_key_id' | 'sha256' | 'bytes'>,
-  { maxBytes }: Quota,
+  { maxBytes, above }: Quota,
 ): Promise<void> {
-  void tx.query({ ...LOCK_KEY, values: [api_key_id] }).catch(() => undefined); // the next statement fails too
-  const { rows } = await tx.query({ ...ROOM, values: [api_key_id, sha256, id] });
-  const [stored] = rows as [{ files: number; bytes: number }];
+  const keys = [api_key_id, ...above.map(({ apiKeyId }) => apiKeyId)].sort();
+  for (const key of keys) void tx.query({ ...LOCK_KEY, values: [key] }).catch(() => undefined); // the next statement fails too
+  const storedBy = async (key: string) => {
+    const { rows } = await tx.query({ ...ROOM, values: [key, sha256, id, api_key_id] });
+    return (rows as [{ files: number; bytes: number }])[0];
+  };
+  const stored = await storedBy(api_key_id);
   if (stored.files >= MAX_UPLOADS) {
     const message = `This API key has ${MAX_UPLOADS} uploads, as many as allowed; delete some.`;
     throw new ApiError('file_quota_exceeded', { message });
   }
   if (maxBytes > 0 && stored.bytes + bytes > maxBytes) {
     const message = `The uploads of this API key may take ${maxBytes} bytes, of which ${stored.bytes} are used; delete some.`;
+    throw new ApiError('file_quota_exceeded', { message });
+  }
+  for (const bound of above) {
+    if ((await storedBy(bound.apiKeyId)).bytes + bytes <= bound.maxBytes) continue;
+    const message = `A key above this API key may have ${bound.maxBytes} bytes of uploads with those of the keys below it, and has no room for ${bytes} more.`;
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -17,7 +17,7 @@ import type { CreateUploadInput } from './file.inputs.ts';
 import type { FileUploadView } from '../record/file.view.ts';
 import { FilesService } from './files.service.ts';
 import { announceBlob, newBlobId } from '../sql/blob-rows.ts';
-import { assertRoom, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
+import { assertRoom, insertUpload, type NewUpload, quotaOf } from '../sql/upload-rows.ts';
 import type { Upload } from '../record/upload.entity.ts';
 
 /** How long a link for an upload works. */
@@ -40,9 +40,10 @@ export class DirectUploads {
 
   /** @throws ApiError file_quota_exceeded */
   async create(
-    { apiKeyId, limits }: Caller,
+    caller: Caller,
     { purpose = 'vision', filename, bytes, content_type, sha256, expires_after }: CreateUploadInput,
   ): Promise<{ pending: Upload; upload: FileUploadView }> {
+    const { apiKeyId } = caller;
     const row: Omit<NewUpload, 'blob_id'> = {
       ...this.files.newUpload(apiKeyId, { purpose, filename, lifetimeS: expires_after?.seconds }),
       content_type,
@@ -57,7 +58,7 @@ export class DirectUploads {
     const signed = await this.storage.signPut(blob.id, { contentType: content_type, bytes, lifetimeS: LINK_S });
     const own = this.links.signUpload(row.id, LINK_S);
     const pending = await this.sql.transaction(async (tx) => {
-      await assertRoom(tx, row, { maxBytes: limits.maxFileBytes });
+      await assertRoom(tx, row, quotaOf(caller, 'maxFileBytes'));
       await announceBlob(tx, blob, LINK_S + LATE_S, signed && bytes);
       return insertUpload(tx, { ...row, blob_id: blob.id });
     });

@@ -11,7 +11,7 @@ import { DeleteOutput } from '../../tasks/acts/delete-output.service.ts';
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId, newUploadId } from '../record/file-id.ts';
 import { countRequestFile } from '../sql/request-files.ts';
-import { assertRoom, completeUpload, insertUpload, type NewUpload } from '../sql/upload-rows.ts';
+import { assertRoom, completeUpload, insertUpload, type NewUpload, quotaOf } from '../sql/upload-rows.ts';
 import { Blobs } from './blobs.ts';
 import { FileInspector } from './file-inspector.ts';
 import { type FileSource, firstBytesOf } from './first-bytes.ts';
@@ -57,7 +57,8 @@ export class FilesService {
    * Inspects a file by its bytes and stores it. Of an image, what follows its end is cut off.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
    */
-  async create({ apiKeyId, limits }: Caller, source: FileSource, file: NewFile): Promise<Upload> {
+  async create(caller: Caller, source: FileSource, file: NewFile): Promise<Upload> {
+    const { apiKeyId } = caller;
     const inspection = await this.inspector.inspect(apiKeyId, file.purpose, source);
     const { body, sha256 } = await firstBytesOf(source, inspection.bytes);
     const upload: Omit<NewUpload, 'blob_id'> = {
@@ -66,11 +67,11 @@ export class FilesService {
       sha256,
       declared_sha256: null,
     };
-    const quota = { maxBytes: limits.maxFileBytes };
+    const quota = quotaOf(caller, upload.of_task ? 'maxRequestFileBytes' : 'maxFileBytes');
     // Checked before the bytes are written.
     if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota));
     return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
-      if (upload.of_task) await countRequestFile(tx, blobId, upload.bytes, limits.maxRequestFileBytes);
+      if (upload.of_task) await countRequestFile(tx, { ...upload, blob_id: blobId }, quota);
       else await assertRoom(tx, upload, quota);
       return insertUpload(tx, { ...upload, blob_id: blobId });
     });
@@ -80,7 +81,8 @@ export class FilesService {
    * Gives a pending upload its bytes.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; then it stays pending
    */
-  async complete({ apiKeyId, limits }: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
+  async complete(caller: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
+    const { apiKeyId } = caller;
     if (source.bytes !== pending.bytes) throw notAsDeclared(`It has ${source.bytes} bytes, not ${pending.bytes}`);
     if (pending.declared_sha256 !== null && source.sha256 !== pending.declared_sha256) {
       throw notAsDeclared(`Its SHA-256 is ${source.sha256}`);
@@ -91,7 +93,7 @@ export class FilesService {
     const stored = { apiKeyId, body, sha256, contentType: content.content_type };
     try {
       return await this.blobs.keep(stored, async (tx, blobId) => {
-        await assertRoom(tx, { ...pending, ...content }, { maxBytes: limits.maxFileBytes });
+        await assertRoom(tx, { ...pending, ...content }, quotaOf(caller, 'maxFileBytes'));
         const completed = await completeUpload(tx, pending, blobId, content);
         if (completed === null) throw new NotPending(); // otherwise the bytes would stay although no upload uses them
         return completed;

@@ -31,9 +31,11 @@ export class GenerationEstimatesService {
     };
   }
 
-  private async isWithinBudget({ apiKeyId, hasBudget }: Caller, micros: number): Promise<boolean> {
+  private async isWithinBudget({ apiKeyId, hasBudget, bounds = [] }: Caller, micros: number): Promise<boolean> {
     if (!hasBudget) return true;
-    const budget = (await this.budgets.of([apiKeyId])).get(apiKeyId);
-    return !budget || budget.spent_micros + budget.reserved_micros + micros <= budget.amount_micros;
+    const budgets = await this.budgets.of([apiKeyId, ...bounds.map((bound) => bound.apiKeyId)]);
+    return [...budgets.values()].every(
+      (budget) => budget.spent_micros + budget.reserved_micros + micros <= budget.amount_micros,
+    );
   }
 }

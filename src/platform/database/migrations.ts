@@ -11,6 +11,7 @@ import { FairLine1700000000051 } from './migrations/0051-fair-line.ts';
 import { KeyModels1700000000053 } from './migrations/0053-key-models.ts';
 import { FailedCalls1700000000054 } from './migrations/0054-failed-calls.ts';
 import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
+import { KeysBelow1700000000056 } from './migrations/0056-keys-below.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -35,4 +36,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   KeyModels1700000000053,
   FailedCalls1700000000054,
   CallMessages1700000000055,
+  KeysBelow1700000000056,
 ];

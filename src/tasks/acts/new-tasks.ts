@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../auth/access/caller.ts';
+import type { Caller, CallerBound } from '../../auth/access/caller.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { Config } from '../../platform/config/config.ts';
 import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
@@ -65,6 +65,7 @@ export class NewTasks {
       trace_parent: traces.link() ?? null,
       estimate_micros: caller.hasBudget ? request.estimate() : undefined,
       limits: caller.limits,
+      counts_for: countersAbove(caller)?.map(({ apiKeyId }) => apiKeyId),
     };
     return { task, row };
   }
@@ -110,6 +111,12 @@ export class NewTasks {
       usage: null,
     };
   }
+}
+
+/** The keys above that count the tasks of this one; undefined: none does. */
+export function countersAbove({ bounds }: Caller): CallerBound[] | undefined {
+  const above = bounds?.filter(({ limits, hasBudget }) => hasBudget || limits.maxRunning || limits.maxQueued);
+  return above?.length ? above : undefined;
 }
 
 type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowDeadlineS' | 'taskRetentionDays'>;

@@ -6,7 +6,7 @@ import { HOUR_S } from '../../platform/schema/time.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
 import type { ReservedKey } from './idempotency.ts';
-import { type MadeTask, NewTasks, type TaskRequest } from './new-tasks.ts';
+import { countersAbove, type MadeTask, NewTasks, type TaskRequest } from './new-tasks.ts';
 import { TaskQueue } from '../queue/task-queue.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { BatchTasks } from '../sql/batch-tasks.ts';
@@ -75,6 +75,7 @@ export class TaskBatches {
       id: batch.id,
       api_key_id: caller.apiKeyId,
       limits: caller.limits,
+      above: countersAbove(caller),
       tasks: made.map(({ task, row }) => ({
         ...row,
         batch_id: batch.id,

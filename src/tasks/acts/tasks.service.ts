@@ -7,10 +7,12 @@ import { HOUR_S } from '../../platform/schema/time.ts';
 import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
 import { CachedTasks } from '../read/cached-tasks.ts';
-import { NewTasks, type TaskRequest } from './new-tasks.ts';
+import { countersAbove, NewTasks, type TaskRequest } from './new-tasks.ts';
 import { CreateKeyedTasks, type Creation, type Idempotency } from '../sql/create-keyed-tasks.ts';
+import { CreateSharedTasks } from '../sql/create-shared-tasks.ts';
 import { CreateTasks } from '../sql/create-tasks.ts';
 import { ListTasks } from '../read/list-tasks.ts';
+import type { NewTask } from '../sql/new-task.ts';
 import type { PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { tasksCreated } from '../queue/task-metrics.ts';
@@ -31,6 +33,7 @@ export class TasksService {
     private readonly config: Config,
     private readonly creates: CreateTasks,
     private readonly keyedCreates: CreateKeyedTasks,
+    private readonly sharedCreates: CreateSharedTasks,
     private readonly cached: CachedTasks,
     private readonly lists: ListTasks,
     private readonly queue: TaskQueue,
@@ -55,19 +58,23 @@ export class TasksService {
     origin: TaskOrigin = FROM_API,
   ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
     const { task, row } = this.newTasks.make(caller, request, origin);
-    if (idempotencyOf) {
-      const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
-      const keyed = { ...row, ...idempotencyOf(task), key_ttl_s };
-      const { replayed } = await this.refusals.watch(() => this.keyedCreates.create(keyed));
-      if (replayed) return { task, replayed };
-    } else {
-      await this.refusals.watch(() => this.creates.create(row));
-    }
+    const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
+    const idempotency = idempotencyOf && { ...idempotencyOf(task), key_ttl_s };
+    const { replayed } = await this.refusals.watch(() => this.store(caller, row, idempotency));
+    if (replayed) return { task, replayed };
     activeSpan()?.set({ 'darkroom.task.id': task.id });
     tasksCreated([task]);
     this.feed.publish([task]);
     this.wakeSignal.notify();
     return { task, replayed: null };
+  }
+
+  private async store(caller: Caller, row: NewTask, idempotency: Idempotency | null): Promise<Creation> {
+    const above = countersAbove(caller);
+    if (above) return { replayed: await this.sharedCreates.create(row, above, idempotency) };
+    if (idempotency) return this.keyedCreates.create({ ...row, ...idempotency });
+    await this.creates.create(row);
+    return { replayed: null };
   }
 
   /** The stored response to an earlier request with this key; null if no request with this body used the key. */

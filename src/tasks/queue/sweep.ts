@@ -6,6 +6,7 @@ import { Interval } from '../../platform/run/interval.ts';
 import { KeyCounters } from '../record/key-counters.entity.ts';
 import { inThePast } from '../sql/database-time.ts';
 import { HELD_BY_LIMIT } from '../sql/paused-models.ts';
+import { FREE_PLACES } from '../record/free-places.ts';
 import { type TaskErrorCode, taskError } from '../record/task-error.ts';
 import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
@@ -109,7 +110,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .comment('tasks.keys_with_parked')
       .select('counters.api_key_id')
       .where('(counters.queued > 0 or counters.held > 0)')
-      .andWhere('(counters.max_running = 0 or counters.running - counters.held < counters.max_running)')
+      .andWhere(`(select ${FREE_PLACES} from key_load l where l.api_key_id = counters.api_key_id) > 0`)
       .andWhereExists(
         this.tasks.createQueryBuilder('task').where(`task.api_key_id = counters.api_key_id and ${HELD_BY_LIMIT}`),
       )

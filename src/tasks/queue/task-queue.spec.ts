@@ -14,12 +14,14 @@ describe('the queue of tasks', () => {
   const wakes: string[][] = [];
   let isHeld: boolean;
   let isKeyLimited: boolean;
+  let sharedBy: string[];
   let notified: number;
   let queue: TaskQueue;
 
   beforeEach(() => {
     published.length = wakes.length = notified = 0;
     isHeld = isKeyLimited = true;
+    sharedBy = [];
     const task = (status: string) => ({ id: lease.id, api_key_id: 'key_1', status }) as Task;
     const parts = [
       { claim: async () => ({ tasks: [task('running')], full: false }) },
@@ -28,11 +30,14 @@ describe('the queue of tasks', () => {
       { record: async () => (isHeld ? task('running') : null) },
       {
         end: async ({ api_key_id }: Task) =>
-          isHeld ? { task: { ...task('failed'), api_key_id }, isKeyLimited } : null,
+          isHeld ? { task: { ...task('failed'), api_key_id }, isKeyLimited, sharedBy } : null,
       },
       {},
-      { wake: async (keys: string[]) => wakes.push(keys) },
-      { hold: async () => (isKeyLimited ? 'key_1' : null) },
+      {
+        wake: async (keys: string[]) => wakes.push(keys),
+        wakeShared: async (keys: string[]) => wakes.push(keys.map((key) => `with ${key}`)),
+      },
+      { hold: async () => (isKeyLimited ? { api_key_id: 'key_1', shared_by: sharedBy } : null) },
       { publish: (tasks: Task[]) => published.push(...tasks.map(({ status }) => status)) },
       { notify: () => (notified += 1) },
       { isOver: () => true },
@@ -72,6 +77,16 @@ describe('the queue of tasks', () => {
     isKeyLimited = false;
     expect(await end('key_1')).toMatchObject({ status: 'failed' });
     expect(wakes).toEqual([]);
+  });
+
+  it('wakes the tasks of all keys that share a limit instead of those of the key alone', async () => {
+    sharedBy = ['key_above'];
+    await end('key_1');
+    expect(wakes).toEqual([['with key_above']]);
+    sharedBy = ['key_other'];
+    await queue.release(lease, 1);
+    await eventually('the second wake-up', async () => wakes.length > 1);
+    expect(wakes[1]).toEqual(['with key_other']);
   });
 
   it('notifies workers of a released task only if they may claim it at once', async () => {

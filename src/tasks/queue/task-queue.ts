@@ -34,6 +34,8 @@ const WAKE_DEBOUNCE_MS = 20;
 export class TaskQueue {
   private readonly held = new Set<string>();
   private keysToWake = new Set<string>();
+  /** Keys that share a limit with those below them. */
+  private sharingToWake = new Set<string>();
   private isWaking = false;
   private readonly endListeners: ((task: ShownTask) => void)[] = [];
 
@@ -110,8 +112,8 @@ export class TaskQueue {
 
   /** Lets another task of the key run while this one waits. Where that fails, the task keeps its place. */
   private async leavePlace(lease: LeaseRef): Promise<void> {
-    const apiKeyId = await this.holds.hold(lease).catch(() => null);
-    if (apiKeyId !== null) this.wakeNextOf(apiKeyId);
+    const freed = await this.holds.hold(lease).catch(() => null);
+    if (freed) this.wakeNextOf(freed.api_key_id, freed.shared_by);
   }
 
   /** Takes running tasks away from their workers; the next claim continues them. @returns how many were running */
@@ -180,11 +182,11 @@ export class TaskQueue {
   async end(ending: Ending): Promise<ShownTask | null> {
     const ended = await this.ends.end(ending);
     if (!ended) return null;
-    const { task, isKeyLimited } = ended;
+    const { task, isKeyLimited, sharedBy } = ended;
     this.feed.publish([task]);
     this.pace.ended(task);
     taskEnded(task);
-    if (isKeyLimited) this.wakeNextOf(task.api_key_id);
+    if (isKeyLimited || sharedBy.length > 0) this.wakeNextOf(task.api_key_id, sharedBy);
     for (const listener of this.endListeners) listener(task);
     return task;
   }
@@ -234,18 +236,26 @@ export class TaskQueue {
     if ((await this.parked.wake(apiKeyIds)) > 0) this.wakeSignal.notify();
   }
 
+  /** The same for what these keys and those below them share. */
+  private async wakeThrottledBy(apiKeyIds: string[]): Promise<void> {
+    if ((await this.parked.wakeShared(apiKeyIds)) > 0) this.wakeSignal.notify();
+  }
+
   /** Wakes at once for the first end and batches the ends that follow. The sweep finds what this misses. */
-  private wakeNextOf(apiKeyId: string): void {
-    this.keysToWake.add(apiKeyId);
+  private wakeNextOf(apiKeyId: string, sharedBy: string[]): void {
+    if (sharedBy.length === 0) this.keysToWake.add(apiKeyId);
+    else for (const id of sharedBy) this.sharingToWake.add(id);
     if (!this.isWaking) void this.wakeAll();
   }
 
   private async wakeAll(): Promise<void> {
     this.isWaking = true;
-    while (this.keysToWake.size > 0) {
-      const keys = [...this.keysToWake];
+    while (this.keysToWake.size > 0 || this.sharingToWake.size > 0) {
+      const [keys, sharing] = [[...this.keysToWake], [...this.sharingToWake]];
       this.keysToWake = new Set();
-      await this.wakeThrottled(keys).catch(() => undefined);
+      this.sharingToWake = new Set();
+      if (keys.length > 0) await this.wakeThrottled(keys).catch(() => undefined);
+      if (sharing.length > 0) await this.wakeThrottledBy(sharing).catch(() => undefined);
       await sleep(WAKE_DEBOUNCE_MS, undefined, { ref: false });
     }
     this.isWaking = false;

@@ -16,12 +16,19 @@ export class BudgetExceeded extends ApiError {
   /** Its first refusal in this period was reported before. */
   readonly isReported: boolean;
 
+  /**
+   * @param apiKeyId whose budget it is
+   * @param isAbove another key creates, which counts for that one
+   */
   constructor(
     readonly apiKeyId: string,
     { retry_after_s, is_reported, ...budget }: SpentBudget,
+    { isAbove = false } = {},
   ) {
     super('budget_exceeded', {
-      message: `The estimated cost would pass the budget of this API key, ${describeBudget(budget)}.`,
+      message: isAbove
+        ? 'The estimated cost would pass the budget of a key above this API key.' // whose amount is not for this one
+        : `The estimated cost would pass the budget of this API key, ${describeBudget(budget)}.`,
       ...(retry_after_s !== null && { retryAfterS: retry_after_s }),
     });
     this.isReported = is_reported;

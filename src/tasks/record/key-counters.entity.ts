@@ -19,4 +19,13 @@ export class KeyCounters {
   @Column('bigint') place: string;
   /** The same of low priority. */
   @Column('bigint') low_place: string;
+  /** Queued tasks of the keys below this one that count for it. */
+  @Column('integer') below_queued: number;
+  /** Running tasks of theirs, without those that are held. */
+  @Column('integer') below_running: number;
+  /** Limits that the key shares with those below it: its own ones when one of them last created a task; 0 = none. */
+  @Column('integer') shared_queued: number;
+  @Column('integer') shared_running: number;
+  /** The keys above that counted the last task which the key created; null: none. */
+  @Column('text', { array: true, nullable: true }) above: string[] | null;
 }

@@ -87,6 +87,8 @@ export class LiveTask {
   @Column('date', { nullable: true }) budget_day: string | null;
   /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
+  /** The keys above its own one whose counters and budgets count it too; null: none. */
+  @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
   /** A claim may take the task: it was never claimed and is not parked. Only statements about the line name this column. */
   @Column('boolean') waits: boolean;
@@ -170,6 +172,7 @@ export class DoneTask {
   @Column('text', { nullable: true }) trace_parent: string | null;
   @Column('boolean') low: boolean;
   @Column('date', { nullable: true }) budget_day: string | null;
+  @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
   @Column('integer') attempt: number;
   @Column('smallint') losses: number;
@@ -199,7 +202,7 @@ export class DoneTask {
 }
 
 /** A task of the view `tasks`, which has both. A column that its table lacks is null there, or as it was never written. */
-export type Task = Omit<LiveTask, 'status' | 'waits' | 'held'> &
+export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<DoneTask, keyof LiveTask | 'completed_at'> & { status: TaskStatus; completed_at: Date | null };
 
 /**

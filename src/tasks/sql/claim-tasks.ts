@@ -44,8 +44,8 @@ const RECLAIMED = `case
 /**
  * Claims tasks whose lease has expired, then waiting ones, and raises `attempt`: from then on only writes that name the
  * new number take effect. Rows that another process is claiming are skipped. Locks are taken in the order tasks ->
- * key_load, as in every statement that takes both, so there is no deadlock: `keys` reads all tasks first. `key_load` is read under its lock, so a key
- * never runs more than its limit in any number of processes; tasks over the limit are parked, and the key's next task
+ * key_load, as in every statement that takes both, so there is no deadlock: `keys` reads all tasks first. `key_load` is read under its lock,
+ * so a key, and one that shares its limit with those below it, never runs more in any number of processes; tasks over the limit are parked, and the key's next task
  * to end unparks them. That holds for a task that was held, too: it takes a place again. Tasks of a paused model are
  * parked too: the next claim does not read them.
  *
@@ -57,11 +57,11 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
   text: `
     with paused as (${PAUSED_MODELS}
     ), lapsed as (
-      select id, api_key_id, status, held, model from tasks_live
+      select id, api_key_id, counts_for, status, held, model from tasks_live
       where ${lapsed} and ${GIVES_UP}
       order by lease_until limit $1 for update skip locked
     ), ${turns.taken} waiting as (
-      select id, api_key_id, status, held, model from tasks_live
+      select id, api_key_id, counts_for, status, held, model from tasks_live
       where ${waiting}
       order by low, place, id limit $1 - (select count(*) from lapsed) ${turns.fewer} for update skip locked
     ), candidates as (
@@ -70,15 +70,24 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
       select c.*, p.pause_id, c.status = 'queued' or c.held as takes
       from candidates c left join paused p on p.model = c.model and c.status = 'queued'
     ), keys as (
-      select array_agg(api_key_id) as ids, ${lockWait(`'1s'`)} from ready where takes and pause_id is null
+      select array_agg(k.id) as ids, ${lockWait(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
+      where takes and pause_id is null
     ), load as (
-      select api_key_id, running - held as active, max_running from key_load
+      select api_key_id, running - held as active, max_running, below_running, shared_running from key_load
       where api_key_id = any((select ids from keys)::text[]) order by api_key_id for update
     ), placed as (
       select *, row_number() over (partition by api_key_id, takes order by turn, id) as nth from ready where pause_id is null
-    ), granted as (
-      select p.id, p.api_key_id, p.takes, p.held from placed p left join load l using (api_key_id)
+    ), fitting as (
+      select p.* from placed p left join load l using (api_key_id)
       where not p.takes or l.max_running = 0 or l.active + p.nth <= l.max_running
+    ), beyond as (
+      select n.id from (
+        select p.id, k.id as key_id, row_number() over (partition by k.id order by p.turn, p.id) as nth
+        from fitting p, unnest(array_append(p.counts_for, p.api_key_id)) k(id) where p.takes
+      ) n join load l on l.api_key_id = n.key_id
+      where l.shared_running > 0 and l.active + l.below_running + n.nth > l.shared_running
+    ), granted as (
+      select id, api_key_id, counts_for, takes, held from fitting where id not in (select id from beyond)
     ), claimed as (
       update tasks_live t
       set status = 'running', waits = false, held = false, attempt = t.attempt + 1, losses = t.losses + (t.attempt > 0)::int,
@@ -92,10 +101,14 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
       returning t.*, ${NOTHING_OF_END}, case when t.attempt = 1 then 'queued' else 'running' end as was,
                 extract(epoch from t.deadline_at - now())::float8 as remaining_s
     ), counted as (
-      update key_load l set queued = l.queued - c.tasks, running = l.running + c.tasks, held = l.held - c.resumed
-      from (select api_key_id, count(*) filter (where not held) as tasks, count(*) filter (where held) as resumed
-            from granted where takes group by api_key_id) c
-      where l.api_key_id = c.api_key_id
+      update key_load l
+      set queued = l.queued - c.tasks, running = l.running + c.tasks, held = l.held - c.resumed,
+          below_queued = greatest(l.below_queued - c.below_tasks, 0), below_running = l.below_running + c.below
+      from (select k.id, count(*) filter (where own and not held) as tasks, count(*) filter (where own and held) as resumed,
+                   count(*) filter (where not own and not held) as below_tasks, count(*) filter (where not own) as below
+            from granted g, unnest(array_append(g.counts_for, g.api_key_id)) k(id), lateral (select k.id = g.api_key_id as own) o
+            where takes group by k.id) c
+      where l.api_key_id = c.id
     ), ${moved}parked as (
       update tasks_live t set parked = true, waits = false, lease_until = null, paused_by = r.pause_id,
              timeline = case when r.pause_id is null then ${withMoments('t.timeline', moment('held', 't.attempt', 'key_limit'))}

@@ -18,7 +18,7 @@ export const NO_TURNS: Turns = {
 export function turnsOf(low: string): Turns {
   return {
     taken: `turns as (
-      select id, api_key_id, status, held, model from tasks_live
+      select id, api_key_id, counts_for, status, held, model from tasks_live
       where ${low}
       order by low, place, id limit least($7::int, $1 - (select count(*) from lapsed)) for update skip locked
     ),`,

@@ -11,15 +11,15 @@ const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',
   text: `
     with held as (
-      select id, api_key_id, budget_day, (usage->>'cost_micros')::bigint as cost_micros from tasks_done
+      select id, api_key_id, counts_for, budget_day, (usage->>'cost_micros')::bigint as cost_micros from tasks_done
       where id = $1 and lost_submits = 0 and error->>'code' in ('task_cancelled', 'task_deadline_exceeded') for update
     ), corrected as (
       update usage_ledger l set cost_micros = 0, basis = 'free' from held
       where l.task_id = held.id and l.basis in ('assumed', 'unpriced') and not l.rolled_up
       returning l.task_id
     ), returned as (
-      select api_key_id, budget_day, 0 as reserved_micros, -cost_micros as cost_micros
-      from held join corrected on task_id = id
+      select k.id as api_key_id, budget_day, 0 as reserved_micros, -cost_micros as cost_micros
+      from held join corrected on task_id = held.id, unnest(array_append(counts_for, api_key_id)) k(id)
     ), ${settled('returned', 'returned')}
     update tasks_done t
     set sequence = t.sequence + 1,

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
+import type { CallerBound } from '../../auth/access/caller.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
+import { countAbove } from './count-above.ts';
 import type { Idempotency } from './create-keyed-tasks.ts';
 import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
 import {
@@ -25,9 +27,11 @@ export interface NewTaskBatch {
   tasks: NewBatchTask[];
   /** Of the API key; 0 = unlimited. */
   limits: TaskLimits;
+  /** The keys above that count them too; left out: none. */
+  above?: CallerBound[] | undefined;
   idempotency: Idempotency | null;
   /** Writes the record of the batch in the same transaction. */
-  writeRecord: (tx: Tx) => Promise<unknown>;
+  writeRecord?: (tx: Tx) => Promise<unknown>;
 }
 
 /**
@@ -54,7 +58,8 @@ const COUNT: Statement = {
     update key_load l
     set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3,
         place = ${startOf('place')} + $6, low_place = ${startOf('low_place')} + $7
-    from line n where n.id and api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)`,
+    from line n where n.id and api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)
+      and (shared_queued = 0 or queued + below_queued + $2 <= shared_queued)`,
 };
 
 const HAS_COUNTERS: Statement = {
@@ -116,7 +121,8 @@ export class CreateTaskBatch {
   }
 
   private async storeWithCounters(batch: NewTaskBatch): Promise<void> {
-    const owner = [{ api_key_id: batch.api_key_id }];
+    const above = batch.above ?? [];
+    const owner = [{ api_key_id: batch.api_key_id }, ...above.map(({ apiKeyId }) => ({ api_key_id: apiKeyId }))];
     await this.counters.open(owner);
     try {
       await this.store(batch);
@@ -132,7 +138,7 @@ export class CreateTaskBatch {
     return this.sql.transaction(async (tx) => {
       const { rows, keys } = placed(batch.tasks);
       const inserted = tx.query({ ...INSERT, values: [JSON.stringify(rows), batch.api_key_id] });
-      const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord(tx)]);
+      const [{ rowCount }] = await Promise.all([inserted, batch.writeRecord?.(tx)]);
       if (rowCount !== batch.tasks.length) throw new NoCounters();
       const [key] = keys;
       if (key) await admit(tx, batch, key);
@@ -145,10 +151,11 @@ export class CreateTaskBatch {
  * Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key
  * that has one.
  */
-async function admit(tx: Tx, { api_key_id, tasks }: NewTaskBatch, key: KeyRow): Promise<void> {
+async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
+  if (above.length > 0 && !(await countAbove(tx, api_key_id, tasks.length, above))) throw new NoCounters();
   await count(tx, key);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
-  if (hasBudget) await reserveForTasks(tx, api_key_id, tasks);
+  if (hasBudget) await reserveForTasks(tx, [api_key_id, ...above.map(({ apiKeyId }) => apiKeyId)], tasks);
 }
 
 async function count(tx: Tx, key: KeyRow): Promise<void> {

@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { CallerLimits } from '../../auth/access/caller.ts';
+import type { ApiKeyLimits } from '../../auth/limits/api-key-limits.ts';
 import { taskError } from '../record/task-error.ts';
+import { countBelow } from './count-below.ts';
 import { heldWhere, isOneOf } from './held.ts';
 import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
@@ -25,14 +27,18 @@ const END_QUEUED = `
     from ended
     on conflict (task_id) do nothing
   ), freed as (
-    select count(*)::int as queued, (count(*) filter (where low))::int as lows from ended
+    select k.id, count(*)::int as queued, (count(*) filter (where low))::int as lows
+    from ended, unnest(array_append(counts_for, api_key_id)) k(id) group by k.id
   ), load as (
-    select api_key_id from key_load where api_key_id = $1 and (select queued from freed) > 0 for update
+    select api_key_id from key_load where api_key_id in (select id from freed) order by api_key_id for update
   ), free as (
-    select api_key_id, budget_day, reserved_micros, 0 as cost_micros from ended
+    select k.id as api_key_id, budget_day, reserved_micros, 0 as cost_micros
+    from ended, unnest(array_append(counts_for, api_key_id)) k(id)
   ), ${settled('free', 'load')}
-  update key_load l set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0)
-  from freed f, load where l.api_key_id = load.api_key_id`;
+  update key_load l
+  set queued = l.queued - case when f.id = $1 then f.queued else 0 end, low = greatest(l.low - case when f.id = $1 then f.lows else 0 end, 0),
+      below_queued = greatest(l.below_queued - case when f.id = $1 then 0 else f.queued end, 0)
+  from freed f, load where l.api_key_id = load.api_key_id and f.id = load.api_key_id`;
 
 /** A creation of the key that is stuck in another process keeps the row of key_load for at most 5 s. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
@@ -45,13 +51,16 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyId: string): Promi
 }
 
 /** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */
-const SET_LIMITS = `update key_load set max_running = $2 where api_key_id = $1`;
+const SET_LIMITS = `update key_load set max_running = $2, shared_running = $3, shared_queued = $4 where api_key_id = $1`;
 
 /** Makes a new limit count for tasks that are queued already. Their places stay, whatever the weight. */
 export async function setLimits(
   tx: EntityManager,
   apiKeyId: string,
   { maxRunning }: Pick<CallerLimits, 'maxRunning'>,
+  own: ApiKeyLimits,
 ): Promise<void> {
-  await tx.query(SET_LIMITS, [apiKeyId, maxRunning]);
+  const { max_running = 0, max_queued = 0, budget } = own;
+  if (max_running > 0 || max_queued > 0 || budget) await countBelow(tx, apiKeyId);
+  await tx.query(SET_LIMITS, [apiKeyId, maxRunning, max_running, max_queued]);
 }

@@ -45,7 +45,7 @@ const END: Statement = {
     ), kept as (
       insert into tasks_done (${MOVED}, ${WRITTEN}) select ${MOVED}, ${WRITTEN} from ended
     ), ${LEDGER}
-    select ${SHOWN_COLUMNS}, was, held, budget_day::text, reserved_micros, cost_micros from ended`,
+    select ${SHOWN_COLUMNS}, was, held, counts_for, budget_day::text, reserved_micros, cost_micros from ended`,
 };
 
 /** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
@@ -57,6 +57,8 @@ export interface EndedTask {
   task: ShownTask;
   /** Its API key has a limit of running tasks, so another one may wait for its place. */
   isKeyLimited: boolean;
+  /** The keys that share such a limit with the keys below them, among those that counted it. */
+  sharedBy: string[];
 }
 
 /** The code is that of an outage, so that the worker tries again. */
@@ -138,7 +140,11 @@ export class EndTasks {
     commit();
     const [results, limited] = await Promise.all([Promise.all(sent), counted, settled]);
     return {
-      ended: ended.map((task) => ({ task, isKeyLimited: limited.has(task.api_key_id) })),
+      ended: ended.map((task) => ({
+        task,
+        isKeyLimited: limited.own.has(task.api_key_id),
+        sharedBy: countedBy(task).filter((id) => limited.shared.has(id)),
+      })),
       afterCommit: () => writes.forEach((write, at) => write.afterCommit(results[at]?.rows ?? [])),
     };
   }
@@ -158,45 +164,75 @@ type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
   /** The status that it had before. */
   was: TaskStatus;
   held: boolean;
+  counts_for: string[] | null;
 };
 
-/** Rows are locked in order, that of the column, so two processes cannot deadlock. $1 API keys, then the ends of each. */
+const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | 'counts_for'>): string[] => [
+  api_key_id,
+  ...(counts_for ?? []),
+];
+
+/**
+ * Rows are locked in order, that of the column, so two processes cannot deadlock. $1 API keys, then the ends of each. What a
+ * process of an earlier release created is in no row above its key.
+ */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
   text: `
     with wanted as (
-      select * from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[]) as w(id, queued, running, lows, held)
+      select * from unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
+        as w(id, queued, running, lows, held, below_queued, below_running)
     ), held as (
       select w.* from (select * from wanted order by id collate "C") w cross join lateral (
         select from key_load l where l.api_key_id = w.id offset 0 for update) l
     )
     update key_load l set queued = l.queued - h.queued, running = l.running - h.running, low = greatest(l.low - h.lows, 0),
-           held = l.held - h.held
-    from held h where l.api_key_id = h.id returning l.api_key_id, l.max_running`,
+           held = l.held - h.held, below_queued = greatest(l.below_queued - h.below_queued, 0),
+           below_running = greatest(l.below_running - h.below_running, 0)
+    from held h where l.api_key_id = h.id returning l.api_key_id, l.max_running, l.shared_running`,
 };
+
+interface LimitedKeys {
+  own: Set<string>;
+  shared: Set<string>;
+}
 
 /**
  * Call in the transaction that has ended the tasks, after all that locks other rows.
- * @returns the API keys with a limit of running tasks: other tasks of theirs may wait for the places
+ * @returns the API keys with a limit of running tasks, and those that share one with keys below: other tasks may wait for
+ *   the places
  */
-async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<Set<string>> {
-  if (ended.length === 0) return new Set();
-  const keys = [...Map.groupBy(ended, (task) => task.api_key_id)];
-  const countsOf = (which: (task: CountedEnd) => boolean) => keys.map(([, tasks]) => tasks.filter(which).length);
+async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<LimitedKeys> {
+  if (ended.length === 0) return { own: new Set(), shared: new Set() };
+  const counts = ended.flatMap((task) => countedBy(task).map((id) => ({ id, task, isOwn: id === task.api_key_id })));
+  const keys = [...Map.groupBy(counts, ({ id }) => id)];
+  const countsOf = (own: boolean, which: (task: CountedEnd) => boolean) =>
+    keys.map(([, all]) => all.filter(({ isOwn, task }) => isOwn === own && which(task)).length);
   const values = [
     keys.map(([id]) => id),
-    countsOf(({ was }) => was === 'queued'),
-    countsOf(({ was }) => was === 'running'),
-    countsOf(({ low }) => low),
-    countsOf(({ held }) => held),
+    countsOf(true, ({ was }) => was === 'queued'),
+    countsOf(true, ({ was }) => was === 'running'),
+    countsOf(true, ({ low }) => low),
+    countsOf(true, ({ held }) => held),
+    countsOf(false, ({ was }) => was === 'queued'),
+    countsOf(false, ({ was, held }) => was === 'running' && !held),
   ];
-  const { rows } = await tx.query<{ api_key_id: string; max_running: number }>({ ...COUNT, values });
-  return new Set(rows.flatMap(({ api_key_id, max_running }) => (max_running > 0 ? [api_key_id] : [])));
+  const { rows } = await tx.query<CountedRow>({ ...COUNT, values });
+  const withLimit = (limit: 'max_running' | 'shared_running') =>
+    new Set(rows.filter((row) => row[limit] > 0).map(({ api_key_id }) => api_key_id));
+  return { own: withLimit('max_running'), shared: withLimit('shared_running') };
+}
+
+interface CountedRow {
+  api_key_id: string;
+  max_running: number;
+  shared_running: number;
 }
 
 /** An ended task, as far as the budget of its API key needs it. */
 interface SettledEnd {
   api_key_id: string;
+  counts_for: string[] | null;
   budget_day: string | null;
   /** Micro-units, as PostgreSQL writes them. */
   reserved_micros: string | null;
@@ -220,7 +256,9 @@ const SETTLE: Statement = {
 
 /** Call in the transaction that has ended the tasks, when it holds their keys' rows of key_load. */
 async function settleEnded(tx: Tx, ended: SettledEnd[]): Promise<void> {
-  const reserved = ended.filter(({ budget_day }) => budget_day !== null);
+  const reserved = ended
+    .filter(({ budget_day }) => budget_day !== null)
+    .flatMap((end) => countedBy(end).map((api_key_id) => ({ ...end, api_key_id })));
   if (reserved.length === 0) return;
   const values = [
     reserved.map(({ api_key_id }) => api_key_id),

@@ -11,24 +11,35 @@ const HOLD: Statement = {
   name: 'tasks.hold',
   text: `
     with wanted as (
-      select id, api_key_id from tasks_live where id = $1 and attempt = $2 and not held and submitted_at is null for update
+      select id, api_key_id, counts_for from tasks_live where id = $1 and attempt = $2 and not held and submitted_at is null for update
     ), load as (
-      select api_key_id from key_load
-      where api_key_id = (select api_key_id from wanted) and held < max_running for update
+      select l.api_key_id, held, max_running, shared_running from key_load l
+      where api_key_id in (select unnest(array_append(counts_for, api_key_id)) from wanted) order by api_key_id for update
+    ), allowed as (
+      select w.* from wanted w join load using (api_key_id) where held < max_running
     ), counted as (
-      update key_load l set held = l.held + 1 from load where l.api_key_id = load.api_key_id returning l.api_key_id
+      update key_load l
+      set held = l.held + (l.api_key_id = a.api_key_id)::int,
+          below_running = greatest(l.below_running - (l.api_key_id <> a.api_key_id)::int, 0)
+      from load, allowed a where l.api_key_id = load.api_key_id
     )
-    update tasks_live t set held = true from wanted w join counted using (api_key_id) where t.id = w.id returning t.api_key_id`,
+    update tasks_live t set held = true from allowed a where t.id = a.id returning t.api_key_id, array(select api_key_id from load where shared_running > 0) as shared_by`,
 };
+
+export interface FreedPlace {
+  api_key_id: string;
+  /** Those that share their limit with the keys below them. */
+  shared_by: string[];
+}
 
 /** Raw SQL because the counter and the task are one statement. */
 @Injectable()
 export class HoldTask {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns the API key that has a place more now; null: none has */
-  async hold({ id, attempt }: LeaseRef): Promise<string | null> {
-    const [held] = await this.sql.run<{ api_key_id: string }>(HOLD, [id, attempt]);
-    return held?.api_key_id ?? null;
+  /** @returns who has a place more now; null: nobody has */
+  async hold({ id, attempt }: LeaseRef): Promise<FreedPlace | null> {
+    const [held] = await this.sql.run<FreedPlace>(HOLD, [id, attempt]);
+    return held ?? null;
   }
 }

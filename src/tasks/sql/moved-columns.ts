@@ -25,6 +25,7 @@ const COLUMNS = [
   'trace_parent',
   'low',
   'budget_day',
+  'counts_for',
   'attempt',
   'losses',
   'worker_id',

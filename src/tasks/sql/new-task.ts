@@ -28,16 +28,18 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
   run_ms?: number | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
+  /** The keys above its own one whose counters and budgets count it too; left out: none. */
+  counts_for?: string[] | undefined;
   /** Of the API key, for which they are sent once. 0 = unlimited. */
   limits: TaskLimits;
 }
 
 export type TaskLimits = Pick<CallerLimits, 'maxQueued' | 'maxRunning' | 'weight'>;
 
-/** A task to insert that is an item of a batch. */
+/** A task to insert in a transaction of its own: an item of a batch, or one that counts for several keys. */
 export interface NewBatchTask extends NewTask {
-  batch_id: string;
-  batch_index: number;
+  batch_id: string | null;
+  batch_index: number | null;
   custom_id: string | null;
   task_events: boolean;
 }
@@ -60,8 +62,8 @@ export const COLUMNS = {
 export const DEFINITIONS = definitionsOf(COLUMNS);
 
 /** Column definitions that read what a `NewBatchTask` has beside; they follow `DEFINITIONS`. */
-export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean';
-const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events';
+export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean, counts_for text[]';
+const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events, counts_for';
 
 /** The columns of a new task with their values. */
 const INSERTED: Partial<Record<keyof LiveTask, string>> = {
@@ -85,7 +87,7 @@ const insertTasks = (more: string, values = more): string => `
 
 /** SQL fragment; needs the CTEs `wanted` and `load`. The task row doubles as its queue entry. */
 export const INSERT = insertTasks('');
-/** The same for the items of a batch. */
+/** The same for a `NewBatchTask`. */
 export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);
 /** The same, with the CTE `budget`, for the tasks of API keys that have one. */
 export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', ', budget.today, case when budget.today is not null then estimate_micros end')}

@@ -18,7 +18,8 @@ export const LOAD = `
     load as (
       select k.key, l.api_key_id, k.max_running, k.tasks, k.low_numbers, k.ends, k.low_ends,
              least(l.low, l.queued + l.running) as lows, ${STARTS},
-             case when k.max_queued = 0 then k.tasks else greatest(least(k.tasks, k.max_queued - l.queued), 0) end as admitted
+             greatest(least(k.tasks, case when k.max_queued > 0 then k.max_queued - l.queued end,
+                            case when l.shared_queued > 0 then l.shared_queued - l.queued - l.below_queued end), 0) as admitted
       from key_load l join json_to_recordset($1::json) as k(
         key int, api_key_id text, tasks int, low_numbers int[], ends bigint[], low_ends bigint[], max_queued int, max_running int
       ) using (api_key_id) cross join line n, ${lockWait('$2')}

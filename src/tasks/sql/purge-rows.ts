@@ -65,7 +65,7 @@ const DELETE_COUNTERS: Statement = {
   text: `
     with idle as (
       select api_key_id from key_load l
-      where queued = 0 and running = 0 and not exists (select from tasks t where t.api_key_id = l.api_key_id)
+      where queued = 0 and running = 0 and below_queued = 0 and below_running = 0 and not exists (select from tasks t where t.api_key_id = l.api_key_id)
       order by api_key_id limit ${PURGE_COUNTERS} for update skip locked
     )
     delete from key_load l using idle where l.api_key_id = idle.api_key_id returning 1`,

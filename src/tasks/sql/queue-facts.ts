@@ -1,4 +1,5 @@
 import { equalsOrdered, inUtc } from '../../platform/database/planner.ts';
+import { FREE_PLACES } from '../record/free-places.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
 /** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
@@ -20,8 +21,8 @@ export const QUEUE_FACT: Fact<QueueRow> = {
   name: 'queue',
   text: `
     with load as materialized (
-      select api_key_id, queued, running, max_running > 0 and running - held >= max_running as is_full
-      from key_load where queued > 0 or running > 0
+      select api_key_id, queued, running, ${FREE_PLACES} = 0 as is_full
+      from key_load l where queued > 0 or running > 0
     ), oldest as materialized (
       select l.is_full, t.id
       from load l cross join lateral (

@@ -1,10 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { inMonthOf } from '../../auth/limits/budget-columns.ts';
+import { keysFrom } from '../../auth/limits/keys-below.ts';
 import { heldWhere, isOneOf } from './held.ts';
 
 /** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
 const COUNT_UNFINISHED = `
-  with ${heldWhere('api_key_id = $1 and budget_day is null')}
+  with ${heldWhere(`api_key_id = any(array(${keysFrom('$1')})) and budget_day is null`)}
   update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
   where ${isOneOf('select id from held')}`;
 
@@ -37,7 +38,7 @@ const RECOUNT = `
            coalesce(sum(t.reserved_micros) filter (where ${inMonthOf('t.budget_day')}), 0)::bigint as of_month,
            coalesce(sum(t.reserved_micros), 0)::bigint as of_all
     from (select day from key_budgets where api_key_id = $1) b left join tasks_live t
-      on t.api_key_id = $1 and t.budget_day is not null
+      on t.api_key_id = any(array(${keysFrom('$1')})) and (t.api_key_id = $1 or t.counts_for @> array[$1::text]) and t.budget_day is not null
   ) s
   where b.api_key_id = $1`;
 

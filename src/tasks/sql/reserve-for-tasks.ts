@@ -5,20 +5,26 @@ import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
-/** $1 the API key, $2 the sum to reserve. */
+/**
+ * $1 API keys, $2 the sum to reserve: in the budget of each that has one, or in none. A row without an amount, of a budget
+ * that was removed, counts what a task reserves in another one, because the end of the task settles both.
+ */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',
   text: `
     with load as (
-      select api_key_id from key_load where api_key_id = $1 for update
-    ), ${BUDGET}, reserved as (
-      update key_budgets b set ${rolledTo('m.today')}, ${reservedBy('m.today', '$2::bigint')}
-      from budget m
-      where b.api_key_id = m.api_key_id and $2::bigint <= m.left_micros
-      returning b.day::text
+      select api_key_id from key_load where api_key_id = any($1::text[]) order by api_key_id for update
+    ), ${BUDGET}, whole as (
+      select max(today) as today, coalesce(bool_and($2::bigint <= left_micros), true) as fits from budget
+    ), reserved as (
+      update key_budgets b set ${rolledTo('w.today')}, ${reservedBy('w.today', '$2::bigint')}
+      from budget m, whole w
+      where b.api_key_id = m.api_key_id and w.fits and w.today is not null
     )
-    select (select day from reserved) as day, case when amount_micros is not null then ${SPENT_BUDGET} end as budget
-    from budget`,
+    select w.today::text as day, w.fits, b.api_key_id, ${SPENT_BUDGET} as budget
+    from whole w left join lateral (
+      select * from budget where not w.fits and $2::bigint > left_micros order by api_key_id limit 1
+    ) budget on true cross join lateral (select budget.api_key_id) b`,
 };
 
 const NOTE: Statement = {
@@ -30,23 +36,30 @@ const NOTE: Statement = {
 };
 
 /**
- * Reserves the estimated cost of new tasks of one API key, in the transaction that inserts them: all of it, or nothing.
- * Call it after the insert, and after `key_load` if that is locked too. Does nothing for a key without a budget.
+ * Reserves the estimated cost of new tasks of an API key, in the transaction that inserts them: all of it, or nothing.
+ * Call it after the insert, and after `key_load` if that is locked too. Does nothing for keys without a budget.
+ * @param apiKeyIds the key, then those above it that count the tasks
  * @throws BudgetExceeded; the transaction must then be rolled back
  */
 export async function reserveForTasks(
   tx: Tx,
-  apiKeyId: string,
+  apiKeyIds: string[],
   tasks: Pick<NewTask, 'id' | 'estimate_micros'>[],
 ): Promise<void> {
   const micros = tasks.map(({ estimate_micros = 0 }) => estimate_micros);
   const sum = micros.reduce((total, one) => total + one, 0);
-  const { rows } = await tx.query<{ day: string | null; budget: SpentBudget | null }>({
-    ...RESERVE,
-    values: [apiKeyId, sum],
-  });
-  const { day, budget } = rows[0] ?? { day: null, budget: null };
-  if (!budget) return;
-  if (day === null) throw new BudgetExceeded(apiKeyId, budget);
+  const { rows } = await tx.query<Reservation>({ ...RESERVE, values: [apiKeyIds, sum] });
+  const [{ day, fits, api_key_id, budget }] = rows as [Reservation];
+  if (day === null) return;
+  if (!fits) throw new BudgetExceeded(api_key_id!, budget!, { isAbove: api_key_id !== apiKeyIds[0] });
   await tx.query({ ...NOTE, values: [day, tasks.map(({ id }) => id), micros] });
+}
+
+interface Reservation {
+  /** null: none of the keys has a budget. */
+  day: string | null;
+  fits: boolean;
+  /** Whose budget has no room. */
+  api_key_id: string | null;
+  budget: SpentBudget | null;
 }

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
+import { keysFrom } from '../../auth/limits/keys-below.ts';
 
 /**
  * Sums of whole UTC days and the few rows of the ledger that no sum contains yet, in one snapshot. They count by the
  * end of a task, not by its creation, which the sums do not know. Of the tasks that ended in the present period, a few
- * may have been created before it.
+ * may have been created before it. What the keys have spent that it made counts too.
  */
 const COUNT = `
   update key_budgets b
@@ -14,9 +15,10 @@ const COUNT = `
            coalesce(sum(cost_micros), 0)::bigint as of_all
     from (select day from key_budgets where api_key_id = $1) d left join (
       select (starts_at at time zone 'utc')::date as day, cost_micros from usage_sums
-      where api_key_id = $1 and span = 'day' and metadata_key = ''
+      where api_key_id = any(array(${keysFrom('$1')})) and span = 'day' and metadata_key = ''
       union all
-      select (completed_at at time zone 'utc')::date, cost_micros from usage_ledger where api_key_id = $1 and not rolled_up
+      select (completed_at at time zone 'utc')::date, cost_micros from usage_ledger
+      where api_key_id = any(array(${keysFrom('$1')})) and not rolled_up
     ) spent on true
   ) s
   where b.api_key_id = $1`;

@@ -7,6 +7,7 @@ import {
   type WatchedState,
   type WatchedTask,
 } from '../watched-task.ts';
+import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 import { IN_FORCE } from '../../../tasks/record/pause.entity.ts';
 
 const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
@@ -24,7 +25,7 @@ const STUCK = `case
         select max(u.seconds) from unnest($6::text[], $7::float8[]) u(model, seconds) where u.model = t.model)) then 'over_time'
       when t.status = 'queued' and t.parked and t.created_at < now() - interval '${GRACE_S} seconds' and case
         when t.paused_by is null then exists (
-          select 1 from key_load l where l.api_key_id = t.api_key_id and (l.max_running = 0 or l.running - l.held < l.max_running))
+          select 1 from key_load l where l.api_key_id = t.api_key_id and ${FREE_PLACES} > 0)
         else not exists (select 1 from pauses p where p.id = t.paused_by and ${IN_FORCE}) end then 'parked_without_reason'
       end`;
 

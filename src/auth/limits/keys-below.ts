@@ -1,0 +1,16 @@
+/**
+ * SQL: the ids of the key `id` and of all that it has made, that they have made and so on. Who made a key never changes.
+ * @param id a parameter
+ */
+export const keysFrom = (id: string): string => `
+      with recursive made(id) as (
+        select ${id}::text collate "C" union all select k.id from made m join api_keys k on k.created_by = m.id
+      ) select id from made`;
+
+/** The same, but only the key itself if it has no own limit of this name: then what it has made does not count for it. */
+export const keysWithin = (id: string, limit: 'max_file_bytes' | 'max_request_file_bytes'): string => `
+      with recursive made(id, shares) as (
+        select ${id}::text collate "C", exists (select from api_keys where id = ${id} and limits ? '${limit}')
+        union all
+        select k.id, true from made m join api_keys k on k.created_by = m.id where m.shares
+      ) select id from made`;

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { CallerBound } from '../../auth/access/caller.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import type { Idempotency } from './create-keyed-tasks.ts';
+import { CreateTaskBatch } from './create-task-batch.ts';
+import type { FirstResponse } from './first-responses.ts';
+import type { NewTask } from './new-task.ts';
+
+/** While a row is locked, those that wait for their turn must not add up to minutes. */
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Stores tasks that also count for keys above their own one, each in a transaction as a batch of one: which of several
+ * tasks fits depends on the rows of several keys, so no statement can decide about many of them. The tasks of keys below
+ * the same one would wait for its row, each with a connection, so they take turns in this process.
+ */
+@Injectable()
+export class CreateSharedTasks {
+  /** By the highest of the keys above. */
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly creates: CreateTaskBatch) {}
+
+  /**
+   * @returns the first answer, if the Idempotency-Key was used before; then nothing is stored
+   * @throws ApiError those of `CreateTaskBatch`
+   */
+  async create(task: NewTask, above: CallerBound[], idempotency: Idempotency | null): Promise<FirstResponse | null> {
+    const highest = above.map(({ apiKeyId }) => apiKeyId).reduce((one, other) => (other < one ? other : one));
+    const waitsFrom = performance.now();
+    const before = this.last.get(highest);
+    const stored = (async () => {
+      await before?.catch(() => undefined);
+      if (performance.now() - waitsFrom > LONGEST_WAIT_MS) {
+        throw new ApiError('service_unavailable', { retryAfterS: 1 });
+      }
+      return this.store(task, above, idempotency);
+    })();
+    this.last.set(highest, stored);
+    try {
+      return await stored;
+    } finally {
+      if (this.last.get(highest) === stored) this.last.delete(highest);
+    }
+  }
+
+  private store(task: NewTask, above: CallerBound[], idempotency: Idempotency | null): Promise<FirstResponse | null> {
+    const { id, api_key_id, limits } = task;
+    const single = { ...task, batch_id: null, batch_index: null, custom_id: null, task_events: true };
+    return this.creates.create({ id, api_key_id, limits, above, idempotency, tasks: [single] });
+  }
+}
