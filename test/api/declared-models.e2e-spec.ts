@@ -48,6 +48,8 @@ parameters:
   prompt: {}
   reference_images: {}
   mask: {}
+  seed: {}
+  n: { maximum: 2 }
 sizes: { table: { columns: [small], rows: { '1:1': [64x64] } } }
 bindings: [{ provider: sandbox }]
 `;
@@ -196,6 +198,34 @@ describe('a declared model', () => {
       size: '1024x768',
       steps: 'twenty',
       note: expect.stringMatching(/^seed [0-9]+$/),
+    });
+  });
+
+  describe('says the seed of each output', () => {
+    const asked = { model: 'masked', prompt: 'a fox', n: 2, seed: 7 };
+
+    it('over REST, server-sent events and GraphQL', async () => {
+      const { task_id } = await post('/v1/generations', asked);
+      const task = await service.api.untilFinal(task_id);
+      expect(task.result!.outputs).toMatchObject([{ seed: 7 }, { seed: 7 }]);
+      const events = await fetch(`${service.baseUrl}/v1/tasks/${task_id}/events`, {
+        headers: { authorization: `Bearer ${service.api.key}` },
+      });
+      expect(await events.text()).toMatch(/"seed":7\b.*"seed":7\b/);
+      const query = `{ task(taskId: "${task_id}") { result { outputs { seed } } } }`;
+      expect((await post('/graphql', { query })).data.task.result.outputs).toEqual([{ seed: 7 }, { seed: 7 }]);
+    });
+
+    it('over the route of OpenAI, with links and with bytes', async () => {
+      for (const response_format of ['url', 'b64_json']) {
+        const { data } = await post('/v1/images/generations', { ...asked, response_format });
+        expect(data.map(({ seed }: { seed: number }) => seed)).toEqual([7, 7]);
+      }
+    });
+
+    it('that is null where the sandbox was given none', async () => {
+      const { data } = await post('/v1/images/generations', { model: 'masked', prompt: 'a fox' });
+      expect(data).toMatchObject([{ seed: null }]);
     });
   });
 

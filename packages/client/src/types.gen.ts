@@ -3127,6 +3127,10 @@ export type TaskOutput = {
      * SHA-256 of the bytes, hex
      */
     sha256: string;
+    /**
+     * the seed that the provider was sent; null when it was sent none
+     */
+    seed: number | null;
 };
 
 export type TaskPlaces = {

@@ -108,11 +108,12 @@ export class GenerateWorker {
     const { referenceImages, budget } = this;
     const images = new RunImages(task, model, lease.signal, { referenceImages, budget });
     try {
-      const keep = (outputs: ProviderOutput[]) =>
+      const keep = (outputs: ProviderOutput[], seeds: readonly number[]) =>
         traces.span('store', {}, async (span) => {
           const stored = await this.outputs.store(lease, outputs, {
             model: task.model,
             conversion: conversionOf(task),
+            seeds,
           });
           span?.set({ 'darkroom.bytes': stored.reduce((sum, { size_bytes }) => sum + size_bytes, 0) });
           return stored;

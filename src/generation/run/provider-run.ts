@@ -46,6 +46,8 @@ export class ProviderRun implements Run {
   private unknownCalls = 0;
   /** Fewer pictures than were asked for: the intent did not know. */
   private lacking: Approximation[] = [];
+  /** Of each output; empty: none was sent. */
+  sentSeeds: readonly number[] = [];
   readonly stages: RunStages;
 
   constructor(
@@ -142,6 +144,10 @@ export class ProviderRun implements Run {
     const { n = 1 } = this.task.input as { n?: number };
     this.lacking = [{ param: 'n', requested: n, used: made }];
     this.unknownCalls = unknown;
+  }
+
+  seeds(ofOutputs: readonly number[]): void {
+    this.sentSeeds = ofOutputs;
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {

@@ -27,7 +27,8 @@ import { type ImageSource, WITHOUT_IMAGES } from './run-images.ts';
 import { NO_IMAGES } from '../images/reference-images.ts';
 import { inStage } from './run-stages.ts';
 
-type Keep<Kept> = (outputs: ProviderOutput[]) => Promise<Kept>;
+/** @param seeds that the call of each output was sent; empty: none */
+type Keep<Kept> = (outputs: ProviderOutput[], seeds: readonly number[]) => Promise<Kept>;
 
 /** What was kept, and what it used. */
 export interface Served<Kept> {
@@ -171,7 +172,7 @@ export class ServeGeneration {
       await run.recordApproximations();
       await run.partialImagesStored();
       lease.moments.note('storing', binding.name);
-      const kept = await inStage('store', task.kind, () => keep(outputs));
+      const kept = await inStage('store', task.kind, () => keep(outputs, run.sentSeeds));
       runEnded(task.model, binding.name, null);
       return { kept, usage: run.usage };
     } catch (error) {

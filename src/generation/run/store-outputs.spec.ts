@@ -49,8 +49,9 @@ it('frees the memory of an output once it is stored and hashed', async () => {
   const { outputs, copies } = storing(async (_, body) => void stored.push(Buffer.from(body)));
   const png = await ownedPng();
   const size = png.length + 1;
-  const [output] = await outputs.store(asLease(new AbortController().signal), [png], made);
+  const [output] = await outputs.store(asLease(new AbortController().signal), [png], { ...made, seeds: [7] });
   expect(output).toMatchObject({
+    seed: 7,
     size_bytes: size,
     sha256: createHash('sha256').update(stored[0]!).digest('hex'),
   });

@@ -47,14 +47,15 @@ export class StoreOutputs {
   async store(
     lease: Lease,
     outputs: ProviderOutput[],
-    { model, conversion }: { model: string; conversion: Conversion },
+    { model, conversion, seeds = [] }: { model: string; conversion: Conversion; seeds?: readonly number[] },
   ): Promise<StoredOutput[]> {
     const failed = new AbortController();
     const storing = { ...lease, signal: AbortSignal.any([lease.signal, failed.signal]) };
     const store = async (made: ProviderOutput, index: number) => {
       const body = await this.conversions.convert(made, conversion, storing.signal);
       if (body !== made) free(made);
-      return this.storeOne(storing, { body, model }, index);
+      const stored = await this.storeOne(storing, { body, model }, index);
+      return seeds[index] === undefined ? stored : { ...stored, seed: seeds[index] };
     };
     try {
       return await Promise.all(outputs.map(store));

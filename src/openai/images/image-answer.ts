@@ -43,7 +43,7 @@ export function answerWithLinks(
   request: Pick<ImageRequest, 'safetyIdentifier'>,
 ): string {
   filesOf(task);
-  const data = view.result?.outputs.map(({ url }) => ({ url })) ?? [];
+  const data = view.result?.outputs.map(({ url, seed }) => ({ url, seed })) ?? [];
   return JSON.stringify({ created: unixSeconds(task.created_at), data, ...answerDetails(task, view, request) });
 }
 
@@ -79,11 +79,12 @@ export async function answerWithBytes(
   const head = `{"created":${unixSeconds(task.created_at)},"data":[`;
   const tail = `],${JSON.stringify(answerDetails(task, view, request)).slice(1)}`;
   const encoded = files.reduce((sum, { size_bytes }) => sum + 4 * Math.ceil(size_bytes / 3), 0);
-  const around = files.length * (BEFORE.length + AFTER.length) + Math.max(0, files.length - 1);
+  const after = files.map(({ seed = null }) => `","seed":${seed}}`);
+  const around = files.length * BEFORE.length + after.join(',').length;
   const length = Buffer.byteLength(head) + encoded + around + Buffer.byteLength(tail);
   const kept = files.map(({ storage_key }) => fresh.find(task.id, storage_key));
   if (length <= MAX_TEXT && kept.every((file) => file !== null)) {
-    const data = kept.map((file) => BEFORE + file.toString('base64') + AFTER).join(',');
+    const data = kept.map((file, at) => BEFORE + file.toString('base64') + after[at]!).join(',');
     return { body: head + data + tail, length };
   }
   const [first] = files;
@@ -94,13 +95,12 @@ export async function answerWithBytes(
     return encodeStored(at === 0 && opened ? opened : storage.open(files[at]!.storage_key));
   };
   // Strings, which the socket writes as they are: as buffers they would wait outside the heap for a collection.
-  const body = Readable.from(write(head, files.length, tail, encode));
+  const body = Readable.from(write(head, after, tail, encode));
   body.once('close', () => opened?.destroy()); // also when nothing was read
   return { body, length };
 }
 
 const BEFORE = '{"b64_json":"';
-const AFTER = '"}';
 
 async function* encodeStored(file: Readable | Promise<Readable>): AsyncGenerator<string> {
   yield* toBase64(await file);
@@ -113,15 +113,15 @@ function* encodeKept(file: Buffer): Generator<string> {
 
 async function* write(
   head: string,
-  files: number,
+  after: readonly string[],
   tail: string,
   encode: (at: number) => Iterable<string> | AsyncIterable<string>,
 ): AsyncGenerator<string> {
   yield head;
-  for (let at = 0; at < files; at += 1) {
+  for (const [at, end] of after.entries()) {
     yield at === 0 ? BEFORE : `,${BEFORE}`;
     yield* encode(at);
-    yield AFTER;
+    yield end;
   }
   yield tail;
 }

@@ -69,6 +69,7 @@ async function* outcome(task: ShownTask, source: EventSource): AsyncGenerator<st
       // Tokens are those of all pictures, so one event has them: a client may add up what it reads.
       usage: (file === files.at(-1) && imageUsageOf(task)) || NO_USAGE,
       index: file.index,
+      seed: file.seed ?? null,
     });
   }
 }

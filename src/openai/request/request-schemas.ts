@@ -91,7 +91,14 @@ const PICTURES = {
     created: { type: 'integer', format: 'int64', description: 'unix seconds' },
     data: {
       type: 'array',
-      items: { type: 'object', properties: { b64_json: text('the picture'), url: text('a signed link') } },
+      items: {
+        type: 'object',
+        properties: {
+          b64_json: text('the picture'),
+          url: text('a signed link'),
+          seed: { type: ['integer', 'null'], format: 'int64', description: 'that the provider was sent; null: none' },
+        },
+      },
     },
     background: text('as asked for; opaque when left out'),
     output_format: text('png, jpeg or webp'),

@@ -25,7 +25,7 @@ export function arkPlan(request: ProviderRequest) {
   if (encodedBytes(shot.images) > MAX_REQUEST_BYTES) {
     throw new UnsupportedRequest('reference_image_url', 'Ark accepts 64 MB per request.');
   }
-  return { count: 1, shot, approximations: shot.approximations };
+  return { count: 1, seeds: [shot.seed], shot, approximations: shot.approximations };
 }
 
 function paramOf(image: InputImage, { firstFrame, lastFrame }: ProviderRequest['images']): string {

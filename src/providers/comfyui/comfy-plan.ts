@@ -17,6 +17,8 @@ export interface ComfyPlan {
   roles: ImageRoles;
   /** Number of outputs of each run. */
   counts: number[];
+  /** Whether the workflow has a slot for a seed. */
+  sendsSeed: boolean;
   approximations: Approximation[];
 }
 
@@ -46,7 +48,7 @@ function valuesFor(
   template: Template,
   slots: Set<Slot>,
   size: Size,
-): Pick<ComfyPlan, 'values' | 'counts' | 'approximations'> {
+): Pick<ComfyPlan, 'values' | 'counts' | 'sendsSeed' | 'approximations'> {
   const { kind, input } = request;
   if (!slots.has('width') || !slots.has('height'))
     throw new UnsupportedRequest('resolution', 'the workflow has a fixed size');
@@ -57,6 +59,7 @@ function valuesFor(
   return {
     values: { ...ownValues(request), prompt: input.prompt, ...size, ...length?.values },
     counts: countsOf(input.n ?? 1, template, slots),
+    sendsSeed: slots.has('seed'),
     approximations: [...sizeNotes(request, size), ...(length?.approximations ?? [])],
   };
 }

@@ -66,6 +66,7 @@ export class ComfyRun {
         taskId,
         count: plan.counts.length,
         outputs: request.kind === 'image' ? (request.input.n ?? 1) : 1,
+        ...(plan.sendsSeed && { seeds: plan.counts.map((_, index) => this.seedAt(index)) }),
         retryMs: this.intervalMs,
         submit: (index, signal) => this.submit(index, signal),
         wait: async (id, index, signal, progress) => {
@@ -218,6 +219,7 @@ function withoutIntent(run: Run): Run {
     submitting: () => run.submitting(),
     callingAgain: () => run.callingAgain(),
     fewer: (made, unknown) => run.fewer(made, unknown),
+    seeds: (ofOutputs) => run.seeds(ofOutputs),
     submitted: (id, requestId) => run.submitted(id, requestId),
     resubmitting: () => run.resubmitting(),
     releaseImages: () => run.releaseImages(),

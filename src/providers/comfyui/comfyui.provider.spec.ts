@@ -78,6 +78,7 @@ function aRun(more: Partial<Run> = {}): Run & Recorded {
     submitting: async () => void recorded.acts.push(`submitting after ${stub.submits.length}`),
     callingAgain: async () => undefined,
     fewer: () => undefined,
+    seeds: () => undefined,
     submitted: async (id) => void recorded.acts.push(id),
     resubmitting: async () => void recorded.acts.push('resubmitting'),
     releaseImages: async () => undefined,

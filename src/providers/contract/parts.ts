@@ -1,4 +1,4 @@
-import { eachText, slotsOf } from '../templates/template.ts';
+import { hasSlot } from '../templates/template.ts';
 import type { ProviderRequest } from './provider.ts';
 
 const DEFAULT_PICTURES = 10;
@@ -10,13 +10,7 @@ export interface Part {
 }
 
 /** How many pictures a call makes at most, unless its declaration says so: one, if it does not say how many to make. */
-export function mostIn(template: unknown): number {
-  let most = 1;
-  eachText(template, (text) => {
-    if (slotsOf(text).some(({ name }) => name === 'n')) most = DEFAULT_PICTURES;
-  });
-  return most;
-}
+export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
 /** @param most pictures of one call */
 export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] {

@@ -134,6 +134,8 @@ export interface Run {
    * @param unknown paid calls that made none and may have been charged
    */
   fewer(made: number, unknown: number): void;
+  /** The seed that the call of each output was sent, in the order of the outputs. Not called: none was sent. */
+  seeds(ofOutputs: readonly number[]): void;
   /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**

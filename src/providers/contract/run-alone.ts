@@ -13,6 +13,7 @@ export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => (
   submitting: async () => undefined,
   callingAgain: async () => undefined,
   fewer: () => undefined,
+  seeds: () => undefined,
   submitted: async () => undefined,
   resubmitting: async () => undefined,
   releaseImages: async () => undefined,

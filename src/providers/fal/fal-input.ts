@@ -4,7 +4,8 @@ import { seedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes, type InlineImage } from '../wire/inline-image.ts';
 import { mostIn, partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
-import { fillTemplate } from '../templates/template.ts';
+import { seedAt } from '../contract/seed.ts';
+import { fillTemplate, hasSlot } from '../templates/template.ts';
 import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
@@ -14,6 +15,8 @@ export interface FalPlan {
   endpoint: string;
   /** Number of requests. */
   count: number;
+  /** The seed of each request; absent: the model has none. */
+  seeds?: number[];
   /** The input of the request of this index. */
   input: (index: number) => object;
   /** The mask is sent as the model of OpenAI reads it. */
@@ -70,6 +73,7 @@ function declaredPlan(request: ProviderRequest, send: object): FalPlan {
   return {
     endpoint: request.upstream.model,
     count: parts.length,
+    ...(hasSlot(send, 'seed') && { seeds: parts.map(({ first }) => seedAt(request, first)) }),
     input: (index) => inputs[index]!,
     approximations: [],
   };
@@ -130,6 +134,7 @@ function seedance(request: ProviderRequest): FalPlan {
   const planFor = (mode: string, more: (urls: InlineImage[]) => object): FalPlan => ({
     endpoint: `${request.upstream.model}/${mode}`,
     count: 1,
+    seeds: [shot.seed],
     input: () => ({ ...input, ...more(images.map(dataUrl)) }),
     approximations,
   });

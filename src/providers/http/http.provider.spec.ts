@@ -123,6 +123,15 @@ it('submits in the words of the declaration, polls and fetches', async () => {
   expect(submit!.fields).toEqual({ text: 'a fox', shape: 'landscape', seed: 7, ref: base.taskId });
   expect(run.calls).toEqual(['submitting', 'submitted job/1']);
   expect(run.percents).toContain(40);
+  expect(run.sentSeeds).toEqual([7]);
+});
+
+it('counts a derived seed on in each call', async () => {
+  const { seed: _given, ...input } = base.input;
+  await made(httpJobs, { ...base, input: { ...input, n: 2 } });
+  const sent = stub.requests.filter(({ method }) => method === 'POST').map(({ fields }) => fields.seed as number);
+  expect(sent[1]).toBe(sent[0]! + 1);
+  expect(run.sentSeeds).toEqual(sent);
 });
 
 it('takes 1 for the first percent', async () => {

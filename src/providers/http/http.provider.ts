@@ -11,11 +11,12 @@ import {
   UnsupportedRequest,
 } from '../contract/provider.ts';
 import { mostIn, type Part, partOf, partsOf } from '../contract/parts.ts';
+import { seedAt } from '../contract/seed.ts';
 import { acceptedJob, isJobId } from '../jobs/accepted-job.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/job-adapter.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
-import type { SlotValue } from '../templates/template.ts';
+import { hasSlot, type SlotValue } from '../templates/template.ts';
 import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
@@ -38,6 +39,7 @@ const ANY_JOB = 'job';
 interface HttpPlan {
   count: number;
   parts: Part[];
+  seeds?: number[];
   approximations: Approximation[];
 }
 
@@ -47,7 +49,9 @@ function planOf(request: ProviderRequest): HttpPlan {
   const parts = partsOf(request, max_n ?? mostIn([submit.path, submit.json, submit.form]));
   // Refuses here, before anything is bought, what no word is for and no call can hold: later calls too.
   for (const call of [submit, poll, cancel, lookup]) if (call) assertFillable(call, valuesOf(request, ANY_JOB));
-  return { count: parts.length, parts, approximations: [] };
+  const sendsSeed = hasSlot([submit.path, submit.headers, submit.json, submit.form], 'seed');
+  const seeds = sendsSeed ? { seeds: parts.map(({ first }) => seedAt(request, first)) } : {};
+  return { count: parts.length, parts, ...seeds, approximations: [] };
 }
 
 const timeoutMs = (request: ProviderRequest, byDefaultS: number): number =>
@@ -193,6 +197,7 @@ async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Pro
     const message = `${urls.length} outputs instead of ${wanted}`;
     throw new ProviderError('internal_error', { cause: operatorCause('http', request.upstream.apiKey, { message }) });
   }
+  if (plan.seeds) run.seeds(answers.flatMap((each, at) => each.map(() => plan.seeds![at]!)));
   return Promise.all(urls.slice(0, wanted).map((url, at) => fetched(request, url, join(run.scratchDir, `${at}`), run)));
 }
 

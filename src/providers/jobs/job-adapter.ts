@@ -23,6 +23,8 @@ import type { Accepted } from './submit-once.ts';
 interface JobPlan {
   /** How many jobs it takes to make all outputs. */
   count: number;
+  /** The seed that each job is sent; absent: none. */
+  seeds?: readonly number[];
   approximations: Approximation[];
 }
 
@@ -137,6 +139,7 @@ async function generate<Plan extends JobPlan, Body>(
     taskId: request.taskId,
     count: plan.count,
     outputs: job.wanted,
+    seeds: plan.seeds,
     retryMs: job.intervalMs,
     submit: async (index, signal) => job.submit(await body(), index, { run, signal }),
     accepted: () => {

@@ -13,6 +13,8 @@ export interface Jobs<Ended, T> {
   count: number;
   /** How many outputs the request asks for. */
   outputs: number;
+  /** The seed that each job is sent; absent: none. */
+  seeds?: readonly number[] | undefined;
   /** Milliseconds before a second or later job, refused temporarily, is submitted again. */
   retryMs: number;
   /**
@@ -68,7 +70,9 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   try {
     const wait = (id: string, index: number) => jobs.wait(id, index, signal, (percent) => progress(index, percent));
     const ended = await run.polling(() => Promise.all(ids.map(wait)));
-    return assertCount(await collectAll(run, jobs, ended, signal), jobs.outputs, run);
+    const outputs = await collectAll(run, jobs, ended, signal);
+    if (jobs.seeds) run.seeds(outputs.flatMap((made, at) => made.map(() => jobs.seeds![at]!)));
+    return assertCount(outputs.flat(), jobs.outputs, run);
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
@@ -79,14 +83,19 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
 }
 
 /** The results are paid for, so a server that is away is tried again until the signal aborts. */
-async function collectAll<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ended: Ended[], signal: AbortSignal): Promise<T[]> {
+async function collectAll<Ended, T>(
+  run: Run,
+  jobs: Jobs<Ended, T>,
+  ended: Ended[],
+  signal: AbortSignal,
+): Promise<T[][]> {
   const outputs: T[][] = [];
   for (let pauseMs = FIRST_COLLECT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_COLLECT_PAUSE_MS)) {
     const tries = await Promise.allSettled(
       ended.map(async (job, index) => (outputs[index] ??= await jobs.collect(job, index, signal))),
     );
     const failures = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-    if (failures.length === 0) return outputs.flat();
+    if (failures.length === 0) return outputs;
     const final = failures.find((failure) => !isTemporary(failure));
     if (final !== undefined) throw final;
     await run.polling(() => pause(pauseMs, signal));

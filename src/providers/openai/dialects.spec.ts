@@ -56,10 +56,12 @@ function ask(
 async function made(server: PictureServer, request: ProviderRequest) {
   const before = stubs[server].requests.length;
   const prepared = provider.prepare(request);
-  const outputs = await prepared.generate(new RecordedRun());
+  const run = new RecordedRun();
+  const outputs = await prepared.generate(run);
   const requests = stubs[server].requests.slice(before);
   const [{ fields, files, path }] = requests as [(typeof requests)[number]];
-  return { fields, files, path, count: outputs.length, requests, approximations: prepared.approximations };
+  const { sentSeeds: seeds } = run;
+  return { fields, files, path, count: outputs.length, requests, seeds, approximations: prepared.approximations };
 }
 
 const BASIC = { model: 'served', prompt: 'a fox', n: 1, size: '64x64' };
@@ -95,11 +97,13 @@ it('sends references and masks as each server reads them', async () => {
   expect(local.fields.ref_images).toEqual([expect.stringMatching(/^iVBOR/)]);
   const xinference = await made('xinference', ask('xinference', {}, images));
   expect(xinference.fields).not.toHaveProperty('kwargs');
+  expect([omni.seeds, xinference.seeds]).toEqual([[SEED], null]);
   expect(xinference.files.map(({ field }) => field).toSorted()).toEqual(['image', 'mask']);
 });
 
 it('asks LocalAI for one picture a call, each with a seed of its own', async () => {
-  const { requests, count } = await made('localai', ask('localai', { n: 3, seed: 5 }));
+  const { requests, count, seeds } = await made('localai', ask('localai', { n: 3, seed: 5 }));
+  expect(seeds).toEqual([5, 6, 7]);
   expect([count, requests.map(({ fields }) => [fields.n, fields.seed])]).toEqual([
     3,
     [
@@ -110,6 +114,7 @@ it('asks LocalAI for one picture a call, each with a seed of its own', async () 
   ]);
   const derived = await made('localai', ask('localai', { n: 2 }));
   expect(derived.requests.map(({ fields }) => fields.seed)).toEqual([SEED, SEED + 1]);
+  expect(derived.seeds).toEqual([SEED, SEED + 1]);
 });
 
 it('records what it writes in another way', async () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { seedOf } from '../contract/seed.ts';
+import { hasSlot } from '../templates/template.ts';
 
 /**
  * How one kind of server takes pictures on OpenAI's wire, where that differs. Facts of the sources of the servers: vLLM-Omni
@@ -113,6 +114,13 @@ export function assertTaken(request: ProviderRequest, params: readonly string[])
   if (references === 'one' && request.images.references.length > 1) {
     throw new UnsupportedRequest('reference_images', 'The server takes one reference image.');
   }
+}
+
+/** Whether the server is sent a seed, by its dialect or by what the binding adds. */
+export function sendsSeed(request: ProviderRequest): boolean {
+  const { takes, notWithReferences = [] } = pictureDialectOf(request);
+  const byDialect = takes.includes('seed') && !(hasReferences(request) && notWithReferences.includes('seed'));
+  return byDialect || hasSlot(request.upstream.declared?.send, 'seed');
 }
 
 /** What of a text had to be written in another way. */

@@ -14,6 +14,7 @@ import {
 } from '../contract/provider.ts';
 import { partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
+import { seedAt } from '../contract/seed.ts';
 import { gptImageOptions } from '../families/gpt-image.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import { alphaMask } from '../wire/alpha-mask.ts';
@@ -26,7 +27,7 @@ import { WatchedCall } from '../wire/watched-call.ts';
 import { noResult } from '../wire/without-answer.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
-import { assertTaken, dialectFields, pictureDialectOf, rewritten } from './dialects.ts';
+import { assertTaken, dialectFields, pictureDialectOf, rewritten, sendsSeed } from './dialects.ts';
 import { PictureStream } from './openai-stream.ts';
 
 /** OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
@@ -102,10 +103,14 @@ export async function makePictures(
   timeoutMs: number,
 ): Promise<ProviderOutput[]> {
   const made: ProviderOutput[] = [];
+  const seeds: number[] = [];
   for (const part of partsOf(request, pictureDialectOf(request).most)) {
     if (part.first > 0) await run.callingAgain();
-    made.push(...(await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first })));
+    const pictures = await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first });
+    made.push(...pictures);
+    seeds.push(...pictures.map(() => seedAt(request, part.first)));
   }
+  if (sendsSeed(request)) run.seeds(seeds);
   return made;
 }
 

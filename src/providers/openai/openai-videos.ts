@@ -1,12 +1,13 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest, type Upstream } from '../contract/provider.ts';
-import { seedOf } from '../contract/seed.ts';
+import { seedAt } from '../contract/seed.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import type { Size } from '../../models/definition/sizes.ts';
 import { isJobId } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
+import { hasSlot } from '../templates/template.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { UpstreamFailure, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -65,15 +66,24 @@ export const openaiVideos = jobAdapter({
 });
 
 function planJob(request: ProviderRequest) {
-  return { count: 1, ...planVideo(request), extra: { ...filmFields(request), ...extraFields(request) } };
+  const film = planVideo(request);
+  const own = filmFields(request);
+  const sendsSeed = own.seed !== undefined || hasSlot(request.upstream.declared?.send, 'seed');
+  return {
+    count: 1,
+    ...(sendsSeed && { seeds: [seedAt(request, 0)] }),
+    ...film,
+    extra: { ...own, ...extraFields(request) },
+  };
 }
 
 /** What vLLM-Omni takes besides. @throws UnsupportedRequest */
-function filmFields({ input, taskId, upstream }: ProviderRequest): Record<string, unknown> {
-  const { seed, negative_prompt: negative, generate_audio: sound } = input;
+function filmFields(request: ProviderRequest): Record<string, unknown> {
+  const { input, upstream } = request;
+  const { negative_prompt: negative, generate_audio: sound } = input;
   if (upstream.declared?.dialect === 'vllm-omni') {
     return {
-      seed: seed ?? seedOf(taskId),
+      seed: seedAt(request, 0),
       ...(negative && { negative_prompt: negative }),
       ...(sound !== undefined && { generate_sound: sound }),
     };

@@ -58,7 +58,9 @@ it('makes a job of its own wire, and takes its pictures', async () => {
 });
 
 it('takes more pictures than a job makes from several jobs, with seeds that count on', async () => {
-  expect(await make(ask({ n: 10, seed: 5 }))).toHaveLength(10);
+  const run = new RecordedRun();
+  expect(await make(ask({ n: 10, seed: 5 }), run)).toHaveLength(10);
+  expect(run.sentSeeds).toEqual([...Array.from({ length: 8 }, () => 5), 13, 13]);
   expect(submitted().map(({ batch_count: n, seed }) => [n, seed])).toEqual([
     [8, 5],
     [2, 13],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requestedSize } from '../contract/prepare-request.ts';
 import { type Part, partOf, partsOf } from '../contract/parts.ts';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
-import { seedOf } from '../contract/seed.ts';
+import { seedAt, seedOf } from '../contract/seed.ts';
 import { extraFields } from '../contract/slot-values.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
@@ -21,6 +21,7 @@ const TYPICAL_MS = { image: 60_000, video: 60_000 };
 interface SdPlan {
   count: number;
   parts: Part[];
+  seeds: number[];
   approximations: Approximation[];
 }
 
@@ -55,7 +56,7 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
     requestedSize(request); // refuses here what it cannot express
     extraFields(request);
     const parts = partsOf(request, MOST);
-    return { count: parts.length, parts, approximations: [] };
+    return { count: parts.length, parts, seeds: parts.map(({ first }) => seedAt(request, first)), approximations: [] };
   },
   prepareBody: (request, { parts }) => Promise.all(parts.map((part) => bodyOf(partOf(request, part), part))),
   create: (request, bodies, index) =>

@@ -3,8 +3,9 @@ import { type InputImage, type ProviderRequest, type ResolvedInput, UnsupportedR
 import { seedanceShot } from '../families/seedance.ts';
 import { mostIn } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
+import { seedAt } from '../contract/seed.ts';
 import { slotValues } from '../contract/slot-values.ts';
-import { fillTemplate, type SlotValue } from '../templates/template.ts';
+import { fillTemplate, hasSlot, type SlotValue } from '../templates/template.ts';
 import { imageNamesIn, imagesOf } from '../wire/image-slots.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
@@ -12,6 +13,8 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 export interface ReplicatePlan {
   /** Number of predictions. */
   count: number;
+  /** The seed of each prediction; absent: the model has none. */
+  seeds?: number[];
   /** Uploaded first; `input` takes their URLs in the same order. */
   images: readonly InputImage[];
   /** @param urls of `images` */
@@ -67,6 +70,7 @@ function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
   const names = imageNamesIn(send);
   return {
     count: 1,
+    ...(hasSlot(send, 'seed') && { seeds: [seedAt(request, 0)] }),
     images: names.flatMap((name) => imagesOf(request, name) ?? []),
     input: (urls) => {
       const left = [...urls];
@@ -152,6 +156,7 @@ function seedance(request: ProviderRequest): ReplicatePlan {
   }
   return {
     count: 1,
+    seeds: [shot.seed],
     images,
     input: (urls) => ({
       prompt: shot.prompt,

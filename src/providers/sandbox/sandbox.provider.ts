@@ -88,6 +88,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       ...(input.background === 'transparent' && { isTransparent: true }),
     };
     const pictures = await this.render(order, run);
+    sentSeed(input, pictures.length, run);
     return pictures.map(asBuffer);
   }
 
@@ -111,6 +112,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       stillPath: thumbnail,
     };
     await this.render(order, run);
+    sentSeed(input, 1, run);
     return [{ path, thumbnail }];
   }
 
@@ -140,6 +142,11 @@ function factsOf(input: ProviderRequest['input']): Pick<RenderOrder, 'seed' | 'f
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => `${name} ${value}`);
   return { ...(input.seed !== undefined && { seed: input.seed }), ...(facts.length > 0 && { facts }) };
+}
+
+/** One call makes all outputs. The sandbox derives no seed: the same request gives the same bytes. */
+function sentSeed({ seed }: ProviderRequest['input'], outputs: number, run: Run): void {
+  if (seed !== undefined) run.seeds(Array.from({ length: outputs }, () => seed));
 }
 
 /** Waits, then hangs, then fails, as the directives say. @throws ProviderError of #fail; the signal's reason */

@@ -33,6 +33,15 @@ export function eachText(
   }
 }
 
+/** Whether a template has a slot of this name. */
+export function hasSlot(template: unknown, name: string): boolean {
+  let isThere = false;
+  eachText(template, (text) => {
+    isThere ||= slotsOf(text).some((slot) => slot.name === name);
+  });
+  return isThere;
+}
+
 /** The value of a slot; undefined: absent. */
 export type SlotValue = (slot: TemplateSlot) => unknown;
 

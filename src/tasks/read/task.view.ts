@@ -36,6 +36,8 @@ export class TaskOutputView {
   @ApiField.integer('pixels') height: number;
   @ApiField.number('seconds; videos only', { optional: true }) duration?: number;
   @ApiField.string('SHA-256 of the bytes, hex') sha256: string;
+  @ApiField.long('the seed that the provider was sent; null when it was sent none', { nullable: true })
+  seed: number | null;
 }
 
 @ObjectType('TaskResult', { description: 'The output of a succeeded task.' })
@@ -170,7 +172,7 @@ function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): T
   return {
     outputs: outputs.map((output) => {
       const { storage_key: _key, thumbnail_key: _thumbnail, deleted: _deleted, ...shown } = output;
-      return { ...shown, ...linkTo(output, task, links) };
+      return { ...shown, seed: output.seed ?? null, ...linkTo(output, task, links) };
     }),
     expires_at: unixSecondsOrZero(task.files_expire_at),
   };

@@ -24,6 +24,8 @@ export interface StoredOutput {
   duration?: number;
   /** Hex. */
   sha256: string;
+  /** That the call which made it was sent; absent: none. */
+  seed?: number;
   /** Its owner has deleted the bytes. */
   deleted?: boolean;
 }

@@ -39,6 +39,7 @@ export interface OutputBody {
   height: number;
   duration?: number;
   sha256: string;
+  seed: number | null;
 }
 
 export interface ErrorBody {

@@ -17,6 +17,7 @@ export class RecordedRun implements Run {
   requestId: string | null = null;
   partialImages = 0;
   readonly partials: Buffer[] = [];
+  sentSeeds: number[] | null = null;
   private readonly controller = new AbortController();
 
   constructor(
@@ -50,6 +51,10 @@ export class RecordedRun implements Run {
 
   fewer(made: number, unknown: number): void {
     this.calls.push(`fewer: ${made}, ${unknown} unknown`);
+  }
+
+  seeds(ofOutputs: readonly number[]): void {
+    this.sentSeeds = [...ofOutputs];
   }
 
   async submitted(upstreamId: string, requestId: string | null = null): Promise<void> {

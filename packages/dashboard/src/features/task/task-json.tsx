@@ -36,6 +36,7 @@ const TaskFields = graphql(`
           height
           duration
           sha256
+          seed
         }
       }
       error {
