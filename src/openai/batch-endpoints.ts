@@ -43,7 +43,7 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
       translate: (given, caller) => {
         const body = jsonBody(given);
         refuseBytes(body.fields);
-        const request = translateImages(body.fields, this.models.of(caller), editOf(body));
+        const request = translateImages(body, this.models.of(caller), editOf(body));
         const { images, mask } = request;
         return translated(request, {
           ...(images.length > 0 && { reference_images: images.map(referenceOf) }),

@@ -50,6 +50,7 @@ parameters:
   mask: {}
   seed: {}
   n: { maximum: 2 }
+  x_grain: { type: number, minimum: 0, maximum: 1, description: Grain. }
 sizes: { table: { columns: [small], rows: { '1:1': [64x64] } } }
 bindings: [{ provider: sandbox }]
 `;
@@ -286,6 +287,22 @@ describe('a declared model', () => {
         [0, 255, 0].every((value, channel) => pixels[info.channels * x + channel] === value);
       expect([0, 31].map(isGreen)).toEqual([true, true]);
       expect(Array.from({ length: 32 }, (_, x) => isGreen(32 + x))).toContain(false);
+    });
+
+    it('reads the texts of a form by the schema of the model', async () => {
+      const image = blob(await picture('#0f0'));
+      const { data } = await edit({ image, seed: '7', x_grain: '0.5' });
+      expect(data).toMatchObject([{ seed: 7 }]);
+      expect((await edit({ image, seed: 'seven' })).error).toMatchObject({ code: 'invalid_type', param: 'seed' });
+      expect((await edit({ image, x_grain: '1.5' })).error).toMatchObject({
+        code: 'value_out_of_range',
+        param: 'x_grain',
+      });
+      const asJson = { model: 'masked', prompt: 'a fox', seed: '7' };
+      expect((await post('/v1/images/generations', asJson)).error).toMatchObject({
+        code: 'invalid_type',
+        param: 'seed',
+      });
     });
 
     it('takes links and ids of files in JSON, also in a batch', async () => {

@@ -3,6 +3,7 @@ import { valuesOf } from '../../models/definition/parameters.ts';
 import { pass, passExtra, passOurs, readMetadata, readSize, takes } from '../request/common-fields.ts';
 import { Fields, invalid, unsupported } from '../request/fields.ts';
 import type { ReadModel } from '../request/model-ids.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import { AS_GIVEN } from '../request/request-schemas.ts';
 import { readImageReference } from '../request/image-reference.ts';
 import type { EditImages } from './edit-images.ts';
@@ -47,11 +48,11 @@ const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.' };
  * @throws ApiError with `param` as the client wrote it
  */
 export function translateImages(
-  given: Record<string, unknown>,
+  { fields: given, isForm }: Pick<RequestBody, 'fields' | 'isForm'>,
   readModel: ReadModel,
   edit: EditImages | null,
 ): ImageRequest {
-  const fields = new Fields(given);
+  const fields = new Fields(given, isForm);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
   const { spelling } = translation;
   const model = readModel(fields, 'image', translation);

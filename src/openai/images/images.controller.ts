@@ -44,7 +44,7 @@ export class ImagesController {
   async generate(@Req() request: ImagesHttpRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = await readBody(request, GENERATIONS);
     const call = { caller: callerOf(request), reply, path: GENERATIONS, waits: true, fingerprint: body.fingerprint };
-    await this.images.answer(call, body, () => translateImages(body.fields, this.models.of(call.caller), null));
+    await this.images.answer(call, body, () => translateImages(body, this.models.of(call.caller), null));
   }
 
   @Post('edits')
@@ -58,7 +58,7 @@ export class ImagesController {
     const body = await readBody(request, EDITS);
     const call = { caller: callerOf(request), reply, path: EDITS, waits: true, fingerprint: body.fingerprint };
     await this.images.answer(call, body, () =>
-      translateImages(body.fields, this.models.of(call.caller), takeEditImages(body)),
+      translateImages(body, this.models.of(call.caller), takeEditImages(body)),
     );
   }
 }

@@ -15,13 +15,22 @@ const EXTRA: readonly string[] = ['seed', 'negative_prompt', 'strength', 'last_f
 
 /** Passes those of them that the model takes, and the ones that only this model has. */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
-  const names = Object.keys(model.parameters.properties);
-  pass(
-    names.filter((name) => EXTRA.includes(name) || name.startsWith('x_')),
-    fields,
-    translation,
-  );
+  const { properties } = model.parameters;
+  const names = Object.keys(properties).filter((name) => EXTRA.includes(name) || name.startsWith('x_'));
+  pass(names, fields, translation);
+  if (!fields.isForm) return;
+  const { body } = translation;
+  for (const name of names) body[name] = typed(body[name], properties[name]?.type);
 }
+
+/** A text of a form, as the schema has it. One that is no such value stays a text, which the schema refuses. */
+function typed(value: unknown, type: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if ((type === 'integer' || type === 'number') && NUMBER.test(value)) return Number(value);
+  return type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value;
+}
+
+const NUMBER = /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/;
 
 export const passOurs = (fields: Fields, translation: Translation): void => pass(OURS, fields, translation);
 

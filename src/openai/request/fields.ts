@@ -11,7 +11,11 @@ const MAX_ECHO = 64;
 export class Fields {
   private readonly taken = new Set<string>();
 
-  constructor(private readonly given: Record<string, unknown>) {}
+  /** @param isForm every value came as text, but for those whose type was known */
+  constructor(
+    private readonly given: Record<string, unknown>,
+    readonly isForm = false,
+  ) {}
 
   /** undefined when left out or null */
   take(name: string): unknown {

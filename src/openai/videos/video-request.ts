@@ -23,8 +23,8 @@ export interface VideoRequest extends Translation {
  * Translates a request for a video.
  * @throws ApiError with `param` as the client wrote it
  */
-export function translateVideo({ fields: given, files }: RequestBody, readModel: ReadModel): VideoRequest {
-  const fields = new Fields(given);
+export function translateVideo({ fields: given, files, isForm }: RequestBody, readModel: ReadModel): VideoRequest {
+  const fields = new Fields(given, isForm);
   const translation: Translation = { body: {}, approximations: [], spelling: new Map() };
   const { body, spelling } = translation;
   const model = readModel(fields, 'video', translation);
