@@ -186,6 +186,7 @@ function sameSlots(slots: Slot[], { images }: ImageRoles): boolean {
 }
 
 function imageParam({ kind, input }: ProviderRequest): string {
-  if (kind === 'image') return 'reference_images';
+  if (kind === 'image') return input.mask === undefined ? 'reference_images' : 'mask';
+  if (input.last_frame_image_url !== undefined) return 'last_frame_image_url';
   return input.reference_image_url === undefined ? 'first_frame_image_url' : 'reference_image_url';
 }

@@ -1,5 +1,6 @@
 import { ProviderError, type ProviderOutput, type ProviderRequest, type Run } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
+import { withDeclaredMask } from '../wire/alpha-mask.ts';
 import { pause } from '../wire/pause.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import type { Accepted } from '../jobs/submit-once.ts';
@@ -93,8 +94,9 @@ export class ComfyRun {
 
   private async upload(): Promise<SlotValues> {
     const values: SlotValues = {};
+    const { images } = await withDeclaredMask(this.request);
     for (const { slot, of } of this.plan.roles.images) {
-      const image = of(this.request.images);
+      const image = of(images);
       if (!image) throw new Error(`The image for ${slot} was not fetched.`);
       values[slot] = await uploadImage(this.request, image, this.run.signal);
     }

@@ -194,6 +194,27 @@ describe('images', () => {
     expect(run.acts.at(-1)).toBe(stub.submits.join(','));
   });
 
+  it.each(['white', 'alpha'] as const)('uploads a mask, %s, to the workflow that takes one', async (form) => {
+    const [reference, mask] = [await anImage('red'), await anImage('white')];
+    const load = (image: string) => ({ class_type: 'LoadImage', inputs: { image } });
+    const plain = { ...aWorkflow({}), picture: load('{{image_1}}') };
+    const model = aTemplate({ workflows: [plain, { ...plain, hole: load('{{mask}}') }] });
+    const declared = { provider: 'comfyui' as const, mask: form };
+    const upstream = { ...aRequest().upstream, model, declared };
+    const input = { reference_images: ['https://a/1'], mask: 'https://a/2' };
+    await comfyui
+      .prepare(aRequest(input, { upstream, images: { references: [reference], firstFrame: null, mask } }))
+      .generate(aRun());
+    const sent = stub.uploads.get(String(graphAt(0).hole?.inputs.image))!;
+    expect((await sharp(sent).metadata()).hasAlpha).toBe(form === 'alpha');
+    if (form === 'white') expect(sent).toEqual(readFileSync(mask.path));
+    const { mask: _mask, ...unmasked } = input;
+    await comfyui
+      .prepare(aRequest(unmasked, { upstream, images: { references: [reference], firstFrame: null } }))
+      .generate(aRun());
+    expect(graphAt(1)).not.toHaveProperty('hole');
+  });
+
   it('splits n into batches of the size the template allows', async () => {
     const model = aTemplate({ workflows: [aWorkflow({ batch_size: '{{batch_size}}' })], max_batch: 4 });
     const request = aRequest({ n: 10 }, { upstream: { ...aRequest().upstream, model } });
@@ -303,6 +324,23 @@ describe('videos', () => {
   ] as const)('%s with %j finds its way among workflows for %j', (model, input, names, approximations) => {
     const template = { workflows: names.map((name) => workflows[name]), frames_per_second: 24 };
     expect(comfyui.prepare(aVideo(input as object, template, { model })).approximations).toEqual(approximations);
+  });
+
+  it('passes the last frame to the workflow that ends with one', async () => {
+    const images = { firstFrame: await anImage('red'), lastFrame: await anImage('blue'), references: [] };
+    const template = {
+      workflows: [workflows.frame, aFilm({ image: '{{first_frame}}', other: '{{last_frame}}' })],
+      frames_per_second: 24,
+    };
+    const ends = { ...first, last_frame_image_url: 'https://a/2' };
+    await comfyui.prepare(aVideo(ends, template, { images })).generate(aRun());
+    const { image, other } = graphAt(0).latent?.inputs ?? {};
+    expect(stub.uploads.get(String(image))).toEqual(readFileSync(images.firstFrame.path));
+    expect(stub.uploads.get(String(other))).toEqual(readFileSync(images.lastFrame.path));
+    const without = { workflows: [workflows.frame], frames_per_second: 24 };
+    expect(() => comfyui.prepare(aVideo(ends, without, { images }))).toThrow(
+      expect.objectContaining({ param: 'last_frame_image_url' }),
+    );
   });
 
   it('passes first frame and reference to a workflow that takes both, otherwise both as references', async () => {

@@ -20,6 +20,8 @@ export class ComfyuiProvider implements Provider {
     'duration',
     'reference_mode',
     'first_frame_image_url',
+    'last_frame_image_url',
+    'mask',
     'reference_image_url',
     'size',
     'seed',

@@ -13,6 +13,8 @@ const reference = (k: number): ImageRoles['images'][number] => ({
   slot: `image_${k}`,
   of: ({ references }) => references[k - 1],
 });
+const lastFrame: ImageRoles['images'][number] = { slot: 'last_frame', of: (images) => images.lastFrame };
+const mask: ImageRoles['images'][number] = { slot: 'mask', of: (images) => images.mask };
 const firstFrame: ImageRoles['images'][number] = { slot: 'first_frame', of: ({ firstFrame }) => firstFrame };
 
 /** The first frame, passed as a reference. */
@@ -28,10 +30,15 @@ export function imageRoles(request: ProviderRequest): ImageRoles[] {
   const { kind, input } = request;
   if (kind === 'image') {
     const count = input.reference_images?.length ?? 0;
-    return [{ images: Array.from({ length: count }, (_, i) => reference(i + 1)), approximations: [] }];
+    const references = Array.from({ length: count }, (_, i) => reference(i + 1));
+    return [{ images: input.mask === undefined ? references : [...references, mask], approximations: [] }];
   }
   const mode = input.reference_mode ?? 'omni';
   const hasFirst = input.first_frame_image_url !== undefined;
+  if (input.last_frame_image_url !== undefined) {
+    const others = input.reference_image_url === undefined ? [] : [reference(1)];
+    return [{ images: [...others, firstFrame, lastFrame], approximations: [] }];
+  }
   if (input.reference_image_url !== undefined)
     return hasFirst ? both() : [{ images: [reference(1)], approximations: [] }];
   if (!hasFirst) return [{ images: [], approximations: [] }];

@@ -3,7 +3,7 @@ import type { Workflow } from './workflow.ts';
 /** The most reference images that any model accepts. */
 const MAX_IMAGES = 16;
 
-type ImageSlot = `image_${number}` | 'first_frame';
+type ImageSlot = `image_${number}` | 'first_frame' | 'last_frame' | 'mask';
 export type Slot =
   | 'prompt'
   | 'width'
@@ -26,6 +26,8 @@ export type SlotValues = Partial<Record<string, string | number | boolean>>;
 const IMAGE_SLOTS: readonly Slot[] = [
   ...Array.from({ length: MAX_IMAGES }, (_, i) => `image_${i + 1}` as const),
   'first_frame',
+  'last_frame',
+  'mask',
 ];
 
 const SLOTS: ReadonlySet<string> = new Set<Slot>([

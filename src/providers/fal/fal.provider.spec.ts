@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { FalStub, type FalEnding } from '../../../test/support/stubs/fal.stub.ts';
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import { failureOf, inputImage, type RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
@@ -62,6 +63,20 @@ describe('images', () => {
       num_images: 3,
       output_format: 'png',
     });
+  });
+
+  it.each(['white', 'alpha'] as const)('are asked for with a mask as the declaration wants it: %s', async (form) => {
+    const mask = await inputImage(8, 8);
+    const declared = { provider: 'fal' as const, mask: form, send: { prompt: '{{prompt}}', hole: '{{mask}}' } };
+    const request = requestFor(picture, {
+      upstream: { model: 'fal-ai/flux/inpaint', declared },
+      images: { references: [], firstFrame: null, mask },
+    });
+    await failureOf(fal.prepare(request).generate(run)); // the stub has no such endpoint
+    const sent = String(stub.requests[0]!.fields.hole);
+    expect((await sharp(Buffer.from(sent.slice(sent.indexOf(',') + 1), 'base64')).metadata()).hasAlpha).toBe(
+      form === 'alpha',
+    );
   });
 
   it('are made in the requested quality by gpt-image-2; the nano-bananas have none', async () => {

@@ -2,7 +2,7 @@ import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
-import { alphaMask } from '../wire/alpha-mask.ts';
+import { alphaMask, withDeclaredMask } from '../wire/alpha-mask.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -42,10 +42,14 @@ export const falProvider = jobAdapter({
   pollMs: { image: 2_000, video: 5_000 },
   typicalMs: { image: 30_000, video: 180_000 },
   plan: falPlan,
-  prepareBody: async ({ images: { mask } }, plan) => ({
-    ...plan,
-    mask: plan.takesMask && mask ? `data:image/png;base64,${(await alphaMask(mask)).toString('base64')}` : null,
-  }),
+  prepareBody: async (request, plan) => {
+    const { mask } = request.images;
+    if (plan.takesMask && mask) {
+      return { ...plan, mask: `data:image/png;base64,${(await alphaMask(mask)).toString('base64')}` };
+    }
+    const masked = await withDeclaredMask(request);
+    return { ...(masked === request ? plan : falPlan(masked)), mask: null };
+  },
   create: (request, { endpoint, input, mask }, index) =>
     acceptedJob({
       provider: 'fal',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import sharp from 'sharp';
 import { paint } from '../../../test/support/stubs/media.ts';
@@ -280,6 +280,21 @@ it('refuses before anything is bought what a later call cannot hold or has no wo
   expect(() => httpJobs.prepare(requestFor(bound({ poll }), { input: { prompt: '..' } }))).toThrow(refused);
   const other = requestFor(bound({ submit, cancel }), { input: { aspect_ratio: '1:1' } });
   expect(() => httpJobs.prepare(other)).toThrow(refused);
+});
+
+it.each([
+  ['white', 0],
+  ['alpha', 255],
+] as const)('sends a mask as the binding wants it: %s', async (form, value) => {
+  const mask = await inputImage(8, 8);
+  const black = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#000' } })
+    .png()
+    .toBuffer();
+  writeFileSync(mask.path, black);
+  const submit = { path: '/jobs', form: { text: '{{prompt}}', image: '{{mask:file}}' }, id: '$.job.id' };
+  await made(httpJobs, { ...bound({ submit, mask: form }), images: { references: [], firstFrame: null, mask } });
+  const { data, info } = await sharp(stub.requests[0]!.files[0]!.bytes).raw().toBuffer({ resolveWithObject: true });
+  expect([info.channels, data[info.channels - 1]]).toEqual([form === 'alpha' ? 4 : 3, value]);
 });
 
 it('sends an image as a file of a form', async () => {

@@ -17,6 +17,7 @@ import { withClockProgress } from '../jobs/clock-progress.ts';
 import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/job-adapter.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { hasSlot, type SlotValue } from '../templates/template.ts';
+import { withDeclaredMask } from '../wire/alpha-mask.ts';
 import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
@@ -57,7 +58,8 @@ function planOf(request: ProviderRequest): HttpPlan {
 const timeoutMs = (request: ProviderRequest, byDefaultS: number): number =>
   (declaredOf(request).timeout_s ?? byDefaultS) * 1000;
 
-async function submitCalls(request: ProviderRequest, { parts }: HttpPlan): Promise<FilledCall[]> {
+async function submitCalls(given: ProviderRequest, { parts }: HttpPlan): Promise<FilledCall[]> {
+  const request = await withDeclaredMask(given);
   const submit: DeclaredCall = { method: 'POST', ...declaredOf(request).submit! };
   return Promise.all(
     parts.map((part) => {

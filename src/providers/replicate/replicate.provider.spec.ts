@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { JobContext, until } from '../../../test/support/stubs/job-context.ts';
 import {
   failureOf,
@@ -52,6 +53,20 @@ describe('gpt-image-2', () => {
     expect(await probe(shot!)).toMatchObject({ type: 'image', contentType: 'image/png' });
     const [reel] = await replicate.prepare(film).generate(ground.freshRun());
     expect(await probe(reel!)).toMatchObject({ type: 'video', duration: 5 });
+  });
+
+  it.each(['white', 'alpha'] as const)('is asked for with a mask as the declaration wants it: %s', async (form) => {
+    const mask = await inputImage(8, 8);
+    const declared = { provider: 'replicate' as const, mask: form, send: { prompt: '{{prompt}}', hole: '{{mask}}' } };
+    const request = requestFor(picture, {
+      upstream: { model: 'acme/inpaint', declared },
+      images: { references: [], firstFrame: null, mask },
+    });
+    await failureOf(replicate.prepare(request).generate(run)); // the stub has no such model
+    const sent = String((stub.requests[0]!.fields.input as { hole: string }).hole);
+    expect((await sharp(Buffer.from(sent.slice(sent.indexOf(',') + 1), 'base64')).metadata()).hasAlpha).toBe(
+      form === 'alpha',
+    );
   });
 
   it('makes all images in one prediction', async () => {

@@ -1,6 +1,7 @@
 import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
+import { withDeclaredMask } from '../wire/alpha-mask.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -35,7 +36,11 @@ export const replicateProvider = jobAdapter({
   pollMs: REPLICATE_POLL_MS,
   typicalMs: { image: 30_000, video: 180_000 },
   plan: replicatePlan,
-  prepareBody: async (request, { images, input }, signal) => input(await uploadInputs(request, images, signal)),
+  prepareBody: async (request, plan, signal) => {
+    const masked = await withDeclaredMask(request);
+    const { images, input } = masked === request ? plan : replicatePlan(masked);
+    return input(await uploadInputs(request, images, signal));
+  },
   create: (request, input) =>
     acceptedJob({
       provider: 'replicate',

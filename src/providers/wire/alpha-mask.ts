@@ -1,5 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
-import type { InputImage } from '../contract/provider.ts';
+import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
+
+/** OpenAI takes less. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The mask as OpenAI reads it: black, and transparent where the image changes. PNG. */
 export async function alphaMask({ path }: InputImage): Promise<Buffer> {
@@ -7,7 +11,22 @@ export async function alphaMask({ path }: InputImage): Promise<Buffer> {
   const { data, info } = await sharp(path).extractChannel(0).raw().toBuffer({ resolveWithObject: true });
   const rgba = Buffer.alloc(data.length * 4);
   for (let at = 0; at < data.length; at += 1) rgba[at * 4 + 3] = 255 - data[at]!;
-  return sharp(rgba, { raw: { width: info.width, height: info.height, channels: 4 } })
+  const png = await sharp(rgba, { raw: { width: info.width, height: info.height, channels: 4 } })
     .png()
     .toBuffer();
+  if (png.length < MAX_BYTES) return png;
+  throw new ProviderError('reference_image_invalid', {
+    param: 'mask',
+    message: 'The mask is too detailed to be sent.',
+  });
+}
+
+/** The request with its mask as the declaration of the binding wants it, in a file beside the one that it was made of. */
+export async function withDeclaredMask(request: ProviderRequest): Promise<ProviderRequest> {
+  const { images, upstream } = request;
+  if (!images.mask || upstream.declared?.mask !== 'alpha') return request;
+  const png = await alphaMask(images.mask);
+  const path = `${images.mask.path}.alpha`;
+  await writeFile(path, png);
+  return { ...request, images: { ...images, mask: { ...images.mask, path, size: png.length } } };
 }
