@@ -951,6 +951,110 @@ export type CreateWebhookEndpointInput = {
     description?: string;
 };
 
+export type DeclaredModelRequest = {
+    /**
+     * A model that the operator has declared. GET /v1/models/{id} has its exact parameters.
+     */
+    model: string;
+    /**
+     * What to make, in words. It must not be blank.
+     */
+    prompt: string;
+    /**
+     * What must not be seen, in words.
+     */
+    negative_prompt?: string;
+    /**
+     * Images to follow or to edit: up to 50 still JPEG, PNG or WebP files.
+     */
+    reference_images?: Array<string>;
+    /**
+     * Which part of the first of reference_images to change: where it is transparent, or white if it has no transparency.
+     */
+    mask?: string;
+    /**
+     * How far to go from the first of reference_images: 0 keeps it, 1 ignores it.
+     */
+    strength?: number;
+    /**
+     * http(s) URL of a still JPEG, PNG or WebP image for the video to start from.
+     */
+    first_frame_image_url?: string;
+    /**
+     * http(s) URL of a still JPEG, PNG or WebP image for the video to end with.
+     */
+    last_frame_image_url?: string;
+    /**
+     * http(s) URL of a still JPEG, PNG or WebP image to follow.
+     */
+    reference_image_url?: string;
+    /**
+     * How the image guides the video.
+     */
+    reference_mode?: 'omni' | 'first_frame' | 'first_last' | 'multi_frame';
+    /**
+     * The pixels: WIDTHxHEIGHT.
+     */
+    size?: string;
+    /**
+     * Width to height.
+     */
+    aspect_ratio?: string;
+    /**
+     * Size class of the undefined.
+     */
+    resolution?: string;
+    /**
+     * How many images to make.
+     */
+    n?: number;
+    /**
+     * How much work the model puts into an image. "auto" leaves the choice to the model.
+     */
+    quality?: 'auto' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+    /**
+     * Whether what is behind the subject is transparent.
+     */
+    background?: 'auto' | 'opaque' | 'transparent';
+    /**
+     * The same seed with the same parameters makes much the same; random when left out.
+     */
+    seed?: number;
+    /**
+     * Length of the video in seconds.
+     */
+    duration?: number;
+    /**
+     * Whether the video has sound.
+     */
+    generate_audio?: boolean;
+    /**
+     * File format of the images. When left out, the file is as the provider made it.
+     */
+    output_format?: 'png' | 'jpeg' | 'webp';
+    /**
+     * Quality of the encoder in percent; only with output_format "jpeg" or "webp".
+     */
+    output_compression?: number;
+    /**
+     * Up to 16 key-value pairs of text, stored with the task and returned unchanged.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+    /**
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     */
+    priority?: 'normal' | 'low';
+    /**
+     * Id of your task that this one is made from.
+     */
+    parent_task_id?: string;
+    [key: string]: string | number | boolean | string | string | string | Array<string> | string | number | 'omni' | 'first_frame' | 'first_last' | 'multi_frame' | string | number | 'auto' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto' | 'opaque' | 'transparent' | number | number | boolean | 'png' | 'jpeg' | 'webp' | number | {
+        [key: string]: string;
+    } | 'normal' | 'low' | undefined;
+};
+
 export type DeletedFile = {
     /**
      * identifier of the file
@@ -1354,17 +1458,7 @@ export type FileUpload = {
     expires_at: number;
 };
 
-export type GenerationRequest = ({
-    model: 'gpt-image-2';
-} & GptImage2Request) | ({
-    model: 'nano-banana-2';
-} & NanoBanana2Request) | ({
-    model: 'nano-banana-pro';
-} & NanoBananaProRequest) | ({
-    model: 'sora-2';
-} & Sora2Request) | ({
-    model: 'seedance-2';
-} & Seedance2Request);
+export type GenerationRequest = GptImage2Request | NanoBanana2Request | NanoBananaProRequest | Sora2Request | Seedance2Request | DeclaredModelRequest;
 
 export type GptImage2Request = unknown & {
     /**

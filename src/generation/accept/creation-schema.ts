@@ -1,20 +1,48 @@
 import { catalog } from '../../models/catalog.ts';
+import { OWN_NAME, widestSchemas } from '../../models/declaration/vocabulary.ts';
+import { imageFormat } from '../../models/definition/fields.ts';
 import type { Model } from '../../models/definition/model.ts';
-import { COMPONENT, refTo } from '../../platform/schema/component.ts';
+import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
+import { COMPONENT } from '../../platform/schema/component.ts';
 
 /** `gpt-image-2` is `GptImage2Request`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
-/** A creation in OpenAPI: one schema a model, which the field `model` tells apart. */
+/** Some generators name types after titles. */
+const untitled = ({ $schema: _, title: _title, ...schema }: ParametersSchema) => schema;
+
+/** The words that models of all operators share, and the parameters that only one has. `GET /v1/models/{id}` has the exact schema. */
+function declaredModelRequest(): object {
+  const { properties, ...schema } = untitled(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
+  return {
+    [COMPONENT]: 'DeclaredModelRequest',
+    ...schema,
+    properties: {
+      ...properties,
+      seed: { ...properties.seed, format: 'int64' }, // up to 2^32
+      model: {
+        type: 'string',
+        description: 'A model that the operator has declared. GET /v1/models/{id} has its exact parameters.',
+        not: { enum: catalog.shipped.map(({ id }) => id) },
+      },
+    },
+    propertyNames: { anyOf: [{ enum: Object.keys(properties) }, { pattern: OWN_NAME }] },
+    additionalProperties: {
+      type: ['string', 'number', 'boolean'],
+      description: 'A parameter that only this model has; its name begins with x_.',
+    },
+  };
+}
+
+/**
+ * A creation in OpenAPI: one schema a model that comes with the service, and one for all others. They differ by the field `model`.
+ * It is no discriminator, which would need a name for every model.
+ */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',
-  oneOf: catalog.shipped.map((model) => {
-    const { $schema: _, title: _title, ...schema } = model.parameters; // some generators name types after titles
-    return { [COMPONENT]: nameOf(model), ...schema };
-  }),
-  discriminator: {
-    propertyName: 'model',
-    mapping: Object.fromEntries(catalog.shipped.map((model) => [model.id, refTo(nameOf(model)).$ref])),
-  },
+  oneOf: [
+    ...catalog.shipped.map((model) => ({ [COMPONENT]: nameOf(model), ...untitled(model.parameters) })),
+    declaredModelRequest(),
+  ],
 } as object;

@@ -180,6 +180,20 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
   },
 };
 
+const ANY_MODEL = { sizes: {} } as Declaration;
+const WIDEST = { maxLength: 32_000, maxItems: 50 };
+
+/** The words with the widest bounds that a declaration may set. Only a model says its sizes and defaults. */
+export function widestSchemas(): Record<string, ParameterSchema> {
+  return Object.fromEntries(
+    Object.entries(VOCABULARY).map(([name, { schema, range }]) => {
+      const given = { ...WIDEST, ...(range && { minimum: range[0], maximum: range[1] }) };
+      const { enum: values = [], default: _, ...rest } = schema(given, ANY_MODEL);
+      return [name, { ...rest, ...(values.length > 0 && { enum: values }) }];
+    }),
+  );
+}
+
 /** Words of the vocabulary that no provider serves yet. */
 export const LATER = new Set(['reference_videos', 'reference_audios', 'source_video', 'source_mode', 'fps']);
 
@@ -197,6 +211,8 @@ const firstOf = (values: readonly Scalar[], usual: Scalar): Scalar | undefined =
 
 /** A parameter that only this model has. */
 export const isOwn = (name: string): boolean => name.startsWith('x_');
+
+export const OWN_NAME = '^x_[a-z0-9_]{1,40}$';
 
 /** @param given with the fields that own parameters need */
 export function ownSchema(given: DeclaredParameter): ParameterSchema {

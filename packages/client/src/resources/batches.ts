@@ -103,4 +103,4 @@ export class Batches {
   }
 }
 
-const toItem = (item: BatchItem): BatchRequestInput => ('body' in item ? item : { body: item });
+const toItem = (item: BatchItem): BatchRequestInput => ('model' in item ? { body: item } : item);
