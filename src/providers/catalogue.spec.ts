@@ -123,7 +123,7 @@ describe.each(catalog.models.map((model) => [model.id, model] as const))('the mo
 });
 
 it('does without a declared binding whose wire no adapter speaks', () => {
-  const bindings = [{ provider: 'openai', dialect: 'sglang', model: 'x' }, { provider: 'sandbox' }];
+  const bindings = [{ provider: 'openai', dialect: 'localai', model: 'x' }, { provider: 'sandbox' }];
   const served = defaultBindings({ id: 'm', kind: 'video', bindings, choose: 'in_order' }, loadConfig({}));
   expect(served.map(({ provider }) => provider)).toEqual(['sandbox']);
 });

@@ -102,7 +102,7 @@ const isServed = ({ dialect = 'openai' }: DeclaredBinding, kind: MediaKind): boo
 
 const SPOKEN: Readonly<Record<MediaKind, ReadonlySet<string>>> = {
   image: new Set([...PICTURE_DIALECTS, 'sd-server']),
-  video: new Set(['openai', 'litellm', 'vllm-omni']),
+  video: new Set(['openai', 'litellm', 'vllm-omni', 'sglang']),
 };
 
 function isConfigured({ provider, credential }: DeclaredBinding, { credentials, secretOf }: Configured): boolean {

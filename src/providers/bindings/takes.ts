@@ -27,7 +27,7 @@ const DIALECTS: Readonly<Record<string, Takes>> = {
     image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'],
     video: [...FILM, 'seed', 'negative_prompt', 'generate_audio'],
   },
-  sglang: { image: [...PICTURE, 'seed', 'negative_prompt'] },
+  sglang: { image: [...PICTURE, 'seed', 'negative_prompt'], video: [...FILM, 'seed', 'negative_prompt'] },
   'sd-server': { image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'] },
   localai: { image: [...PICTURE, 'seed', 'negative_prompt'] },
   xinference: { image: [...PICTURE, 'mask', 'seed', 'negative_prompt'] },

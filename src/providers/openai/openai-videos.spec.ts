@@ -7,6 +7,7 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
+import { SglangStub } from '../../../test/support/stubs/sglang.stub.ts';
 import { probe } from '../../generation/images/probe.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
 import { OpenaiProvider } from './openai.provider.ts';
@@ -326,6 +327,49 @@ describe('the download', () => {
     stub.plan(CONTENT, gone, gone, gone, gone);
     const failure = await failureOf(provider.prepare(aWave).generate(run));
     expect(failure).toMatchObject({ code: 'internal_error', billing: 'charged' });
+  });
+});
+
+describe('SGLang', () => {
+  let sglang: SglangStub;
+  beforeEach(async () => {
+    sglang = await new SglangStub().start();
+    const declared = { provider: 'openai' as const, dialect: 'sglang', model: 'wan' };
+    const upstream = { model: 'wan', baseUrl: sglang.baseUrl, apiKey: sglang.key, declared };
+    aWave = requestFor(aWave, { input: { size: '64x64', duration: 2, seed: 7, negative_prompt: 'blur' }, upstream });
+  });
+  afterEach(() => sglang.stop());
+
+  it('gets JSON without an image, with seconds as a number', async () => {
+    const [film] = await provider.prepare(aWave).generate(run);
+    expect(await probe(film)).toMatchObject({ type: 'video', width: 64, height: 64, duration: 2 });
+    const basic = { model: 'wan', prompt: 'a wave', size: '64x64' };
+    expect(sglang.requests[0]?.fields).toEqual({ ...basic, seconds: 2, seed: 7, negative_prompt: 'blur' });
+    expect(run.sentSeeds).toEqual([7]);
+  });
+
+  it('gets a form with an image', async () => {
+    const firstFrame = await inputImage(64, 64);
+    const request = requestFor(aWave, {
+      input: { reference_mode: 'first_frame' },
+      images: { references: [], firstFrame },
+    });
+    expect(await provider.prepare(request).generate(run)).toHaveLength(1);
+    expect(sglang.requests[0]?.files.map(({ field }) => field)).toEqual(['input_reference']);
+    expect(sglang.requests[0]?.fields).toMatchObject({ seconds: '2', seed: '7' });
+  });
+
+  it('makes no sound, and says of a failed job only a message', async () => {
+    expect(() => provider.prepare(requestFor(aWave, { input: { generate_audio: true } }))).toThrow(
+      expect.objectContaining({ param: 'generate_audio' }),
+    );
+    sglang.jobError = 'out of memory';
+    expect(await failureOf(provider.prepare(aWave).generate(run))).toMatchObject({ code: 'internal_error' });
+  });
+
+  it('never confirms a cancel: it only forgets the job', async () => {
+    await provider.prepare(aWave).generate(run);
+    expect(await provider.cancel(aWave, 'video_1', new AbortController().signal)).toBeUndefined();
   });
 });
 

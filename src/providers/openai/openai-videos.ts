@@ -77,21 +77,29 @@ function planJob(request: ProviderRequest) {
   };
 }
 
-/** What vLLM-Omni takes besides. @throws UnsupportedRequest */
+const BESIDES = ['seed', 'negative_prompt', 'generate_audio'] as const;
+const TAKES_BESIDES: Readonly<Record<string, readonly string[]>> = {
+  'vllm-omni': BESIDES,
+  sglang: ['seed', 'negative_prompt'],
+};
+
+/** What other servers than OpenAI's take besides. @throws UnsupportedRequest */
 function filmFields(request: ProviderRequest): Record<string, unknown> {
   const { input, upstream } = request;
   const { negative_prompt: negative, generate_audio: sound } = input;
-  if (upstream.declared?.dialect === 'vllm-omni') {
-    return {
-      seed: seedAt(request, 0),
-      ...(negative && { negative_prompt: negative }),
-      ...(sound !== undefined && { generate_sound: sound }),
-    };
-  }
-  const other = (['seed', 'negative_prompt', 'generate_audio'] as const).find((name) => input[name] !== undefined);
+  const takes = TAKES_BESIDES[upstream.declared?.dialect ?? 'openai'] ?? [];
+  const other = BESIDES.find((name) => input[name] !== undefined && !takes.includes(name));
   if (other !== undefined) throw new UnsupportedRequest(other, `The server does not take ${other} for films.`);
-  return {};
+  return {
+    ...(takes.includes('seed') && { seed: seedAt(request, 0) }),
+    ...(negative && { negative_prompt: negative }),
+    ...(sound !== undefined && { generate_sound: sound }),
+  };
 }
+
+/** It refuses a form without an image in some versions, and reads seconds as a number (SGLang `video_api.py`). */
+const wantsJson = (upstream: Upstream, body: VideoCreateParams): boolean =>
+  upstream.declared?.dialect === 'sglang' && body.input_reference === undefined;
 
 async function createBody(
   { upstream, input }: ProviderRequest,
@@ -109,8 +117,11 @@ async function createBody(
 
 async function create(upstream: Upstream, body: VideoCreateParams): Promise<Accepted> {
   const watched = new WatchedCall({ timeoutMs: SUBMIT_TIMEOUT_MS, maxAnswerBytes: MAX_ANSWER_BYTES });
-  const { videos } = await openaiClient(upstream, watched);
-  const video: unknown = await videos.create(body).catch((error: unknown) => {
+  const client = await openaiClient(upstream, watched);
+  const sent: Promise<unknown> = wantsJson(upstream, body)
+    ? client.post('/videos', { body: { ...body, seconds: Number(body.seconds) } })
+    : client.videos.create(body);
+  const video = await sent.catch((error: unknown) => {
     throw openaiFailure(error, watched, upstream);
   });
   const { id } = parseReply(videoJob, video);
