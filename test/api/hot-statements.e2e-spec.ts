@@ -71,6 +71,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.record_submit_intents': ['tasks_live_pkey'],
   'tasks.record_limited_intent': ['tasks_live_pkey', 'tasks_live_leased'],
   'tasks.is_provider_full': ['tasks_live_leased'],
+  'tasks.count_at_addresses': ['tasks_live_leased'],
   'tasks.renew_leases': ['tasks_live_pkey'],
   'tasks.hold': ['tasks_live_pkey', 'key_load_pkey'],
   'tasks.end': ['tasks_live_pkey', 'usage_ledger_pkey'],
@@ -331,6 +332,7 @@ describe('the statements of the hot path', () => {
     await service.app.get(PurgeEvents).run();
     await service.app.get(ReplayEvents).step();
     await service.app.get(RecordSubmit).isFull({ id: 'none', attempt: 1 }, { ...place, concurrency: 1 });
+    await service.app.get(RecordSubmit).tasksAt('ink', 'openai', ['']); // only models at several addresses count
     for (const { body } of [film, hang]) await service.api.cancel(body.task_id);
   });
   afterAll(async () => {

@@ -121,7 +121,11 @@ export class ServeGeneration {
 
   private async tryInTurn<Kept>(bindings: ReadyBinding[], work: Work<Kept>): Promise<Served<Kept>> {
     const failures: Skipped[] = [];
-    const open = this.load.inOrder(bindings.filter((binding) => !this.isPaused(binding)));
+    const { task, lease } = work;
+    const open = await this.load.inOrder(
+      bindings.filter((binding) => !this.isPaused(binding)),
+      (provider, urls) => whileDatabaseDown(lease, () => this.queue.tasksAt(task.model, provider, urls)),
+    );
     for (const binding of open) {
       try {
         return await this.load.at(binding.endpoint, () => this.runOn(binding, work));

@@ -135,6 +135,11 @@ export class TaskQueue {
     return this.submits.isFull(lease, place);
   }
 
+  /** How many tasks of a model are at each of these addresses of a provider, of all processes. */
+  tasksAt(model: string, provider: string, urls: string[]): Promise<Map<string, number>> {
+    return this.submits.tasksAt(model, provider, urls);
+  }
+
   /** Records the upstream's job id, before the first poll. @returns whether the lease still holds */
   submitAccepted(lease: NotedLease, upstreamId: string, requestId: string | null = null): Promise<boolean> {
     const write = (moments: string | null) => this.submits.accepted(lease, upstreamId, requestId, moments);

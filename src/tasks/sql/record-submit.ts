@@ -32,6 +32,15 @@ const FULL: Statement = {
     select count(*)::int as tasks from tasks_live where ${atPlace('$2', '$3', '$4')} and id <> $1`,
 };
 
+/** The tasks of a model at each address of a provider that has some. */
+const AT_ADDRESSES: Statement = {
+  name: 'tasks.count_at_addresses',
+  text: `
+    select provider_url as url, count(*)::int as tasks from tasks_live
+    where lease_until is not null and submitted_at is not null and model = $1 and provider = $2 and provider_url = any($3)
+    group by provider_url`,
+};
+
 const RECORDED = `
   provider = w.provider, credential = w.credential, provider_url = w.url, provider_model = w.model, submitted_at = now(),
   upstream_id = null, upstream_request_id = null, approximations = w.approximations, price = w.price,
@@ -179,6 +188,12 @@ export class RecordSubmit {
     if (concurrency === null) return false;
     const [busy] = await this.sql.run<{ tasks: number }>(FULL, [id, provider, credential, url]);
     return (busy?.tasks ?? 0) >= concurrency;
+  }
+
+  /** Also those of other processes, between claims too. @returns only addresses that have some */
+  async tasksAt(model: string, provider: string, urls: string[]): Promise<Map<string, number>> {
+    const rows = await this.sql.run<{ url: string; tasks: number }>(AT_ADDRESSES, [model, provider, urls]);
+    return new Map(rows.map(({ url, tasks }) => [url, tasks]));
   }
 
   /** @returns whether the lease still holds; if not, the caller must stop */
