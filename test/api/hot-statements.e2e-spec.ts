@@ -583,14 +583,9 @@ function mappedTable({ driver }: DataSource, { columns, primaryColumns }: Entity
 
 async function migratedTables(dataSource: DataSource): Promise<Map<string, Table>> {
   const columns: { table: string; column: string; type: string; nullable: boolean }[] = await dataSource.query(`
-    select t.table_name as "table", c.column_name as "column", c.is_nullable = 'YES' as nullable,
-           case c.data_type when 'ARRAY' then e.data_type || '[]' else c.data_type end as type
-    from information_schema.tables t
-    join information_schema.columns c using (table_schema, table_name)
-    left join information_schema.element_types e
-           on e.object_schema = c.table_schema and e.object_name = c.table_name and e.object_type = 'TABLE'
-          and e.collection_type_identifier = c.dtd_identifier
-    where t.table_schema = 'public' and t.table_type = 'BASE TABLE'`);
+    select c.relname as "table", a.attname as "column", not a.attnotnull as nullable, format_type(a.atttypid, null) as type
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`);
   const keys: { table: string; column: string }[] = await dataSource.query(`
     select k.table_name as "table", k.column_name as "column"
     from information_schema.table_constraints c
