@@ -1563,7 +1563,7 @@ export type KeyQueue = {
      */
     reads_per_minute: number | null;
     /**
-     * its share of the starts; null for a deleted key
+     * its weight: how much time of the workers its tasks get beside those of other keys; null for a deleted key
      */
     weight: number | null;
     /**

@@ -24,7 +24,7 @@ const LIMITS: Record<keyof CallerLimits, LimitOption> = {
   weight: [
     '--weight <n>',
     wholeNumber,
-    'share of the starts while others wait too, 1 to 100 (default: 10)',
+    'share of the time of workers while other keys wait too, 1 to 100 (default: 10)',
     '1 to 100',
   ],
   taskRetentionDays: [

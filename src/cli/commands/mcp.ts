@@ -19,7 +19,7 @@ export function mcpCommand(): Command {
     .option('--out <folder>', 'save every output there and link it as a file')
     .option(
       '--images <folder>',
-      'where an agent may name images of this machine; repeatable. Default: the working folder, unless it is / or the home folder. That of --out counts too',
+      'an agent may name images below this folder, and below that of --out; may be given several times. Default: the working folder, unless it is / or the home folder',
       collect,
     )
     .addOption(urlOption())

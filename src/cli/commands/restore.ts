@@ -3,7 +3,7 @@ import { Command } from 'commander';
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('Fill an empty database and its storage from a backup of this version or an earlier one.')
-    .argument('<dir>', 'what `darkroom backup` made')
+    .argument('<dir>', 'the folder that `darkroom backup` made')
     .option('--json', 'print the manifest as JSON')
     .addHelpText('after', '\nExample: DATA_DIR=/srv/darkroom darkroom restore /backups/2026-11-23')
     .action(async (folder: string, options) => (await import('../backup/run.ts')).restore(folder, options));

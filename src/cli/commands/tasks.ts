@@ -59,7 +59,7 @@ export function tasksCommand(): Command {
 
   const retry = tasks
     .command('retry')
-    .description('Make a final task again, wait for it and save its files.')
+    .description('Repeat a final task, wait for it and save its files.')
     .argument('<id>', 'task_…')
     .option('--prompt <text>', 'another prompt')
     .action(async (id: string, options: WaitOptions & { prompt?: string }) => {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { UsageQuery } from '@darkroom/client';
 import type { UsagePage } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
@@ -24,9 +24,11 @@ const MICROS = 1_000_000;
 export function usageCommand(): Command {
   const command = new Command('usage')
     .description('Show what tasks used and cost, over time.')
-    .option('--start <when>', 'a date, or 30d or 12h ago', past, past('30d'))
+    .addOption(
+      new Option('--start <when>', 'a date, or 30d or 12h ago').argParser(past).default(past('30d'), '30d ago'),
+    )
     .option('--end <when>', 'a date (default: now)', moment)
-    .option('--by <width>', '1h, 1d, 1M or all', '1d')
+    .option('--by <width>', 'length of a bucket: 1h, 1d, 1M (a month) or all', '1d')
     .option('--timezone <zone>', 'where days and months begin, such as Europe/Berlin (default: UTC)')
     .option('--group <fields>', 'any of model,kind,provider,resolution,source,batch_id,api_key_id,metadata.<key>')
     .option('--key-id <id>', 'another API key, key_…, or all; needs the scope keys:manage')

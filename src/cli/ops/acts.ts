@@ -24,7 +24,7 @@ interface ReplayOptions extends Connection {
 
 /** What an operator does. An act that adds something is sent once; the others may be repeated. */
 export function addActs(ops: Command): void {
-  addProcessAct(ops, 'drain', 'Let a process claim no more tasks. It may stop when it is drained.');
+  addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');
   addProcessAct(ops, 'resume', 'Let a drained process claim tasks again.');
 
   opsAct(ops, 'cancel', 'Cancel a task.').argument('<id>', 'task_…').action(actOnTask('cancel'));

@@ -82,7 +82,7 @@ interface ListCommand {
 const LISTS: ListCommand[] = [
   { name: 'processes', description: 'List the processes and how they are doing.', fields: PROCESS_FIELDS },
   { name: 'providers', description: 'List the places of the providers.', fields: PLACE_FIELDS },
-  { name: 'keys', description: 'List the API keys with most unfinished tasks.', fields: KEY_FIELDS },
+  { name: 'keys', description: 'List the API keys with the most unfinished tasks.', fields: KEY_FIELDS },
   { name: 'pauses', description: 'List the pauses in force.', fields: PAUSE_FIELDS },
   { name: 'replays', description: 'List the webhook replays.', fields: REPLAY_FIELDS, path: '/webhooks/replays' },
 ];

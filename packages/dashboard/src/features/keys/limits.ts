@@ -52,7 +52,7 @@ export const LIMITS: readonly Limit[] = [
     name: 'weight',
     label: 'Weight',
     field: 'weight',
-    hint: '1 to 100: share of the starts while others wait',
+    hint: '1 to 100: share of the time of workers while others wait',
     min: 1,
     max: 100,
   },
