@@ -594,6 +594,22 @@ describe('the command line', () => {
     expect(lastPrinted()).toMatch(new RegExp(`api_key\\.revoked +${id} +command_line`));
   });
 
+  it('revokes the keys below one only if it says so', async () => {
+    const scopes = ['keys:manage', 'tasks:read'];
+    const createdBy = async (key: string): Promise<ApiKeyBody> =>
+      (await call('POST', '/v1/api_keys', { key, body: { name: 'below', scopes } })).body;
+    for (const flags of [[], ['--children']]) {
+      const maker = await create({ scopes });
+      const child = await createdBy(maker.key);
+      const grandchild = await createdBy(child.key);
+      await keysCommand().parseAsync(['revoke', maker.id, ...flags], { from: 'user' });
+      const all = [maker, child, grandchild];
+      service.app.get(Authenticator).forget(all.map(({ id }) => id));
+      const below = flags.length > 0 ? 'api_key_revoked' : 200;
+      expect(await Promise.all(all.map(({ key }) => codeOf(key)))).toEqual(['api_key_revoked', below, below]);
+    }
+  });
+
   it('validates like the API', async () => {
     await expect(createKey('x', { scopes: ['root'] })).rejects.toMatchObject({ code: 'invalid_value' });
     await expect(createKey(' ', {})).rejects.toMatchObject({ code: 'invalid_value' });
