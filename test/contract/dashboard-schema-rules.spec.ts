@@ -7,6 +7,7 @@ import {
   ratioOf,
   type ModelSchema,
   requestOf,
+  sizeBounds,
   switchModel,
   type Values,
 } from '../../packages/dashboard/src/features/create/schema-rules.ts';
@@ -45,6 +46,51 @@ describe('the form of a model', () => {
     expect(control('seedance-2', 'reference_image_url')?.disabled).toBeNull();
     expect(missing(schemaOf('seedance-2'), { ...values, prompt: 'a cat' })).toMatchObject({
       name: 'first_frame_image_url',
+    });
+  });
+});
+
+describe('what models of operators have besides', () => {
+  const schema: ModelSchema = {
+    properties: {
+      prompt: { type: 'string', maxLength: 300 },
+      negative_prompt: { type: 'string', maxLength: 2000 },
+      size: {
+        type: 'string',
+        description: 'The pixels: WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048.',
+        default: '512x768',
+      },
+      seed: { type: 'integer', minimum: 0, maximum: 99 },
+      x_steps: { type: 'integer', minimum: 4, maximum: 50, default: 20 },
+      x_look: { type: 'string', maxLength: 40 },
+    },
+    required: ['prompt'],
+  };
+
+  it('has controls of its own, and parameters of one model stand by themselves', () => {
+    const controls = controlsOf(schema, {}).map(({ name, kind, label, own }) => [name, kind, label, own]);
+    expect(controls).toEqual([
+      ['prompt', 'prompt', 'Prompt', false],
+      ['size', 'size', 'Size', false],
+      ['x_steps', 'number', 'Steps', true],
+      ['seed', 'seed', 'Seed', false],
+      ['negative_prompt', 'area', 'Negative prompt', false],
+      ['x_look', 'text', 'Look', true],
+    ]);
+  });
+
+  it('reads the bounds of a size from its words', () => {
+    expect(sizeBounds(schema.properties.size!)).toEqual({
+      step: 16,
+      min: 256,
+      max: 2048,
+      start: { width: 512, height: 768 },
+    });
+    expect(sizeBounds({ description: 'Pixels.' })).toEqual({
+      step: 1,
+      min: 16,
+      max: 9999,
+      start: { width: 1024, height: 1024 },
     });
   });
 });

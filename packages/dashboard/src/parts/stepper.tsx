@@ -13,15 +13,22 @@ interface Props {
   value: number;
   min: number;
   max: number;
+  /** Between two values; 1 when left out. */
+  step?: number;
   unit?: string | undefined;
   onChange(value: number): void;
 }
 
-export function Stepper({ label, ids, value, min, max, unit, onChange }: Props) {
-  const set = (next: number) => onChange(Math.min(max, Math.max(min, Math.round(next) || min)));
+export function Stepper({ label, ids, value, min, max, step = 1, unit, onChange }: Props) {
+  const set = (next: number) => onChange(Math.min(max, Math.max(min, Math.round(next / step) * step || min)));
   return (
     <div className={styles.stepper}>
-      <IconButton variant={undefined} label={`Less: ${label}`} disabled={value <= min} onClick={() => set(value - 1)}>
+      <IconButton
+        variant={undefined}
+        label={`Less: ${label}`}
+        disabled={value <= min}
+        onClick={() => set(value - step)}
+      >
         <Minus />
       </IconButton>
       <TextInput
@@ -29,10 +36,16 @@ export function Stepper({ label, ids, value, min, max, unit, onChange }: Props) 
         type="number"
         min={min}
         max={max}
+        step={step}
         value={value}
         onChange={(event) => set(event.target.valueAsNumber)}
       />
-      <IconButton variant={undefined} label={`More: ${label}`} disabled={value >= max} onClick={() => set(value + 1)}>
+      <IconButton
+        variant={undefined}
+        label={`More: ${label}`}
+        disabled={value >= max}
+        onClick={() => set(value + step)}
+      >
         <Plus />
       </IconButton>
       {unit && <span className={styles.unit}>{unit}</span>}

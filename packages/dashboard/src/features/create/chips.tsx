@@ -28,7 +28,7 @@ export function Chips({ models, form, targets }: Props) {
   const id = useId();
   const { model, values, fan } = form;
   const controls = controlsOf(schemaOf(model), values).filter(({ kind }) => kind !== 'prompt');
-  const shown = controls.filter((control) => !control.extra || values[control.name] !== undefined);
+  const shown = controls.filter(({ extra, own, name }) => !(extra || own) || values[name] !== undefined);
   const of = open === 'model' || open === 'several' ? open : shown.find(({ name }) => name === open);
   const others = othersOf(models, model);
   useShortcuts(open === null ? {} : { escape: () => setOpen(null) });

@@ -10,6 +10,8 @@ import { TextArea } from '../../parts/text-area.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import { JsonInput } from './json-input.tsx';
 import { ImageTray } from './image-tray.tsx';
+import { SeedInput } from './seed-input.tsx';
+import { SizeInput } from './size-input.tsx';
 import { type Control, isPairs } from './schema-rules.ts';
 
 /** Up to this many values stand side by side; more are a list to open. */
@@ -118,6 +120,29 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
           onChange={({ target }) => onChange(target.value === '' ? undefined : target.valueAsNumber)}
         />
       );
+    case 'area':
+      return (
+        <TextArea
+          {...ids}
+          name={name}
+          value={text}
+          rows={2}
+          disabled={disabled !== null}
+          onChange={(event) => onChange(event.target.value || undefined)}
+        />
+      );
+    case 'seed':
+      return (
+        <SeedInput
+          ids={ids}
+          max={schema.maximum ?? 2_147_483_647}
+          value={value}
+          disabled={disabled !== null}
+          onChange={onChange}
+        />
+      );
+    case 'size':
+      return <SizeInput ids={ids} schema={schema} value={value} onChange={onChange} />;
     case 'json':
       return <JsonInput ids={ids} name={name} value={value} disabled={disabled !== null} onChange={onChange} />;
     case 'number':

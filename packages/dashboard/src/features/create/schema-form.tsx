@@ -29,6 +29,7 @@ export function SchemaForm({
   const [open, setOpen] = useState(false);
   const controls = controlsOf(schema, values).filter(({ kind }) => !(withoutPrompt && kind === 'prompt'));
   const extra = controls.filter((control) => control.extra);
+  const own = controls.filter((control) => control.own);
   const isSet = (name: string) => values[name] !== undefined;
   const draw = (control: (typeof controls)[number]) => (
     <FormControl
@@ -44,7 +45,13 @@ export function SchemaForm({
   );
   return (
     <>
-      {controls.filter((control) => !control.extra).map(draw)}
+      {controls.filter((control) => !control.extra && !control.own).map(draw)}
+      {own.length > 0 && (
+        <fieldset className={styles.own}>
+          <legend>Own parameters</legend>
+          {own.map(draw)}
+        </fieldset>
+      )}
       {extra.length > 0 && (
         <details
           className={styles.more}

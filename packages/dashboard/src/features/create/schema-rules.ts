@@ -45,7 +45,20 @@ export type Values = Record<string, unknown>;
 export const schemaOf = (model: { parameters: unknown }): ModelSchema => model.parameters as ModelSchema;
 
 export type ControlKind =
-  'prompt' | 'text' | 'ratio' | 'choice' | 'number' | 'decimal' | 'switch' | 'image' | 'images' | 'pairs' | 'json';
+  | 'prompt'
+  | 'area'
+  | 'text'
+  | 'ratio'
+  | 'choice'
+  | 'size'
+  | 'number'
+  | 'seed'
+  | 'decimal'
+  | 'switch'
+  | 'image'
+  | 'images'
+  | 'pairs'
+  | 'json';
 
 export interface Control {
   name: string;
@@ -57,6 +70,8 @@ export interface Control {
   disabled: string | null;
   /** Behind "More options". */
   extra: boolean;
+  /** Only this model has it. */
+  own: boolean;
 }
 
 /** A string that may be longer than this is written in an area that grows. */
@@ -68,9 +83,12 @@ const ORDER: ControlKind[] = [
   'images',
   'ratio',
   'choice',
+  'size',
   'number',
   'decimal',
   'switch',
+  'seed',
+  'area',
   'text',
   'pairs',
   'json',
@@ -82,14 +100,16 @@ export function controlsOf(schema: ModelSchema, values: Values): Control[] {
   let isPastPairs = false;
   const controls = Object.entries(schema.properties).flatMap(([name, field]): Control[] => {
     if (field.const !== undefined) return [];
-    const kind = kindOf(field);
+    const kind = kindOf(field, name);
+    const own = name.startsWith('x_');
     const off = disabled.get(name) ?? null;
     isPastPairs ||= kind === 'pairs';
     const isPlain = field.default === undefined && !required.has(name) && kind !== 'image' && kind !== 'images';
     const needs = {
       required: required.has(name),
       disabled: off,
-      extra: isPastPairs || isPlain || (off !== null && !isImage(kind)),
+      extra: !own && (isPastPairs || isPlain || (off !== null && !isImage(kind))),
+      own,
     };
     return [{ name, label: labelOf(name), kind, schema: field, ...needs }];
   });
@@ -98,7 +118,10 @@ export function controlsOf(schema: ModelSchema, values: Values): Control[] {
 
 const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
 
-function kindOf(field: ParameterSchema): ControlKind {
+function kindOf(field: ParameterSchema, name = ''): ControlKind {
+  if (name === 'prompt') return 'prompt';
+  if (name === 'size') return 'size';
+  if (name === 'seed') return 'seed';
   if (field.enum) return looksLikeRatios(field.enum) ? 'ratio' : 'choice';
   if (field.type === 'integer') return 'number';
   if (field.type === 'number') return 'decimal';
@@ -106,7 +129,7 @@ function kindOf(field: ParameterSchema): ControlKind {
   if (field.format === 'image') return 'image';
   if (field.type === 'array' && field.items?.format === 'image') return 'images';
   if (field.type === 'object') return isTextMap(field) ? 'pairs' : 'json';
-  if (field.type === 'string') return (field.maxLength ?? 0) > LONG_TEXT ? 'prompt' : 'text';
+  if (field.type === 'string') return (field.maxLength ?? 0) > LONG_TEXT ? 'area' : 'text';
   return 'json';
 }
 
@@ -116,10 +139,10 @@ const looksLikeRatios = (values: readonly unknown[]): boolean =>
 const isTextMap = ({ additionalProperties: value }: ParameterSchema): boolean =>
   typeof value === 'object' && value.type === 'string';
 
-/** `reference_images` is shown as `Reference images`, `n` as `Images`. */
+/** `reference_images` is shown as `Reference images`, `x_steps` as `Steps`, `n` as `Images`. */
 export function labelOf(name: string): string {
   if (name === 'n') return 'Images';
-  const words = name.replace(/_url$/, '').replaceAll('_', ' ');
+  const words = name.replace(/^x_|_url$/g, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -279,6 +302,19 @@ export function chipWords({ kind, schema, name, label }: Control, value: unknown
   if (kind === 'number' && schema.description?.toLowerCase().includes('second')) return `${String(shown)} s`;
   if (kind === 'ratio') return String(shown);
   return kind === 'choice' && !['auto', 'omni'].includes(String(shown)) ? String(shown) : `${label}: ${String(shown)}`;
+}
+
+/** What a size may be, as far as the schema says it in words. */
+export function sizeBounds({ description = '', default: byDefault }: ParameterSchema) {
+  const [, step, , min, max] = /(?:multiple of (\d+)|whole number)( from (\d+) to (\d+))/.exec(description) ?? [];
+  const bounds = { step: Number(step ?? 1), min: Number(min ?? 16), max: Number(max ?? 9_999) };
+  return { ...bounds, start: pixelsIn(byDefault) ?? pixelsIn('1024x1024')! };
+}
+
+/** null: it is no size */
+export function pixelsIn(size: unknown): { width: number; height: number } | null {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(String(size)) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
 /** The first place of a model that takes a picture; null: it takes none. */

@@ -1,0 +1,48 @@
+import { X } from 'lucide-react';
+import { useId } from 'react';
+import type { ControlIds } from '../../parts/field.tsx';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { Stepper } from '../../parts/stepper.tsx';
+import styles from './create.module.css';
+import { type ParameterSchema, pixelsIn, sizeBounds } from './schema-rules.ts';
+
+interface Props {
+  ids: ControlIds;
+  schema: ParameterSchema;
+  value: unknown;
+  onChange(size: string | undefined): void;
+}
+
+/** Exact pixels: a stepper for each side. Left out, the model has another way to say its size, or its own. */
+export function SizeInput({ ids, schema, value, onChange }: Props) {
+  const heightId = useId();
+  const { start, ...bounds } = sizeBounds(schema);
+  const { width, height } = pixelsIn(value) ?? start;
+  const set = (size: { width?: number; height?: number }) =>
+    onChange(`${size.width ?? width}x${size.height ?? height}`);
+  return (
+    <div className={styles.size}>
+      <Stepper
+        label="Width"
+        ids={ids}
+        {...bounds}
+        value={width}
+        unit="wide"
+        onChange={(next) => set({ width: next })}
+      />
+      <Stepper
+        label="Height"
+        ids={{ ...ids, id: heightId }}
+        {...bounds}
+        value={height}
+        unit="high"
+        onChange={(next) => set({ height: next })}
+      />
+      {value !== undefined && (
+        <IconButton label="Leave the size out" onClick={() => onChange(undefined)}>
+          <X />
+        </IconButton>
+      )}
+    </div>
+  );
+}
