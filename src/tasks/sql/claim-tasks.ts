@@ -133,18 +133,13 @@ const LOW = `${WAITING} and low`;
 const NOT_TAKEN = 'id <> all(array(select id from turns))';
 
 const CLAIM = claim('tasks.claim', { lapsed: LAPSED, waiting: WAITING, moved: MOVED });
-const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', {
-  lapsed: LAPSED_UNLOCKED,
-  waiting: `${WAITING} ${UNLOCKED}`,
-  moved: MOVED,
-});
 const CLAIM_TURNS = claim('tasks.claim_turns', {
   lapsed: LAPSED,
   waiting: `${WAITING} and ${NOT_TAKEN}`,
   turns: turnsOf(LOW),
   moved: MOVED,
 });
-const CLAIM_TURNS_UNLOCKED = claim('tasks.claim_turns_unlocked', {
+const CLAIM_UNLOCKED = claim('tasks.claim_unlocked', {
   lapsed: LAPSED_UNLOCKED,
   waiting: `${WAITING} and ${NOT_TAKEN} ${UNLOCKED}`,
   turns: turnsOf(`${LOW} ${UNLOCKED}`),
@@ -216,12 +211,13 @@ export class ClaimTasks {
     const { taskLeaseS, taskMaxAttempts } = this.config;
     const { turns, gathered, share } = this.share.next(limit);
     const values = [limit, WORKER_ID, taskLeaseS, taskMaxAttempts, includeExpired, held];
+    const inTurns = [...values, turns, gathered, share];
     const withTurns = exceptKeys !== null || (turns > 0 && this.wasFull);
     const rows = exceptKeys
-      ? await this.run(CLAIM_RESERVED, CLAIM_RESERVED_UNLOCKED, [...values, turns, gathered, share, exceptKeys])
+      ? await this.run(CLAIM_RESERVED, CLAIM_RESERVED_UNLOCKED, [...inTurns, exceptKeys])
       : withTurns
-        ? await this.run(CLAIM_TURNS, CLAIM_TURNS_UNLOCKED, [...values, turns, gathered, share])
-        : await this.run(CLAIM, CLAIM_UNLOCKED, values);
+        ? await this.run(CLAIM_TURNS, CLAIM_UNLOCKED, inTurns)
+        : await this.run(CLAIM, CLAIM_UNLOCKED, values, inTurns);
     const tasks = rows.filter((row): row is Claimed & { candidates: number } => row.id !== null);
     const started = tasks.filter(({ was }) => was === 'queued');
     const low = started.filter((task) => task.low).length;
@@ -232,14 +228,19 @@ export class ClaimTasks {
   }
 
   /** @param whileLocked runs instead for a while after `statement` failed because of a locked row */
-  private async run(statement: Statement, whileLocked: Statement, values: unknown[]): Promise<Row[]> {
-    if (performance.now() < this.unlockedUntilMs) return this.sql.run<Row>(whileLocked, values);
+  private async run(
+    statement: Statement,
+    whileLocked: Statement,
+    values: unknown[],
+    lockedValues = values,
+  ): Promise<Row[]> {
+    if (performance.now() < this.unlockedUntilMs) return this.sql.run<Row>(whileLocked, lockedValues);
     try {
       return await this.sql.run<Row>(statement, values);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       this.unlockedUntilMs = performance.now() + UNLOCKED_FOR_MS;
-      return this.sql.run<Row>(whileLocked, values);
+      return this.sql.run<Row>(whileLocked, lockedValues);
     }
   }
 }

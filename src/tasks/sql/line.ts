@@ -13,7 +13,10 @@ export const UNKNOWN_RUN_MS = 1_000;
 export const costOf = (runMs: number, weight: number): number =>
   Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
-/** A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. */
+/**
+ * A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. After 3,000
+ * cancelled tasks of a second, 600 of another key start before the next one, and not 3,000.
+ */
 const MOST_BEHIND_MS = 600_000;
 
 /** SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one, `n` that of `line`. */
