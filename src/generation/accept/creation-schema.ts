@@ -10,7 +10,7 @@ const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /** Some generators name types after titles. */
-const untitled = ({ $schema: _, title: _title, ...schema }: ParametersSchema) => schema;
+const untitled = ({ $schema: _schema, title: _title, ...schema }: ParametersSchema) => schema;
 
 /** The words that models of all operators share, and the parameters that only one has. `GET /v1/models/{id}` has the exact schema. */
 function declaredModelRequest(): object {

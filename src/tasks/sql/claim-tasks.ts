@@ -123,9 +123,10 @@ const claim = (name: string, { lapsed, waiting, turns = NO_TURNS, moved = '' }: 
 /** $5: not only released tasks, but any whose lease has expired. */
 const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
-/** Passes over the tasks of API keys whose counters row is locked, for the time in which one stays locked. */
-const UNLOCKED =
-  'and exists (select 1 from key_load l where l.api_key_id = tasks_live.api_key_id for update skip locked)';
+/** Passes over the tasks of API keys whose counters row, or one above it, is locked, for the time in which one stays locked. */
+const UNLOCKED = `and exists (select 1 from key_load l where l.api_key_id = tasks_live.api_key_id for update skip locked)
+      and (counts_for is null or cardinality(counts_for) = (
+        select count(*) from (select from key_load l where l.api_key_id = any(tasks_live.counts_for) for update skip locked) free))`;
 const LAPSED_UNLOCKED = `${LAPSED} and (not held or true ${UNLOCKED})`;
 
 const WAITING = 'waits';

@@ -118,27 +118,31 @@ describe('a locked row of one key', () => {
 });
 
 describe('a locked row of one key, for workers', () => {
-  const insertWaiting = (apiKeyId: string, count: number) =>
+  const insertWaiting = (apiKeyId: string, countsFor: string[] | null, count: number) =>
     sql(
-      `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at)
-       select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'queued', '{"prompt":"#hang"}', now(),
+      `insert into tasks_live (id, api_key_id, counts_for, kind, model, status, input, created_at, expires_at, deadline_at)
+       select 'task_' || lpad(nth::text, 26, '0'), $1, $3, 'image', 'gpt-image-2', 'queued', '{"prompt":"#hang"}', now(),
               now() + interval '1 day', now() + interval '10 minutes' from generate_series(1, $2::int) as nth`,
-      [apiKeyId, count],
+      [apiKeyId, count, countsFor],
     );
 
-  it('does not keep the tasks of other keys from being claimed', async () => {
-    const [locked, free] = [await newKey(), await newKey()];
-    for (const { api } of [locked, free]) expect((await api.create(aFailure)).status).toBe(201);
+  it.each([
+    ['', false],
+    [' that counts the tasks of another one', true],
+  ])('does not keep the tasks of other keys from being claimed%s', async (_, isAbove) => {
+    const [locked, below, free] = [await newKey(), await newKey(), await newKey()];
+    for (const { api } of [locked, below, free]) expect((await api.create(aFailure)).status).toBe(201);
     const held = await LockedRows.of(service.database.url, `key_load where api_key_id = '${locked.id}'`);
     try {
-      await insertWaiting(locked.id, 200);
+      await (isAbove ? insertWaiting(below.id, [locked.id], 200) : insertWaiting(locked.id, null, 200));
       const { body } = await free.api.create(aFailure);
       expect((await free.api.get(`/v1/tasks/${body.task_id}?wait=8`)).body.status).toBe('failed');
       expect((await free.api.get('/readyz')).status).toBe(200);
       const parked = 'select 1 from tasks where parked and api_key_id = any($1)';
-      expect(await sql(parked, [[locked.id, free.id]])).toEqual([]);
+      expect(await sql(parked, [[locked.id, below.id, free.id]])).toEqual([]);
     } finally {
       await held.release();
+      await sql(`delete from tasks_live where api_key_id = any($1)`, [[locked.id, below.id]]);
     }
   });
 
