@@ -3,7 +3,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 const META = 'io.modelcontextprotocol';
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
-const TOOLS = ['generate-image', 'generate-video', 'get-task', 'list-tasks', 'cancel-task', 'retry-task', 'list-models', 'get-usage']; // prettier-ignore
+const TOOLS = ['generate-image', 'generate-video', 'get-task', 'list-tasks', 'cancel-task', 'retry-task', 'keep-task', 'list-models', 'get-usage']; // prettier-ignore
 const CLIENT = { name: 'darkroom', version: '0.0.0' };
 
 /**

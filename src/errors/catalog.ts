@@ -107,6 +107,11 @@ export const ERRORS = {
     type: 'permission_error',
     message: 'Your files take all the space that this API key may use. Delete some.',
   },
+  kept_quota_exceeded: {
+    status: 403,
+    type: 'permission_error',
+    message: 'What you keep takes all the space that this API key may use. Give some up.',
+  },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
   api_key_not_found: { status: 404, type: 'not_found_error', message: 'There is no API key with this id.' },

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { ApiError } from '../errors/api-error.ts';
 import { unixSeconds } from '../platform/schema/time.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
-import { type FileView, toFileView } from './record/file.view.ts';
+import { type FileView, NOT_KEPT, toFileView } from './record/file.view.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { type GeneratedFile, GeneratedFiles } from './content/generated-files.ts';
 
@@ -40,6 +40,7 @@ const ofGenerated = (id: string, file: GeneratedFile, bytes: number): FileView =
   sha256: null,
   url: null,
   url_expires_at: null,
+  ...NOT_KEPT,
 });
 
 /** No length is stored, so this reads all of it, as a download does. */

@@ -1,5 +1,6 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import {
+  ApiBody,
   ApiCreatedResponse,
   ApiExtraModels,
   ApiOkResponse,
@@ -15,10 +16,13 @@ import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { ValidationPipe } from '../platform/http/validation.pipe.ts';
+import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
+import { KeepInput } from '../tasks/edge/keep.input.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './uploads/file.inputs.ts';
 import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './record/file.view.ts';
 import { FileViews } from './file-views.ts';
+import { KeepFiles } from './keep-files.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { readUploadForm } from './uploads/upload-form.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
@@ -48,6 +52,7 @@ export class FilesController {
     private readonly direct: DirectUploads,
     private readonly links: FileLinks,
     private readonly views: FileViews,
+    private readonly keeps: KeepFiles,
   ) {}
 
   @Post()
@@ -144,6 +149,31 @@ export class FilesController {
     const view = await this.views.find(apiKeyId, id);
     reply.header('cache-control', 'no-store');
     return view;
+  }
+
+  @Put(':id/keep')
+  @Scope('generations:write')
+  @Header('cache-control', 'no-store')
+  @Fails('file_not_found', 'file_expired', 'kept_quota_exceeded')
+  @ApiOperation({ summary: 'Keep an output, and the record of its task', operationId: 'keepFile' })
+  @ApiBody({ type: KeepInput, required: false })
+  @ApiOkResponse({ type: FileView })
+  keep(
+    @Param('id') id: string,
+    @Body() { collection = null }: KeepInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<FileView> {
+    return this.keeps.keep(actor, id, collection);
+  }
+
+  @Delete(':id/keep')
+  @Scope('generations:write')
+  @Header('cache-control', 'no-store')
+  @Fails('file_not_found')
+  @ApiOperation({ summary: 'Give up a kept output: it is deleted by time again', operationId: 'unkeepFile' })
+  @ApiOkResponse({ type: FileView })
+  giveUp(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<FileView> {
+    return this.keeps.giveUp(actor, id);
   }
 
   @Delete(':id')

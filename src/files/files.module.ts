@@ -10,6 +10,7 @@ import { FileViews } from './file-views.ts';
 import { FilesController } from './files.controller.ts';
 import { FilesResolver } from './files.resolver.ts';
 import { FilesService } from './uploads/files.service.ts';
+import { KeepFiles } from './keep-files.ts';
 import { GeneratedFiles } from './content/generated-files.ts';
 import { RequestImagesService } from './images/request-images.service.ts';
 import { StoredImages } from './images/stored-images.ts';
@@ -46,6 +47,7 @@ import { Upload } from './record/upload.entity.ts';
     FilesResolver,
     FilesService,
     GeneratedFiles,
+    KeepFiles,
     OutputPreviewResolver,
     PreviewLinks,
     Previews,

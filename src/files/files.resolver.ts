@@ -3,11 +3,14 @@ import { CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
+import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
+import { checkedCollection, Collection } from '../tasks/edge/collection.arg.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { isUploadId } from './record/file-id.ts';
 import { CreateUploadInput } from './uploads/file.inputs.ts';
 import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView } from './record/file.view.ts';
 import { FileViews } from './file-views.ts';
+import { KeepFiles } from './keep-files.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { DirectUploads } from './uploads/direct-uploads.service.ts';
 import type { Purpose } from './record/upload.entity.ts';
@@ -23,6 +26,7 @@ export class FilesResolver {
     private readonly direct: DirectUploads,
     private readonly links: FileLinks,
     private readonly views: FileViews,
+    private readonly keeps: KeepFiles,
   ) {}
 
   @Query(() => FileView, {
@@ -67,6 +71,24 @@ export class FilesResolver {
   @CountsAs('create')
   async completeUpload(@CurrentCaller() caller: Caller, @FileId() id: string): Promise<FileView> {
     return toFileView(await this.direct.complete(caller, id), this.links);
+  }
+
+  @Mutation(() => FileView, {
+    description: 'Keeps an output and the record of its task: they are not deleted by time.',
+  })
+  @Scope('generations:write')
+  async keepFile(
+    @CurrentActor() actor: Actor,
+    @FileId() id: string,
+    @Collection() collection?: string | null,
+  ): Promise<FileView> {
+    return this.keeps.keep(actor, id, checkedCollection(collection));
+  }
+
+  @Mutation(() => FileView, { description: 'Gives up a kept output: it is deleted by time again.' })
+  @Scope('generations:write')
+  unkeepFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<FileView> {
+    return this.keeps.giveUp(actor, id);
   }
 
   @Mutation(() => DeletedFileView, { description: 'Deletes an upload, or the bytes of an output.' })

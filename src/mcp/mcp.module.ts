@@ -23,6 +23,7 @@ import { GenerateImageTool } from './tools/generate-image.tool.ts';
 import { GenerateVideoTool } from './tools/generate-video.tool.ts';
 import { GetTaskTool } from './tools/get-task.tool.ts';
 import { GetUsageTool } from './tools/get-usage.tool.ts';
+import { KeepTaskTool } from './tools/keep-task.tool.ts';
 import { ListModelsTool } from './tools/list-models.tool.ts';
 import { ListTasksTool } from './tools/list-tasks.tool.ts';
 import { RetryTaskTool } from './tools/retry-task.tool.ts';
@@ -40,6 +41,7 @@ import { ToolsService } from './tools/tools.service.ts';
     GenerateVideoTool,
     GetTaskTool,
     GetUsageTool,
+    KeepTaskTool,
     ListModelsTool,
     ListTasksTool,
     LoadedFiles,

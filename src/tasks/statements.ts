@@ -12,6 +12,7 @@ import { DeleteTask } from './sql/delete-task.ts';
 import { EndTasks } from './sql/end-tasks.ts';
 import { FillWords } from './sql/fill-words.ts';
 import { HoldTask } from './sql/hold-task.ts';
+import { LapsedOutputs } from './sql/lapsed-outputs.ts';
 import { ListChildren } from './sql/list-children.ts';
 import { ListUnfinished } from './sql/list-unfinished.ts';
 import { MatchTasks } from './sql/match-tasks.ts';
@@ -52,6 +53,7 @@ export const STATEMENTS = [
   EndTasks,
   FillWords,
   HoldTask,
+  LapsedOutputs,
   ListChildren,
   ListUnfinished,
   MatchTasks,

@@ -25,6 +25,10 @@ import { Line } from './record/line.entity.ts';
 import { KeyChanges } from './acts/key-changes.ts';
 import { NewTasks } from './acts/new-tasks.ts';
 import { ListAnswers, ListTasks } from './read/list-tasks.ts';
+import { KeepTasksController } from './edge/keep-tasks.controller.ts';
+import { KeepTasksResolver } from './edge/keep-tasks.resolver.ts';
+import { KeepTasks } from './acts/keep-tasks.service.ts';
+import { PurgeOutputs } from './acts/purge-outputs.ts';
 import { ChildrenResolver } from './edge/children.resolver.ts';
 import { TaskCountsController } from './edge/task-counts.controller.ts';
 import { TaskCountsResolver } from './edge/task-counts.resolver.ts';
@@ -96,6 +100,7 @@ const fileLinks = {
     TaskCountsController,
     TasksController,
     CancelTasksController,
+    KeepTasksController,
     TaskEventsController,
     EstimatesController,
     TimelinesController,
@@ -118,6 +123,8 @@ const fileLinks = {
     FollowPauses,
     FollowTasks,
     IndexWords,
+    KeepTasks,
+    KeepTasksResolver,
     KeyChanges,
     ListAnswers,
     ListTasks,
@@ -129,6 +136,7 @@ const fileLinks = {
     Pace,
     Pauses,
     Purge,
+    PurgeOutputs,
     QueueGauges,
     RecentRates,
     Sweep,
@@ -158,6 +166,7 @@ const fileLinks = {
     FileLinks,
     FollowPauses,
     FollowTasks,
+    KeepTasks,
     OpenStreams,
     Pauses,
     RecentRates,

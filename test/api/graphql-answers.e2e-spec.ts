@@ -76,6 +76,7 @@ const apiKey = async () => (await anotherKey(service.api, { limits: { max_runnin
 const endpoint = async () => (await hooks.endpoint(receiver.url)).id;
 const batch = async () => (await batches.untilEnded((await batches.of([aFailure])).id)).id;
 const upload = async () => (await files.upload(await aPicture())).body.id;
+const output = async () => (await service.api.get(`/v1/tasks/${await ended(aCat)}`)).body.result!.outputs[0]!.id;
 const announced = async () => {
   const picture = await aPicture();
   const file = await files.announce(picture);
@@ -179,6 +180,10 @@ const ROWS: Record<string, Row> = {
   'Mutation.deleteFile': { of: upload, graphql: (id) => `deleteFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}`] }, // prettier-ignore
   'Mutation.deleteTask': { of: ended, graphql: (id) => `deleteTask(taskId: "${id}")`, rest: (id) => ['DELETE', `/v1/tasks/${id}`] }, // prettier-ignore
   'Mutation.deleteWebhookEndpoint': { of: endpoint, graphql: (id) => `deleteWebhookEndpoint(id: "${id}")`, rest: (id) => ['DELETE', `/v1/webhook_endpoints/${id}`] }, // prettier-ignore
+  'Mutation.keepFile': { of: output, graphql: (id) => `keepFile(id: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/files/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
+  'Mutation.keepTask': { of: ended, graphql: (id) => `keepTask(taskId: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/tasks/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
+  'Mutation.unkeepFile': { of: output, graphql: (id) => `unkeepFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}/keep`] }, // prettier-ignore
+  'Mutation.unkeepTask': { of: ended, graphql: (id) => `unkeepTask(taskId: "${id}")`, rest: (id) => ['DELETE', `/v1/tasks/${id}/keep`] }, // prettier-ignore
   'Mutation.drainProcess': { isMoving: true, but: ['state'], of: processId, graphql: (id) => `drainProcess(id: "${id}")`, rest: post((id) => `/v1/operations/processes/${id}/drain`) }, // prettier-ignore
   'Mutation.resumeProcess': { isMoving: true, but: ['state'], of: processId, graphql: (id) => `resumeProcess(id: "${id}")`, rest: post((id) => `/v1/operations/processes/${id}/resume`) }, // prettier-ignore
   'Mutation.endPause': { of: pause, graphql: (id) => `endPause(id: "${id}")`, rest: (id) => ['DELETE', `/v1/operations/pauses/${id}`] }, // prettier-ignore

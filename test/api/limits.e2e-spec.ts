@@ -152,6 +152,7 @@ describe('rates of several processes on one database', () => {
       maxRunning: 0,
       maxFileBytes: 0,
       maxRequestFileBytes: 0,
+      maxKeptBytes: 0,
       taskRetentionDays: 30,
       fileRetentionDays: 7,
       maxQueued: 0,

@@ -105,7 +105,7 @@ const KINDS: Record<string, (id: string) => object> = {
 };
 
 /** What an unfinished task has no column for. */
-const OF_END = ['completed_at', 'result', 'error', 'files_expire_at', 'usage'];
+const OF_END = ['completed_at', 'result', 'error', 'files_expire_at', 'usage', 'kept_at', 'collection'];
 
 /** Another value of each column that an answer shows or depends on. The id and its owner never change, and each change raises the sequence. */
 const CHANGES: Record<Exclude<(typeof SHOWN)[number], 'id' | 'api_key_id' | 'status' | 'sequence'>, unknown> = {
@@ -136,6 +136,8 @@ const CHANGES: Record<Exclude<(typeof SHOWN)[number], 'id' | 'api_key_id' | 'sta
   submits: 8,
   usage: { ...usage, cost_micros: 1 },
   model_version: '0123456789ab',
+  kept_at: hour(8),
+  collection: 'Covers',
 };
 
 let service: InProcess;

@@ -128,6 +128,10 @@ export type ApiKeyLimitChangesInput = {
      */
     max_request_file_bytes?: number | null;
     /**
+     * bytes of outputs that may be kept at once. 0: no limit. null: the limit of the configuration
+     */
+    max_kept_bytes?: number | null;
+    /**
      * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10
      */
     weight?: number | null;
@@ -170,6 +174,10 @@ export type ApiKeyLimits = {
      * bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit
      */
     max_request_file_bytes: number;
+    /**
+     * bytes of outputs that may be kept at once, further ones are rejected; 0: no limit
+     */
+    max_kept_bytes: number;
     /**
      * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much
      */
@@ -214,6 +222,10 @@ export type ApiKeyLimitsInput = {
      */
     max_request_file_bytes?: number;
     /**
+     * bytes of outputs that may be kept at once, further ones are rejected; 0: no limit
+     */
+    max_kept_bytes?: number;
+    /**
      * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out
      */
     weight?: number;
@@ -256,7 +268,7 @@ export type ApiKeyList = {
 
 export type ApiKeyScope = 'generations:write' | 'tasks:read' | 'tasks:cancel' | 'webhooks:manage' | 'keys:manage' | 'operations:read' | 'operations:manage';
 
-export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set';
+export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set' | 'task.kept' | 'task.unkept';
 
 export type AuditActorType = 'api_key' | 'command_line' | 'service';
 
@@ -346,7 +358,7 @@ export type AuditEventList = {
     last_id: string | null;
 };
 
-export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'tasks' | 'provider_place' | 'webhook_replay' | 'log_levels';
+export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'task' | 'tasks' | 'provider_place' | 'webhook_replay' | 'log_levels';
 
 export type Batch = {
     /**
@@ -1359,9 +1371,9 @@ export type File = {
      */
     created_at: number;
     /**
-     * unix seconds; the file is deleted at this time
+     * unix seconds; the file is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * as given with the upload
      */
@@ -1406,6 +1418,14 @@ export type File = {
      * how to send the bytes; only in the response that creates a pending file
      */
     upload?: FileUpload;
+    /**
+     * whether its owner keeps it: it is not deleted by time; outputs only
+     */
+    kept: boolean;
+    /**
+     * the name under which it is kept
+     */
+    collection: string | null;
 };
 
 export type FileList = {
@@ -1523,6 +1543,13 @@ export type GptImage2Request = unknown & {
      * Id of your task that this one is made from.
      */
     parent_task_id?: string;
+};
+
+export type KeepInput = {
+    /**
+     * the name under which it is kept; none when left out
+     */
+    collection?: string | null;
 };
 
 export type KeyQueue = {
@@ -3119,6 +3146,14 @@ export type TaskFilter = {
      */
     parent_task_id?: string;
     /**
+     * true: only tasks that are kept; false: none of them
+     */
+    kept?: boolean;
+    /**
+     * tasks that are kept under this name, or with an output that is
+     */
+    collection?: string;
+    /**
      * key-value pairs that the task carries; in a query string `metadata[key]=value`
      */
     metadata?: {
@@ -3225,6 +3260,14 @@ export type TaskOutput = {
      * the seed that the provider was sent; null when it was sent none
      */
     seed: number | null;
+    /**
+     * whether its owner keeps it: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which it is kept
+     */
+    collection: string | null;
 };
 
 export type TaskPlaces = {
@@ -3271,9 +3314,9 @@ export type TaskResult = {
      */
     outputs: Array<TaskOutput>;
     /**
-     * unix seconds; the files are deleted at this time
+     * unix seconds; the files that are not kept are deleted at this time; null when all are kept
      */
-    expires_at: number;
+    expires_at: number | null;
 };
 
 export type TaskSource = 'api' | 'openai' | 'gemini' | 'mcp' | 'batch';
@@ -4106,9 +4149,9 @@ export type QueuedTask = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4133,6 +4176,14 @@ export type QueuedTask = {
      * requested values that the provider could only approximate
      */
     approximations?: Array<TaskApproximation>;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
 export type RunningTask = {
@@ -4186,9 +4237,9 @@ export type RunningTask = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4213,6 +4264,14 @@ export type RunningTask = {
      * requested values that the provider could only approximate
      */
     approximations?: Array<TaskApproximation>;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
 export type SucceededTask = {
@@ -4270,9 +4329,9 @@ export type SucceededTask = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4301,6 +4360,14 @@ export type SucceededTask = {
      * what the task used and cost; only on a final task
      */
     usage: TaskUsage;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
 export type FailedTask = {
@@ -4358,9 +4425,9 @@ export type FailedTask = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4389,6 +4456,14 @@ export type FailedTask = {
      * what the task used and cost; only on a final task
      */
     usage: TaskUsage;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
 export type SucceededTaskInEvent = {
@@ -4446,9 +4521,9 @@ export type SucceededTaskInEvent = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4477,6 +4552,14 @@ export type SucceededTaskInEvent = {
      * what the task used and cost; only on a final task
      */
     usage: TaskUsage;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
 export type FailedTaskInEvent = {
@@ -4534,9 +4617,9 @@ export type FailedTaskInEvent = {
      */
     started_at: number;
     /**
-     * unix seconds; the task is deleted at this time
+     * unix seconds; the task is deleted at this time; null while it is kept
      */
-    expires_at: number;
+    expires_at: number | null;
     /**
      * the interface through which the task was created; "api" is REST and GraphQL
      */
@@ -4565,9 +4648,17 @@ export type FailedTaskInEvent = {
      * what the task used and cost; only on a final task
      */
     usage: TaskUsage;
+    /**
+     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     */
+    kept: boolean;
+    /**
+     * the name under which the task is kept
+     */
+    collection: string | null;
 };
 
-export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'erasure_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_no_result' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
+export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'kept_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'erasure_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_no_result' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
 
 export type ErrorType = 'invalid_request_error' | 'not_found_error' | 'authentication_error' | 'budget_error' | 'permission_error' | 'idempotency_error' | 'rate_limit_error' | 'server_error';
 

@@ -25,6 +25,8 @@ export interface CallerLimits {
   maxFileBytes: number;
   /** Bytes of files that came inside requests, stored at once. Further ones are rejected with `file_quota_exceeded`. */
   maxRequestFileBytes: number;
+  /** Bytes of outputs that are kept at once. Further ones are rejected with `kept_quota_exceeded`. */
+  maxKeptBytes: number;
   /** Share of the starts while tasks of several keys wait, 1 to 100: twice the weight, twice the share. */
   weight: number;
   /** Days that the record of a task is kept, from its creation. Never longer than configured. */

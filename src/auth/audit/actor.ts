@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { callerOf, requestOf } from '../access/access.ts';
+import { callerOf, type GuardedRequest, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 
 /** Characters of a User-Agent header that are kept. */
@@ -25,8 +25,11 @@ export const COMMAND_LINE: Actor = { type: 'command_line', caller: null, ip: nul
 export const SERVICE: Actor = { type: 'service', caller: null, ip: null, requestId: null };
 
 /** Injects the authenticated caller as the actor of what the handler does. */
-export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
-  const request = requestOf(context);
+export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor =>
+  actorOf(requestOf(context)),
+);
+
+export function actorOf(request: GuardedRequest): Actor {
   const caller = callerOf(request);
   const { sessionId } = caller;
   const userAgent = (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT);
@@ -37,4 +40,4 @@ export const CurrentActor = createParamDecorator((_: unknown, context: Execution
     requestId: request.id ?? null,
     ...(sessionId !== undefined && { browser: { sessionId, userAgent } }),
   };
-});
+}

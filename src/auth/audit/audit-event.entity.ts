@@ -19,6 +19,8 @@ export const AUDIT_ACTIONS = [
   'webhook_replay.created',
   'webhook_replay.cancelled',
   'log_levels.set',
+  'task.kept',
+  'task.unkept',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -26,6 +28,7 @@ export const AUDIT_TARGETS = [
   'api_key',
   'process',
   'pause',
+  'task',
   'tasks',
   'provider_place',
   'webhook_replay',

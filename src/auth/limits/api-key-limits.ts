@@ -22,6 +22,7 @@ export interface ApiKeyLimits {
   max_queued?: number;
   max_file_bytes?: number;
   max_request_file_bytes?: number;
+  max_kept_bytes?: number;
   weight?: number;
   task_retention_days?: number;
   file_retention_days?: number;
@@ -44,6 +45,7 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
     maxQueued: own.max_queued ?? config.maxQueuedPerKey,
     maxFileBytes: own.max_file_bytes ?? config.maxFileBytesPerKey,
     maxRequestFileBytes: own.max_request_file_bytes ?? config.maxRequestFileBytesPerKey,
+    maxKeptBytes: own.max_kept_bytes ?? config.maxKeptBytesPerKey,
     weight: own.weight ?? USUAL_WEIGHT,
     taskRetentionDays,
     fileRetentionDays,
@@ -79,6 +81,7 @@ export const LIMIT_NAMES = {
   maxQueued: 'max_queued',
   maxFileBytes: 'max_file_bytes',
   maxRequestFileBytes: 'max_request_file_bytes',
+  maxKeptBytes: 'max_kept_bytes',
   weight: 'weight',
   taskRetentionDays: 'task_retention_days',
   fileRetentionDays: 'file_retention_days',
@@ -95,6 +98,8 @@ export class ApiKeyLimitsView {
   max_file_bytes: number;
   @ApiField.long('bytes of files inside requests that may be stored at once, further ones are rejected; 0: no limit')
   max_request_file_bytes: number;
+  @ApiField.long('bytes of outputs that may be kept at once, further ones are rejected; 0: no limit')
+  max_kept_bytes: number;
   @ApiField.integer(
     'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much',
   )
@@ -131,6 +136,12 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
     max: MAX_BYTES,
   })
   max_request_file_bytes?: number;
+  @ApiField.long('bytes of outputs that may be kept at once, further ones are rejected; 0: no limit', {
+    optional: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_kept_bytes?: number;
   @ApiField.integer(
     'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out',
     {
@@ -171,6 +182,13 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
     },
   )
   max_request_file_bytes?: number | null;
+  @ApiField.long('bytes of outputs that may be kept at once. 0: no limit. null: the limit of the configuration', {
+    optional: true,
+    nullable: true,
+    min: 0,
+    max: MAX_BYTES,
+  })
+  max_kept_bytes?: number | null;
   @ApiField.integer(
     'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10',
     {

@@ -13,14 +13,15 @@ const LIMITS: Record<keyof CallerLimits, LimitOption> = {
   createsPerMinute: [
     '--creates-per-minute <n>',
     wholeNumber,
-    '0 = no limit, here and in the next five options',
-    '0 = no limit, none = the configured one; likewise in the next five options',
+    '0 = no limit, here and in the next six options',
+    '0 = no limit, none = the configured one; likewise in the next six options',
   ],
   readsPerMinute: ['--reads-per-minute <n>', wholeNumber, '', ''],
   maxRunning: ['--max-running <n>', wholeNumber, '', ''],
   maxQueued: ['--max-queued <n>', wholeNumber, '', ''],
   maxFileBytes: ['--max-file-bytes <n>', wholeNumber, '', ''],
   maxRequestFileBytes: ['--max-request-file-bytes <n>', wholeNumber, '', ''],
+  maxKeptBytes: ['--max-kept-bytes <n>', wholeNumber, '', ''],
   weight: [
     '--weight <n>',
     wholeNumber,

@@ -26,7 +26,7 @@ const MAX_PAGE = 100;
 
 /** `darkroom tasks …`: the tasks of the key, from every interface. */
 export function tasksCommand(): Command {
-  const tasks = new Command('tasks').description('List, read, cancel, wait for and repeat tasks.');
+  const tasks = new Command('tasks').description('List, read, cancel, keep, wait for and repeat tasks.');
   addList(tasks);
 
   const get = tasks
@@ -49,6 +49,19 @@ export function tasksCommand(): Command {
       console.log(options.json ? JSON.stringify(counts, null, 2) : table([row]));
     });
   connected(cancel, 'tasks cancel task_01jd8e5t9kf3qs7m2v4xw6yzab');
+
+  const keep = tasks
+    .command('keep')
+    .description('Keep a final task with its files, or give it up.')
+    .argument('<id>', 'task_…')
+    .option('--collection <name>', 'the name under which it is kept')
+    .option('--give-up', 'delete it by time again')
+    .action(async (id: string, options: Connection & { collection?: string; giveUp?: true }) => {
+      const { tasks: own } = connect(options);
+      const task = options.giveUp ? await own.unkeep(id) : await own.keep(id, options.collection ?? null);
+      console.log(options.json ? JSON.stringify(task, null, 2) : table([rowOf(task)]));
+    });
+  connected(keep, 'tasks keep task_01jd8e5t9kf3qs7m2v4xw6yzab --collection Covers');
 
   const wait = tasks
     .command('wait')

@@ -178,9 +178,9 @@ async function storage(config: Config): Promise<string> {
   return config.storageUrl ? 'the bucket is writable' : 'DATA_DIR is writable';
 }
 
-async function lifecycle({ storageUrl, fileRetentionDays }: Config): Promise<string> {
+async function lifecycle({ storageUrl }: Config): Promise<string> {
   if (storageUrl === null) throw new Error('STORAGE_URL is not set, so there is no bucket');
-  return writeLifecycle(storageUrl, fileRetentionDays);
+  return writeLifecycle(storageUrl);
 }
 
 async function events({ eventsUrl }: Config): Promise<string> {

@@ -432,6 +432,42 @@ export const TOOLS = [
     }
   },
   {
+    "name": "keep_task",
+    "title": "Keep a task",
+    "description": "Keeps a finished task with its files: they are not deleted by time until it is given up.",
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "task_id": {
+          "type": "string",
+          "description": "The id of the task, task_…."
+        },
+        "keep": {
+          "type": "boolean",
+          "default": true,
+          "description": "false gives the task up."
+        },
+        "collection": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 64,
+          "description": "The name under which it is kept."
+        }
+      },
+      "required": [
+        "task_id"
+      ],
+      "additionalProperties": false
+    },
+    "annotations": {
+      "title": "Keep a task",
+      "readOnlyHint": false,
+      "destructiveHint": false,
+      "idempotentHint": true,
+      "openWorldHint": false
+    }
+  },
+  {
     "name": "list_models",
     "title": "List models",
     "description": "Lists the models with every parameter, allowed value and default, and whether they work now.",

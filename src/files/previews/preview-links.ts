@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import { unixSeconds } from '../../platform/schema/time.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
 import { isPreviewWidth, PREVIEW_WIDTHS } from '../../tasks/read/preview-key.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
-import { isPresent } from '../../tasks/read/task.view.ts';
+import { endOf, isPresent } from '../../tasks/read/task.view.ts';
 import { previewSizeOf, sourceKeyOf } from './preview-size.ts';
 import type { FilePreviewView } from './preview.view.ts';
 
@@ -20,7 +19,7 @@ export class PreviewLinks {
       throw new ApiError('invalid_value', { param: 'width', message });
     }
     if (!output || !isPresent(task, output) || sourceKeyOf(output) === undefined) return null;
-    const { url, expiresAt } = this.links.signPreview(output.id, width, unixSeconds(task.files_expire_at!));
+    const { url, expiresAt } = this.links.signPreview(output.id, width, endOf(task, output));
     return { url, url_expires_at: expiresAt, ...previewSizeOf(output, width) };
   }
 }

@@ -4,6 +4,7 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import type { FileLinks } from '../../tasks/read/file-links.ts';
+import { isKept } from '../../tasks/record/stars.ts';
 import type { OutputFile } from '../../tasks/read/task-files.ts';
 import { FILE_STATUSES, type FileStatus, PURPOSES, type Purpose, type Upload } from './upload.entity.ts';
 
@@ -27,7 +28,8 @@ export class FileView {
   @ApiField.constant('file') object: 'file';
   @ApiField.long('size in bytes. While pending: as announced. Results of a batch: their size now') bytes: number;
   @ApiField.long('unix seconds') created_at: number;
-  @ApiField.long('unix seconds; the file is deleted at this time') expires_at: number;
+  @ApiField.long('unix seconds; the file is deleted at this time; null while it is kept', { nullable: true })
+  expires_at: number | null;
   @ApiField.string('as given with the upload') filename: string;
   @ApiField.oneOf(ShownPurposeChoice, 'what the file is for') purpose: Purpose | 'output' | 'batch_output';
   @ApiField.oneOf(FileStatusChoice, 'whether its bytes have arrived') status: FileStatus;
@@ -53,6 +55,8 @@ export class FileView {
     optional: true,
   })
   upload?: FileUploadView;
+  @ApiField.boolean('whether its owner keeps it: it is not deleted by time; outputs only') kept: boolean;
+  @ApiField.string('the name under which it is kept', { nullable: true }) collection: string | null;
 }
 
 export class FileListView extends listOf(FileView, 'the uploads') {}
@@ -71,6 +75,9 @@ export function toFileView(file: Upload | OutputFile, links: FileLinks, upload?:
   return 'output' in file ? ofOutput(file, links) : ofUpload(file, links, upload);
 }
 
+/** What is no output. */
+export const NOT_KEPT = { kept: false, collection: null };
+
 function ofUpload(file: Upload, links: FileLinks, upload: FileUploadView | undefined): FileView {
   return {
     id: file.id,
@@ -87,6 +94,7 @@ function ofUpload(file: Upload, links: FileLinks, upload: FileUploadView | undef
     ...linkTo(file.id, isReadable(file), file.expires_at, links),
     ...(file.task_id !== null && { task_id: file.task_id }),
     ...(upload && { upload }),
+    ...NOT_KEPT,
   };
 }
 
@@ -96,7 +104,7 @@ function ofOutput({ task, output, expiresAt, isPresent }: OutputFile, links: Fil
     object: 'file',
     bytes: output.size_bytes,
     created_at: unixSeconds(task.completed_at!),
-    expires_at: unixSeconds(expiresAt),
+    expires_at: isKept(output) ? null : unixSeconds(expiresAt),
     filename: filenameOf(output.id, output.content_type),
     purpose: 'output',
     status: 'processed',
@@ -106,6 +114,8 @@ function ofOutput({ task, output, expiresAt, isPresent }: OutputFile, links: Fil
     sha256: output.sha256,
     ...linkTo(output.id, isPresent, expiresAt, links),
     task_id: task.id,
+    kept: isKept(output),
+    collection: output.collection ?? null,
   };
 }
 

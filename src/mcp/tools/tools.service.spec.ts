@@ -8,6 +8,7 @@ import { GenerateImageTool } from './generate-image.tool.ts';
 import { GenerateVideoTool } from './generate-video.tool.ts';
 import { GetTaskTool } from './get-task.tool.ts';
 import { GetUsageTool } from './get-usage.tool.ts';
+import { KeepTaskTool } from './keep-task.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
@@ -26,6 +27,7 @@ const tools = new ToolsService(
   new ListTasksTool(none, none, none),
   new CancelTaskTool(none, none),
   new RetryTaskTool(config, none, none, none),
+  new KeepTaskTool(none, none),
   new ListModelsTool(none),
   new GetUsageTool(none, none),
 );

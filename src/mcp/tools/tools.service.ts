@@ -9,6 +9,7 @@ import { GenerateImageTool } from './generate-image.tool.ts';
 import { GenerateVideoTool } from './generate-video.tool.ts';
 import { GetTaskTool } from './get-task.tool.ts';
 import { GetUsageTool } from './get-usage.tool.ts';
+import { KeepTaskTool } from './keep-task.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
@@ -29,6 +30,7 @@ export class ToolsService {
     listTasks: ListTasksTool,
     cancelTask: CancelTaskTool,
     retryTask: RetryTaskTool,
+    keepTask: KeepTaskTool,
     listModels: ListModelsTool,
     getUsage: GetUsageTool,
   ) {
@@ -39,6 +41,7 @@ export class ToolsService {
       listTasks,
       cancelTask,
       retryTask,
+      keepTask,
       listModels,
       getUsage,
     ];

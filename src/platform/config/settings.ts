@@ -247,6 +247,12 @@ export const SETTINGS = {
     integer(53_687_091_200, 0, 1e15),
     'Bytes of the files inside the requests of an API key; 0: no limit.',
   ),
+  maxKeptBytesPerKey: setting(
+    'MAX_KEPT_BYTES_PER_KEY',
+    'limits',
+    integer(5_368_709_120, 0, 1e15),
+    'Bytes of the outputs that an API key keeps; 0: no limit.',
+  ),
   batchMaxItems: setting('BATCH_MAX_ITEMS', 'limits', integer(1000, 1, 5000), 'Items of one batch.'),
 
   ...RETENTION_SETTINGS,

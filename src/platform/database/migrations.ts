@@ -12,6 +12,7 @@ import { KeyModels1700000000053 } from './migrations/0053-key-models.ts';
 import { FailedCalls1700000000054 } from './migrations/0054-failed-calls.ts';
 import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
 import { KeysBelow1700000000056 } from './migrations/0056-keys-below.ts';
+import { KeptTasks1700000000059 } from './migrations/0059-kept-tasks.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -37,4 +38,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   FailedCalls1700000000054,
   CallMessages1700000000055,
   KeysBelow1700000000056,
+  KeptTasks1700000000059,
 ];

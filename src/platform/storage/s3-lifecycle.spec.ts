@@ -29,27 +29,28 @@ afterEach(() => {
   server.close();
 });
 
-const write = (days = 7) =>
-  writeLifecycle(`s3://results?prefix=room&endpoint=http://127.0.0.1:${(server.address() as AddressInfo).port}`, days);
+const EARLIER = '<Rule><ID>darkroom files of tasks room/</ID><Filter><Prefix>room/task_</Prefix></Filter><Status>Enabled</Status><Expiration><Days>9</Days></Expiration></Rule>'; // prettier-ignore
+
+const write = () =>
+  writeLifecycle(`s3://results?prefix=room&endpoint=http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 const written = () => [...rules!.matchAll(/<Rule>.*?<\/Rule>/gs)].map(([rule]) => rule);
 
 describe('the lifecycle of a bucket', () => {
-  it('removes files of tasks two days after the purge should have, and unfinished uploads', async () => {
-    expect(await write(2.5)).toBe('files of tasks go after 5 days, parts of unfinished uploads after 2');
-    const [files, uploads, ...others] = written();
+  it('removes the parts of unfinished uploads, and no file', async () => {
+    expect(await write()).toBe('parts of unfinished uploads go after 2 days, files of tasks by the service alone');
+    const [uploads, ...others] = written();
     expect(others).toEqual([]);
-    expect(files).toMatch(/<Days>5<.*<Prefix>room\/task_</s);
     expect(uploads).toMatch(/<Prefix>room\/<.*<DaysAfterInitiation>2</s);
-    for (const rule of [files, uploads]) expect(rule).toContain('<Status>Enabled</Status>');
+    expect(uploads).toContain('<Status>Enabled</Status>');
   });
 
-  it('replaces its own rules and keeps those of others', async () => {
-    rules = `<LifecycleConfiguration>${FOREIGN}</LifecycleConfiguration>`;
-    await write(7);
-    await write(30);
-    expect(written()).toHaveLength(3);
+  it('keeps the rules of others, and removes the one that would delete what is kept', async () => {
+    rules = `<LifecycleConfiguration>${FOREIGN}${EARLIER}</LifecycleConfiguration>`;
+    await write();
+    await write();
+    expect(written()).toHaveLength(2);
     expect(written()[0]).toMatch(/<Days>3<.*<ID>logs</s);
-    expect(written()[1]).toContain('<Days>32</Days>');
+    expect(written()[1]).not.toContain('task_');
   });
 
   it('is told as missing where the server has none', async () => {

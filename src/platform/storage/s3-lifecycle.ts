@@ -1,21 +1,19 @@
 import type { LifecycleRule } from '@aws-sdk/client-s3';
 import { connectBucket, type S3Bucket } from './s3-bucket.ts';
 
-/** The purge comes first; the rules remove what it could not. */
+/** A process that uploads needs less. */
 const GRACE_DAYS = 2;
 
 /**
- * Writes the rules that remove what a lost purge leaves, and keeps the rules of others. Files of tasks only: the bytes
- * of an upload may be older than the newest upload that uses them.
- * @param fileRetentionDays may be a fraction
+ * Writes the rule that removes the parts of unfinished uploads, and keeps the rules of others. Files have none: their owner may keep
+ * them, which a bucket cannot know. A rule for files of tasks, which earlier versions wrote, is removed.
  * @returns what the rules do, for the operator
  */
-export async function writeLifecycle(url: string, fileRetentionDays: number): Promise<string> {
+export async function writeLifecycle(url: string): Promise<string> {
   const bucket = await connectBucket(url, {});
   const { sdk, client, name: Bucket, prefix } = bucket;
-  const days = Math.ceil(fileRetentionDays) + GRACE_DAYS;
+  const earlier = `darkroom files of tasks ${prefix}`;
   const own: LifecycleRule[] = [
-    { ID: `darkroom files of tasks ${prefix}`, Filter: { Prefix: `${prefix}task_` }, Expiration: { Days: days } },
     {
       ID: `darkroom unfinished uploads ${prefix}`,
       Filter: { Prefix: prefix },
@@ -23,7 +21,7 @@ export async function writeLifecycle(url: string, fileRetentionDays: number): Pr
     },
   ].map((rule) => ({ ...rule, Status: 'Enabled' }));
   try {
-    const others = (await rulesOf(bucket)).filter(({ ID }) => !own.some((rule) => rule.ID === ID));
+    const others = (await rulesOf(bucket)).filter(({ ID }) => ID !== earlier && !own.some((rule) => rule.ID === ID));
     const LifecycleConfiguration = { Rules: [...others, ...own] };
     await client.send(new sdk.PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration }));
   } catch (error) {
@@ -31,7 +29,7 @@ export async function writeLifecycle(url: string, fileRetentionDays: number): Pr
     if (name !== 'NotImplemented' && $metadata?.httpStatusCode !== 501) throw error;
     throw new Error('this S3 server has no lifecycle rules', { cause: error });
   }
-  return `files of tasks go after ${days} days, parts of unfinished uploads after ${GRACE_DAYS}`;
+  return `parts of unfinished uploads go after ${GRACE_DAYS} days, files of tasks by the service alone`;
 }
 
 async function rulesOf({ sdk, client, name: Bucket }: S3Bucket): Promise<LifecycleRule[]> {

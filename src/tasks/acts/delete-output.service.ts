@@ -6,6 +6,8 @@ import { ReadTasks } from '../sql/read-tasks.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
 import { PREVIEW_WIDTHS, previewKeyOf } from '../read/preview-key.ts';
 import type { OutputFile } from '../read/task-files.ts';
+import { giveUpOutputs, type Stars } from '../record/stars.ts';
+import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 
 /** Each round needs another output of the same task to be deleted meanwhile. */
 const ROUNDS = 20;
@@ -26,14 +28,24 @@ export class DeleteOutput {
       const current = await this.reads.find(task.id);
       if (!current?.result) throw new ApiError('file_not_found', { param: 'id' });
       const isDone = current.result[output.index]?.deleted === true;
-      const result = current.result.map((each) => (each.index === output.index ? { ...each, deleted: true } : each));
-      if (!isDone && !(await this.results.replace(current, result))) continue;
+      if (!isDone && !(await this.results.replace(current, starsWithout(current, output.index)))) continue;
       this.cache.drop(task.id);
-      await this.storage.delete(output.storage_key);
-      for (const width of PREVIEW_WIDTHS) await this.storage.delete(previewKeyOf(task.id, output.index, width));
-      if (output.thumbnail_key !== undefined) await this.storage.delete(output.thumbnail_key);
+      await deleteBytes(this.storage, task.id, output);
       return;
     }
     throw new ApiError('service_unavailable');
   }
+}
+
+/** A task whose last kept output is deleted is given up. */
+function starsWithout({ result, kept_at, collection }: ShownTask, index: number): Stars {
+  const left = giveUpOutputs({ result, kept: kept_at !== null, collection }, index, 0);
+  return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };
+}
+
+/** Of an output, with all that was made of it. */
+export async function deleteBytes(storage: Storage, taskId: string, output: StoredOutput): Promise<void> {
+  await storage.delete(output.storage_key);
+  for (const width of PREVIEW_WIDTHS) await storage.delete(previewKeyOf(taskId, output.index, width));
+  if (output.thumbnail_key !== undefined) await storage.delete(output.thumbnail_key);
 }

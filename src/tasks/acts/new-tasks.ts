@@ -109,6 +109,8 @@ export class NewTasks {
       files_expire_at: null,
       submits: 0,
       usage: null,
+      kept_at: null,
+      collection: null,
     };
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseFileId } from '../record/task-id.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
-import { isPresent } from './task.view.ts';
+import { endOf, isPresent } from './task.view.ts';
 import { CachedTasks } from './cached-tasks.ts';
 
 /** An output of a task, as a file. */
@@ -48,7 +48,7 @@ function fileIn(task: ShownTask | null, index: number, fileId: string): OutputFi
     apiKeyId: task.api_key_id,
     task,
     output,
-    expiresAt: task.files_expire_at,
+    expiresAt: new Date(endOf(task, output) * 1000),
     isPresent: isPresent(task, output),
   };
 }

@@ -3,13 +3,13 @@ import { unixSeconds } from '../../platform/schema/time.ts';
 import { FileLinks } from './file-links.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
-import { filesPresent, type TaskOutputView, type TaskView, toTaskView } from './task.view.ts';
+import { filesPresent, lapsedOutputs, type TaskOutputView, type TaskView, toTaskView } from './task.view.ts';
 import { ApiError } from '../../errors/api-error.ts';
 
 /** Makes views of tasks, with file links signed by this service. */
 @Injectable()
 export class TaskViews {
-  private readonly kept = new WeakMap<ShownTask, { json: string; linksUntil: number }>();
+  private readonly kept = new WeakMap<ShownTask, { json: string; links: string }>();
 
   constructor(
     private readonly links: FileLinks,
@@ -31,17 +31,18 @@ export class TaskViews {
 
   /** The same for a task that stays in memory: made once, and again when its links change. */
   keptJson(task: ShownTask): string {
-    const linksUntil = this.linksUntil(task);
+    const links = this.linksOf(task);
     const kept = this.kept.get(task);
-    if (kept?.linksUntil === linksUntil) return kept.json;
+    if (kept?.links === links) return kept.json;
     const json = this.json(task);
-    this.kept.set(task, { json, linksUntil });
+    this.kept.set(task, { json, links });
     return json;
   }
 
-  /** Unix seconds; 0 while the view has no links. */
-  private linksUntil(task: ShownTask): number {
-    return filesPresent(task) ? this.links.expiryOf(unixSeconds(task.files_expire_at!)) : 0;
+  /** Their end, and how many have gone before it. */
+  private linksOf(task: ShownTask): string {
+    if (!filesPresent(task)) return 'none';
+    return `${this.links.expiryOf(unixSeconds(task.files_expire_at!))} ${lapsedOutputs(task)}`;
   }
 }
 

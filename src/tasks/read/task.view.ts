@@ -7,6 +7,7 @@ import type { FileLinks } from './file-links.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../record/task-error.ts';
 import { TASK_PRIORITIES, type TaskPriority } from '../record/task-priority.ts';
 import { TASK_RELATIONS, type TaskRelation, type TaskSource, TaskSourceChoice } from '../record/task-origin.ts';
+import { firstEndOf, isKept } from '../record/stars.ts';
 import type { Approximation, ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { isFinal, type TaskStatus, TaskStatusChoice } from '../record/task-status.ts';
 import { TaskUsageView, toUsageView, type UsageTerms } from './task-usage.view.ts';
@@ -38,12 +39,17 @@ export class TaskOutputView {
   @ApiField.string('SHA-256 of the bytes, hex') sha256: string;
   @ApiField.long('the seed that the provider was sent; null when it was sent none', { nullable: true })
   seed: number | null;
+  @ApiField.boolean('whether its owner keeps it: it is not deleted by time') kept: boolean;
+  @ApiField.string('the name under which it is kept', { nullable: true }) collection: string | null;
 }
 
 @ObjectType('TaskResult', { description: 'The output of a succeeded task.' })
 export class TaskResultView {
   @ApiField.list(() => TaskOutputView, 'the files, in order') outputs: TaskOutputView[];
-  @ApiField.long('unix seconds; the files are deleted at this time') expires_at: number;
+  @ApiField.long('unix seconds; the files that are not kept are deleted at this time; null when all are kept', {
+    nullable: true,
+  })
+  expires_at: number | null;
 }
 
 @ObjectType('TaskError', { description: 'Why a task failed.' })
@@ -106,7 +112,8 @@ export class TaskView {
   @ApiField.json('the parameters as resolved, defaults filled in') input: Record<string, unknown>;
   @ApiField.map('as given at creation') metadata: Record<string, string>;
   @ApiField.long('unix seconds; 0 while queued') started_at: number;
-  @ApiField.long('unix seconds; the task is deleted at this time') expires_at: number;
+  @ApiField.long('unix seconds; the task is deleted at this time; null while it is kept', { nullable: true })
+  expires_at: number | null;
   @ApiField.oneOf(TaskSourceChoice, 'the interface through which the task was created; "api" is REST and GraphQL')
   source: TaskSource;
   @ApiField.oneOf(TaskPriorityChoice, 'a task of low priority waits behind those of normal priority')
@@ -122,6 +129,8 @@ export class TaskView {
   approximations?: TaskApproximationView[];
   @ApiField.object(() => TaskUsageView, 'what the task used and cost; only on a final task', { optional: true })
   usage?: TaskUsageView;
+  @ApiField.boolean('whether its owner keeps it, or one of its outputs: it is not deleted by time') kept: boolean;
+  @ApiField.string('the name under which the task is kept', { nullable: true }) collection: string | null;
 }
 
 @ObjectType('DeletedTask', { description: 'A task that was deleted.' })
@@ -150,7 +159,7 @@ export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms)
     input: task.input,
     metadata: task.metadata,
     started_at: unixSecondsOrZero(task.started_at),
-    expires_at: unixSeconds(task.expires_at),
+    expires_at: task.kept_at ? null : unixSeconds(task.expires_at),
     source: task.source,
     priority: task.low ? 'low' : 'normal',
     parent_task_id: task.parent_task_id,
@@ -158,6 +167,8 @@ export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms)
     batch: toBatch(task),
     ...approximationsOf(task),
     ...(isFinal(task.status) && { usage: toUsageView(task, terms) }),
+    kept: task.kept_at !== null,
+    collection: task.collection,
   };
 }
 
@@ -166,16 +177,38 @@ export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boole
   task.files_expire_at !== null && task.files_expire_at.getTime() > nowMs;
 
 /** Whether the bytes of an output are still there. */
-export const isPresent = (task: ShownTask, output: StoredOutput): boolean => filesPresent(task) && !output.deleted;
+export const isPresent = (task: ShownTask, output: StoredOutput, nowMs: number = Date.now()): boolean =>
+  filesPresent(task, nowMs) && !output.deleted && (output.expires_at === undefined || output.expires_at * 1000 > nowMs);
+
+/** Outputs whose end of their own has come. */
+export const lapsedOutputs = ({ result }: ShownTask, nowMs: number = Date.now()): number =>
+  result?.filter(({ expires_at }) => expires_at !== undefined && expires_at * 1000 <= nowMs).length ?? 0;
+
+/** Until when the bytes of an output are there, unix seconds. */
+export const endOf = (task: ShownTask, { expires_at }: StoredOutput): number =>
+  Math.floor(expires_at ?? unixSecondsOrZero(task.files_expire_at));
 
 function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): TaskResultView {
   return {
     outputs: outputs.map((output) => {
-      const { storage_key: _key, thumbnail_key: _thumbnail, deleted: _deleted, ...shown } = output;
-      return { ...shown, seed: output.seed ?? null, ...linkTo(output, task, links) };
+      const { storage_key: _key, thumbnail_key: _thumbnail, deleted: _deleted, expires_at: _end, ...shown } = output;
+      return {
+        ...shown,
+        seed: output.seed ?? null,
+        ...linkTo(output, task, links),
+        kept: task.kept_at !== null && isKept(output),
+        collection: output.collection ?? null,
+      };
     }),
-    expires_at: unixSecondsOrZero(task.files_expire_at),
+    expires_at: firstEndOfFiles(task, outputs),
   };
+}
+
+/** null: all that are left are kept. */
+function firstEndOfFiles(task: ShownTask, outputs: StoredOutput[]): number | null {
+  if (!task.kept_at || !outputs.some(isKept)) return unixSecondsOrZero(task.files_expire_at);
+  const end = firstEndOf(outputs);
+  return end === null ? null : Math.floor(end);
 }
 
 function linkTo(
@@ -184,7 +217,7 @@ function linkTo(
   links: FileLinks,
 ): Pick<TaskOutputView, 'url' | 'url_expires_at'> {
   if (!isPresent(task, output)) return { url: null, url_expires_at: null };
-  const { url, expiresAt } = links.sign(output.id, unixSecondsOrZero(task.files_expire_at));
+  const { url, expiresAt } = links.sign(output.id, endOf(task, output));
   return { url, url_expires_at: expiresAt };
 }
 
@@ -220,7 +253,8 @@ const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(dat
 export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;
   const period = filesPresent(task, nowMs) ? Math.floor(nowMs / (linkTtlS * 250)) : 'purged';
-  return `W/"${task.sequence}-${period}"`;
+  const lapsed = lapsedOutputs(task, nowMs);
+  return `W/"${task.sequence}-${period}${lapsed > 0 ? `x${lapsed}` : ''}"`;
 }
 
 /** The task sequence in one of our tags; undefined for any other tag. */

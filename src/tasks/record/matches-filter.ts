@@ -5,7 +5,7 @@ import type { TaskFilter } from './task-filter.ts';
 /** Whether a list with this filter would contain the task: the same rule as sql/list-tasks.ts, for tasks in memory. */
 export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
   const { status, statuses, kind, model, batch_id, source, parent_task_id, metadata } = filter;
-  const { created_after, created_before, error_code, cancelled, search } = filter;
+  const { created_after, created_before, error_code, cancelled, search, kept, collection } = filter;
   const createdS = task.created_at.getTime() / 1000;
   return (
     (isAbsent(status) || task.status === status) &&
@@ -19,11 +19,17 @@ export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
     (isAbsent(parent_task_id) || task.parent_task_id === parent_task_id) &&
     (isAbsent(created_after) || createdS > created_after) &&
     (isAbsent(created_before) || createdS < created_before) &&
+    (isAbsent(kept) || (task.kept_at !== null) === kept) &&
+    (isAbsent(collection) || isIn(task, collection)) &&
     (isAbsent(search) || hasWords(task.input.prompt, search)) &&
     Object.entries(metadata ?? {}).every(
       ([key, value]) => Object.hasOwn(task.metadata, key) && task.metadata[key] === value,
     )
   );
 }
+
+const isIn = (task: ShownTask, collection: string): boolean =>
+  task.kept_at !== null &&
+  (task.collection === collection || (task.result ?? []).some((output) => output.collection === collection));
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;

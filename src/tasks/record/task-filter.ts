@@ -7,6 +7,7 @@ import { MAX_UNIX_S } from '../../platform/schema/time.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from './task-error.ts';
 import { type TaskStatus, TaskStatusChoice } from './task-status.ts';
 import { type TaskSource, TaskSourceChoice } from './task-origin.ts';
+import { MAX_COLLECTION_CHARACTERS } from './stars.ts';
 import { TASK_ID } from './task-id.ts';
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_WORDS } from './search-words.ts';
 
@@ -65,6 +66,16 @@ export class TaskFilter {
     pattern: { regex: TASK_ID, message: 'parent_task_id must be the id of a task' },
   })
   parent_task_id?: string | null;
+
+  @ApiField.boolean('true: only tasks that are kept; false: none of them', { ...OMITTABLE, fromQuery: true })
+  kept?: boolean | null;
+
+  @ApiField.string('tasks that are kept under this name, or with an output that is', {
+    ...OMITTABLE,
+    min: 1,
+    max: MAX_COLLECTION_CHARACTERS,
+  })
+  collection?: string | null;
 
   @ApiField.map('key-value pairs that the task carries; in a query string `metadata[key]=value`', OMITTABLE)
   @ApiProperty(DEEP_OBJECT)

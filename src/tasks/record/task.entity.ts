@@ -26,8 +26,14 @@ export interface StoredOutput {
   sha256: string;
   /** That the call which made it was sent; absent: none. */
   seed?: number;
-  /** Its owner has deleted the bytes. */
+  /** Its owner has deleted the bytes, or they went at `expires_at`. */
   deleted?: boolean;
+  /** Its owner keeps it. */
+  kept?: boolean;
+  /** Under which name it is kept. */
+  collection?: string;
+  /** Unix seconds: an end of its own, of an output that is not kept beside one that is. */
+  expires_at?: number;
 }
 
 /** A requested value that the provider could only approximate. */
@@ -201,11 +207,25 @@ export class DoneTask {
   @Column('boolean') files_purged: boolean;
   /** Reserved by a worker that deletes what has expired of this task, until then. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
+
+  /** When its owner began to keep it or one of its outputs. null: it goes at `expires_at`. */
+  @Column('timestamptz', { nullable: true }) kept_at: Date | null;
+  /** Under which name the task is kept. */
+  @Column('text', { nullable: true }) collection: string | null;
+  /** What `expires_at` is again once the task is given up. */
+  @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
+  /** What `files_expire_at` is again once no output is kept any more. */
+  @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;
+  /** The first end of an output that has one of its own and is not deleted. */
+  @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 
 /** A task of the view `tasks`, which has both. A column that its table lacks is null there, or as it was never written. */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
-  Omit<DoneTask, keyof LiveTask | 'completed_at'> & { status: TaskStatus; completed_at: Date | null };
+  Omit<
+    DoneTask,
+    keyof LiveTask | 'completed_at' | 'unkept_expires_at' | 'unkept_files_expire_at' | 'output_expires_at'
+  > & { status: TaskStatus; completed_at: Date | null };
 
 /**
  * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need: in this order they are
@@ -245,6 +265,8 @@ export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task
   files_expire_at: value('files_expire_at'),
   submits: value('submits'),
   usage: value('usage'),
+  kept_at: value('kept_at'),
+  collection: value('collection'),
 });
 
 export type ShownTask = Pick<Task, keyof ReturnType<typeof shownTask>>;
@@ -261,6 +283,8 @@ const OF_END: Partial<Record<keyof ShownTask, string>> = {
   error: 'json',
   files_expire_at: 'timestamptz',
   usage: 'json',
+  kept_at: 'timestamptz',
+  collection: 'text',
 };
 
 /** SQL: what a task lacks until it ends. */

@@ -40,7 +40,7 @@ const END: Statement = {
              case when outcome = 'succeeded' then 100 when error->>'code' = 'task_cancelled' then 0 else progress end::smallint as progress,
              case when outcome = 'succeeded' then least(now() + make_interval(secs => coalesce(file_retention_s, $2)), expires_at) end as files_expire_at,
              case when moments is null then timeline else ${withMoments('timeline', 'moments')} end as timeline,
-             ${usageJson('$4')} as usage, held, reserved_micros, ${LEDGER_COLUMNS}
+             ${usageJson('$4')} as usage, null::timestamptz as kept_at, null::text as collection, held, reserved_micros, ${LEDGER_COLUMNS}
       from (select g.*, ${CHARGES} from gone g cross join ${CHARGED}) h
     ), kept as (
       insert into tasks_done (${MOVED}, ${WRITTEN}) select ${MOVED}, ${WRITTEN} from ended

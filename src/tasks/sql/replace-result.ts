@@ -1,23 +1,55 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { SHOWN_COLUMNS, type ShownTask, type StoredOutput } from '../record/task.entity.ts';
+import { firstEndOf, isKept, type Stars } from '../record/stars.ts';
+import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/** A visible change of a final task, the only one: two outputs may be deleted at once, so it names the sequence it read. */
-const REPLACE_RESULT: Statement = {
+/** Far away, and not `infinity`, which is no date for JavaScript. Every statement that asks for the time of a task finds it. */
+const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
+
+/** What is given up stays for this long at least. */
+export const GIVEN_UP_H = 24;
+
+/** SQL: a time of expiry while it is put off, and afterwards. */
+const putOff = (column: string, isKeptNow: string): string => `
+      ${column} = case
+        when ${isKeptNow} then ${KEPT_UNTIL}
+        when unkept_${column} is not null then greatest(unkept_${column}, now() + interval '${GIVEN_UP_H} hours')
+        else ${column} end,
+      unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
+
+/**
+ * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so it names the sequence that it read.
+ */
+export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',
   text: `
-    update tasks_done set result = $3::json, sequence = sequence + 1
-    where id = $1 and sequence = $2 and status = 'succeeded'
+    update tasks_done set
+      result = $3::json, sequence = sequence + 1, collection = $4, output_expires_at = to_timestamp($5::float8),
+      kept_at = case when $6::boolean then coalesce(kept_at, now()) end,
+      ${putOff('expires_at', '$6::boolean')},
+      ${putOff('files_expire_at', '$7::boolean')}
+    where id = $1 and sequence = $2
     returning ${SHOWN_COLUMNS}`,
 };
+
+/** For `REPLACE_RESULT`. */
+export const valuesOf = (id: string, sequence: number, { result, kept, collection }: Stars): unknown[] => [
+  id,
+  sequence,
+  result && JSON.stringify(result),
+  collection,
+  firstEndOf(result),
+  kept,
+  result?.some(isKept) ?? false,
+];
 
 @Injectable()
 export class ReplaceResult {
   constructor(private readonly sql: Sql) {}
 
   /** @returns null when the task has changed since it was read */
-  async replace({ id, sequence }: ShownTask, result: StoredOutput[]): Promise<ShownTask | null> {
-    const rows = await this.sql.run<ShownTask>(REPLACE_RESULT, [id, sequence, JSON.stringify(result)]);
+  async replace({ id, sequence }: ShownTask, stars: Stars): Promise<ShownTask | null> {
+    const rows = await this.sql.run<ShownTask>(REPLACE_RESULT, valuesOf(id, sequence, stars));
     return rows[0] ?? null;
   }
 }

@@ -61,6 +61,9 @@ export class TaskConditions {
     if (filter.error_code) this.whereLiteral('failed', `status = 'failed'`); // only they have an error
     this.where('err', filter.error_code, (value) => `error->>'code' = ${value}`);
     if (typeof filter.cancelled === 'boolean') this.restrictToCancelled(filter.cancelled);
+    if (typeof filter.kept === 'boolean') this.restrictToKept(filter.kept);
+    if (typeof filter.collection === 'string') this.restrictToKept(true); // which has an index
+    this.where('in', filter.collection, (name) => `(collection = ${name} or ${hasOutputIn(name)})`);
     const patterns = typeof filter.search === 'string' ? patternsOf(filter.search) : undefined;
     this.where('words', patterns, (value) => `input->>'prompt' ilike all(${value}::text[])`);
   }
@@ -100,7 +103,12 @@ export class TaskConditions {
   /** A cancelled task is a failed one with an error of its own. */
   private restrictToCancelled(cancelled: boolean): void {
     if (cancelled) this.whereLiteral('cancelled', `status = 'failed' and error->>'code' = 'task_cancelled'`);
-    else this.whereLiteral('kept', `(error->>'code') is distinct from 'task_cancelled'`);
+    else this.whereLiteral('uncancelled', `(error->>'code') is distinct from 'task_cancelled'`);
+  }
+
+  private restrictToKept(kept: boolean): void {
+    if (kept) this.whereLiteral('kept', 'kept_at is not null');
+    else this.whereLiteral('unkept', 'kept_at is null');
   }
 
   /** In one order, so that the same set is the same statement. */
@@ -122,6 +130,9 @@ export class TaskConditions {
     this.whereId('', '<', idBoundAt(createdMs + 1));
   }
 }
+
+const hasOutputIn = (name: string): string =>
+  `exists (select from json_array_elements(result) as output where output->>'collection' = ${name})`;
 
 const idBound = (unixS: number | null | undefined, slackS: number): string | undefined =>
   typeof unixS === 'number' ? idBoundAt((unixS + slackS) * 1000) : undefined;

@@ -7,9 +7,8 @@ import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 import { byName, ERAS, faultOf, mcpClient, taskOf, textOf } from '../../support/clients/mcp.ts';
 
-const TOOLS = 'generate_image generate_video get_task list_tasks cancel_task retry_task list_models get_usage'.split(
-  ' ',
-);
+const TOOLS =
+  'generate_image generate_video get_task list_tasks cancel_task retry_task keep_task list_models get_usage'.split(' ');
 
 let service: SharedService;
 beforeAll(async () => void (service = await joinService()));

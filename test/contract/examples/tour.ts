@@ -52,6 +52,10 @@ async function tasksTour(recorder: Recorder): Promise<string> {
   await untilFinal(recorder, id);
   await recorder.call('GET', `/v1/tasks/${id}`);
   await recorder.call('GET', `/v1/tasks/${id}/timeline`);
+  await recorder.call('PUT', `/v1/tasks/${id}/keep`, { body: { collection: 'Covers' } });
+  await recorder.call('DELETE', `/v1/tasks/${id}/keep`);
+  await recorder.call('PUT', `/v1/files/${id.replace('task_', 'file_')}_0/keep`, { body: { collection: 'Covers' } });
+  await recorder.call('DELETE', `/v1/files/${id.replace('task_', 'file_')}_0/keep`);
   await recorder.call('GET', '/v1/tasks?limit=2');
   await recorder.call('GET', '/v1/tasks/counts');
   await recorder.call('POST', '/v1/estimates', { body: LIGHTHOUSE });

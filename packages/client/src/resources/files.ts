@@ -48,6 +48,16 @@ export class Files {
     return this.transport.open('GET', `${pathOf(id)}/content`, options);
   }
 
+  /** An output, which time does not delete then. @param collection the name under which it is kept */
+  keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<StoredFile> {
+    return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
+  }
+
+  /** It is deleted by time again. */
+  unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
+    return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
+  }
+
   /** Of an output only the bytes go; its task stays. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedFile> {
     return this.transport.json('DELETE', pathOf(id), options);

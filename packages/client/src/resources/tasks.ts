@@ -35,6 +35,16 @@ export class Tasks {
     return this.transport.json('DELETE', pathOf(id), options);
   }
 
+  /** A final task with its files, which time does not delete then. @param collection the name under which it is kept */
+  keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<Task> {
+    return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
+  }
+
+  /** It is deleted by time again. */
+  unkeep(id: string, options: CallOptions = {}): Promise<Task> {
+    return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
+  }
+
   /** When it will start and end, and what it waits for. */
   estimate(id: string, options: CallOptions = {}): Promise<TaskEstimate> {
     return this.transport.json('GET', `${pathOf(id)}/estimate`, options);

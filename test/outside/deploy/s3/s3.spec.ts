@@ -102,7 +102,7 @@ describeWith({ versitygw: 'go install github.com/versity/versitygw/cmd/versitygw
   });
 
   it('has no lifecycle rules, and the operator is told so', async () => {
-    const written = writeLifecycle(`s3://results?endpoint=${server.endpoint}`, 7);
+    const written = writeLifecycle(`s3://results?endpoint=${server.endpoint}`);
     await expect(written).rejects.toThrow('this S3 server has no lifecycle rules');
   });
 

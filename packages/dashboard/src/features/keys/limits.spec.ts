@@ -7,6 +7,7 @@ const limits = {
   maxQueued: 0,
   maxFileBytes: 1_000,
   maxRequestFileBytes: 2_000,
+  maxKeptBytes: 3_000,
   weight: 10,
   budget: { amountMicros: 12_500_000, period: 'MONTH' as const, softPercent: 80 },
 };

@@ -9,6 +9,7 @@ export const LimitFields = graphql(`
     maxQueued
     maxFileBytes
     maxRequestFileBytes
+    maxKeptBytes
     weight
     budget {
       amountMicros
@@ -46,6 +47,13 @@ export const LIMITS: readonly Limit[] = [
     label: 'Bytes in requests',
     field: 'max_request_file_bytes',
     hint: 'of the files of tasks that came with them; 0: no limit',
+    write: bytes,
+  },
+  {
+    name: 'maxKeptBytes',
+    label: 'Bytes kept',
+    field: 'max_kept_bytes',
+    hint: 'of outputs with a star; 0: no limit',
     write: bytes,
   },
   {

@@ -59,7 +59,7 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
           <FactRow name="source">{detail.source.toLowerCase()}</FactRow>
           {detail.priority === 'LOW' && <FactRow name="priority">low</FactRow>}
           {row.filesUntil > 0 && <FactRow name="files until">{day(row.filesUntil)}</FactRow>}
-          {detail.expiresAt > 0 && <FactRow name="record until">{day(detail.expiresAt)}</FactRow>}
+          <FactRow name="record until">{detail.expiresAt === null ? 'it is given up' : day(detail.expiresAt)}</FactRow>
           {metadata.map(([name, value]) => (
             <FactRow key={name} name={`metadata.${name}`}>
               <bdi>{value}</bdi>

@@ -192,14 +192,23 @@ export const WORDS = [
 const named = (values: Record<string, string>): string[] =>
   Object.entries(values).map(([column, value]) => `${value} as ${column}`);
 
-/** Neither arm has a `where`: with one, PostgreSQL sorts all tasks for a page. @param ofLive columns that a final task lacks */
-const viewWith = (ofLive: Record<string, string>): string => `create view tasks as
-  select ${[...BOTH, ...Object.keys(ofLive), ...named(OF_DONE)].join(', ')} from tasks_live
+/**
+ * Neither arm has a `where`: with one, PostgreSQL sorts all tasks for a page.
+ * @param ofLive columns that a final task lacks
+ * @param ofDone columns that an unfinished task lacks
+ */
+const viewWith = (ofLive: Record<string, string>, ofDone: Record<string, string> = OF_DONE): string => `view tasks as
+  select ${[...BOTH, ...Object.keys(ofLive), ...named(ofDone)].join(', ')} from tasks_live
   union all
-  select ${[...BOTH, ...named(ofLive), ...Object.keys(OF_DONE)].join(', ')} from tasks_done`;
+  select ${[...BOTH, ...named(ofLive), ...Object.keys(ofDone)].join(', ')} from tasks_done`;
 
-export const VIEW = viewWith(OF_LIVE);
+export const VIEW = `create ${viewWith(OF_LIVE)}`;
 
 const { priority: _, ...OTHERS } = OF_LIVE;
+const OF_LIVE_WITH_PLACES = { ...OTHERS, place: 'null::bigint' };
 /** The same since 0051. */
-export const VIEW_WITH_PLACES = viewWith({ ...OTHERS, place: 'null::bigint' });
+export const VIEW_WITH_PLACES = `create ${viewWith(OF_LIVE_WITH_PLACES)}`;
+
+const OF_DONE_WITH_STARS = { ...OF_DONE, kept_at: 'null::timestamptz', collection: 'null::text' };
+/** The same since 0059. New columns come last, so that the view is replaced while it is in use. */
+export const VIEW_WITH_STARS = `create or replace ${viewWith(OF_LIVE_WITH_PLACES, OF_DONE_WITH_STARS)}`;

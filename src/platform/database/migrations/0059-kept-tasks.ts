@@ -1,0 +1,38 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from '../build-index.ts';
+import { together } from './two-tables/steps.ts';
+import { VIEW_WITH_STARS } from './two-tables/tables.ts';
+
+/** Tasks that their owner keeps. A process of the last release keeps none, and finds that the files of those expire in the year 9999. */
+export class KeptTasks1700000000059 implements MigrationInterface {
+  /** The indexes are made while the service goes on. Each step can be repeated. */
+  transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await together(runner, [
+      `alter table tasks_done
+         add column if not exists kept_at timestamptz,
+         add column if not exists collection text,
+         add column if not exists unkept_expires_at timestamptz,
+         add column if not exists unkept_files_expire_at timestamptz,
+         add column if not exists output_expires_at timestamptz`,
+      VIEW_WITH_STARS,
+    ]);
+    await runner.query(`set lock_timeout = '30s'`); // a build waits for every open transaction
+    await buildIndex(
+      runner,
+      'tasks_done_kept',
+      'create index concurrently tasks_done_kept on tasks_done (api_key_id, id) where kept_at is not null',
+    );
+    await buildIndex(
+      runner,
+      'tasks_done_outputs',
+      `create index concurrently tasks_done_outputs on tasks_done (output_expires_at) where output_expires_at is not null`,
+    );
+    await runner.query('reset lock_timeout');
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Migrations are forward only.');
+  }
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/access/caller.ts';
+import type { Actor } from '../../auth/audit/actor.ts';
+import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
+import { TaskCache } from '../queue/task-cache.ts';
+import { giveUpOutputs, isKept, isThere, keepOutputs, keptBytes, type Stars } from '../record/stars.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal } from '../record/task-status.ts';
+import { countOthers, type FinalTask, lockFinal, type OtherStars, setStars } from '../sql/kept-tasks.ts';
+import { TasksService } from './tasks.service.ts';
+
+/** Kept tasks of one API key. */
+export const MAX_KEPT = 10_000;
+
+/** What is kept or given up: a task with all its outputs, or one output. */
+export interface Kept {
+  taskId: string;
+  /** Its index; null: the task. */
+  output: number | null;
+}
+
+/** Stars of tasks and of their outputs: what has one is not deleted by time. See docs/decisions/0096-a-star-puts-expiry-off.md. */
+@Injectable()
+export class KeepTasks {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly tasks: TasksService,
+    private readonly cache: TaskCache,
+  ) {}
+
+  /**
+   * Repeats harmlessly; another name moves it.
+   * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded
+   */
+  keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
+    return this.change(actor, kept, (task, others) => {
+      const filesEnd = task.files_expire_at && task.files_expire_at.getTime() / 1000;
+      const output = kept.output === null ? undefined : task.result?.[kept.output];
+      if (output && !isThere(output, filesEnd, others.now_s)) throw new ApiError('file_expired');
+      const ends = { filesEnd, nowS: others.now_s };
+      const stars = keepOutputs(starsOf(task), kept.output ?? 'all', collection, ends);
+      assertRoom(actor.caller!, task, stars, others);
+      return stars;
+    });
+  }
+
+  /**
+   * What expired before it was kept stays for another day. Repeats harmlessly.
+   * @throws ApiError task_not_found, task_unfinished
+   */
+  giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
+    return this.change(actor, kept, (task, { now_s }) => {
+      const before = task.unkept_files_expire_at?.getTime() ?? 0;
+      return giveUpOutputs(starsOf(task), kept.output ?? 'all', Math.max(before / 1000, now_s + DAY_S));
+    });
+  }
+
+  private async change(
+    actor: Actor,
+    { taskId }: Kept,
+    starsOfChange: (task: FinalTask, others: OtherStars) => Stars,
+  ): Promise<ShownTask> {
+    const { apiKeyId } = actor.caller!;
+    const { status } = await this.tasks.find(apiKeyId, taskId);
+    if (!isFinal(status)) throw new ApiError('task_unfinished', { message: 'Only a final task can be kept.' });
+    const changed = await this.audit.transaction(actor, async (tx, record) => {
+      const task = await lockFinal(tx, apiKeyId, taskId);
+      const others = task && (await countOthers(tx, task));
+      if (!others || task.expires_at.getTime() / 1000 <= others.now_s) {
+        throw new ApiError('task_not_found', { param: 'task_id' });
+      }
+      const stars = starsOfChange(task, others);
+      if (isSame(starsOf(task), stars)) return task;
+      await recordChange(record, task, stars);
+      return setStars(tx, task, stars);
+    });
+    this.cache.drop(taskId);
+    return changed;
+  }
+}
+
+const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
+  result,
+  kept: kept_at !== null,
+  collection,
+});
+
+const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** What takes no more space than before passes, so that a lowered quota forbids no change of a name. */
+function assertRoom({ limits }: Caller, task: ShownTask, { result }: Stars, others: OtherStars): void {
+  if (task.kept_at === null && others.tasks >= MAX_KEPT) {
+    const message = `This API key keeps ${MAX_KEPT} tasks, as many as allowed; give some up.`;
+    throw new ApiError('kept_quota_exceeded', { message });
+  }
+  const [before, after] = [keptBytes(task.result), keptBytes(result)];
+  const { maxKeptBytes } = limits;
+  if (maxKeptBytes > 0 && after > before && others.bytes + after > maxKeptBytes) {
+    const used = others.bytes + before;
+    const message = `The kept files of this API key may take ${maxKeptBytes} bytes, of which ${used} are used; give some up.`;
+    throw new ApiError('kept_quota_exceeded', { message });
+  }
+}
+
+function recordChange(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
+  const before = starsOf(task);
+  const isLess = !stars.kept || keptBytes(stars.result) < keptBytes(before.result);
+  return record({
+    action: isLess ? 'task.unkept' : 'task.kept',
+    target: { type: 'task', id: task.id },
+    before: snapshotOf(before),
+    after: snapshotOf(stars),
+  });
+}
+
+const snapshotOf = ({ result, kept, collection }: Stars): Record<string, unknown> => ({
+  kept,
+  collection,
+  file_ids: (result ?? []).filter(isKept).map(({ id }) => id),
+});

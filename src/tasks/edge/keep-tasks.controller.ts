@@ -1,0 +1,45 @@
+import { Body, Controller, Delete, Header, Param, Put } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../auth/access/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { Fails } from '../../platform/openapi/faults.ts';
+import { KeepTasks } from '../acts/keep-tasks.service.ts';
+import { TaskViews } from '../read/task-views.ts';
+import { TaskView } from '../read/task.view.ts';
+import { KeepInput } from './keep.input.ts';
+
+@ApiTags('Tasks')
+@Controller('v1/tasks/:task_id/keep')
+export class KeepTasksController {
+  constructor(
+    private readonly keeps: KeepTasks,
+    private readonly views: TaskViews,
+  ) {}
+
+  @Put()
+  @Scope('generations:write')
+  @Header('cache-control', 'no-store')
+  @Fails('task_not_found', 'task_unfinished', 'kept_quota_exceeded')
+  @ApiOperation({ summary: 'Keep a final task and its files', operationId: 'keepTask' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiBody({ type: KeepInput, required: false })
+  @ApiOkResponse({ type: TaskView })
+  async keep(
+    @Param('task_id') taskId: string,
+    @Body() { collection = null }: KeepInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<TaskView> {
+    return this.views.of(await this.keeps.keep(actor, { taskId, output: null }, collection));
+  }
+
+  @Delete()
+  @Scope('generations:write')
+  @Header('cache-control', 'no-store')
+  @Fails('task_not_found', 'task_unfinished')
+  @ApiOperation({ summary: 'Give up a kept task: it is deleted by time again', operationId: 'unkeepTask' })
+  @ApiParam({ name: 'task_id', schema: { type: 'string' } })
+  @ApiOkResponse({ type: TaskView })
+  async giveUp(@Param('task_id') taskId: string, @CurrentActor() actor: Actor): Promise<TaskView> {
+    return this.views.of(await this.keeps.giveUp(actor, { taskId, output: null }));
+  }
+}

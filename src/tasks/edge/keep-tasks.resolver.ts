@@ -1,0 +1,34 @@
+import { Args, Mutation, Resolver } from '@nestjs/graphql';
+import { Scope } from '../../auth/access/access.ts';
+import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { KeepTasks } from '../acts/keep-tasks.service.ts';
+import { TaskViews } from '../read/task-views.ts';
+import { TaskView } from '../read/task.view.ts';
+import { checkedCollection, Collection } from './collection.arg.ts';
+
+const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
+
+@Resolver()
+export class KeepTasksResolver {
+  constructor(
+    private readonly keeps: KeepTasks,
+    private readonly views: TaskViews,
+  ) {}
+
+  @Mutation(() => TaskView, { description: 'Keeps a final task and its files: they are not deleted by time.' })
+  @Scope('generations:write')
+  async keepTask(
+    @CurrentActor() actor: Actor,
+    @TaskId() taskId: string,
+    @Collection() collection?: string | null,
+  ): Promise<TaskView> {
+    const name = checkedCollection(collection);
+    return this.views.forGraphql(await this.keeps.keep(actor, { taskId, output: null }, name));
+  }
+
+  @Mutation(() => TaskView, { description: 'Gives up a kept task with its files: they are deleted by time again.' })
+  @Scope('generations:write')
+  async unkeepTask(@CurrentActor() actor: Actor, @TaskId() taskId: string): Promise<TaskView> {
+    return this.views.forGraphql(await this.keeps.giveUp(actor, { taskId, output: null }));
+  }
+}

@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import type { Stars } from '../record/stars.ts';
+import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
+import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
+
+/** Serialises the stars of a key, so that two at once cannot pass its quota together. */
+const LOCK_KEY = `select pg_advisory_xact_lock(hashtextextended('kept ' || $1, 0))`;
+
+const READ = `
+  select ${SHOWN_COLUMNS}, unkept_files_expire_at from tasks_done
+  where id = $1 and api_key_id = $2 and expires_at > now() for update`;
+
+export type FinalTask = ShownTask & Pick<DoneTask, 'unkept_files_expire_at'>;
+
+/** @returns null when the API key has no such final task any more; what is returned is locked */
+export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: string): Promise<FinalTask | null> {
+  await tx.query(LOCK_KEY, [apiKeyId]);
+  const [task] = await tx.query<FinalTask[]>(READ, [taskId, apiKeyId]);
+  return task ?? null;
+}
+
+/** Deleted tasks are not counted, though their rows stay for some minutes. The time is read now: the lock may have been waited for. */
+const OTHERS = `
+  select count(*)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes,
+         extract(epoch from clock_timestamp())::float8 as now_s
+  from tasks_done
+  cross join lateral (
+    select sum((output->>'size_bytes')::float8) as bytes from json_array_elements(result) as output
+    where (output->>'kept')::boolean and output->>'deleted' is null
+  ) stored
+  where api_key_id = $1 and kept_at is not null and id <> $2 and expires_at > now()`;
+
+export interface OtherStars {
+  /** Kept tasks of the API key beside this one. */
+  tasks: number;
+  /** Of their kept outputs. */
+  bytes: number;
+  now_s: number;
+}
+
+export async function countOthers(tx: EntityManager, { id, api_key_id }: ShownTask): Promise<OtherStars> {
+  const [others] = await tx.query<OtherStars[]>(OTHERS, [api_key_id, id]);
+  return others!;
+}
+
+/** @param task locked */
+export async function setStars(tx: EntityManager, { id, sequence }: ShownTask, stars: Stars): Promise<ShownTask> {
+  const [[task]] = await tx.query<[[ShownTask], number]>(REPLACE_RESULT.text, valuesOf(id, sequence, stars));
+  return task;
+}

@@ -1,0 +1,284 @@
+import { existsSync } from 'node:fs';
+import { Client } from 'pg';
+import { fileIdOf } from '../../src/tasks/record/task-id.ts';
+import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { GraphqlClient } from '../support/clients/graphql-client.ts';
+import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+
+const DAY_S = 86_400;
+
+interface FileBody {
+  expires_at: number | null;
+  kept: boolean;
+  collection: string | null;
+  url: string | null;
+}
+
+describe('what is kept', () => {
+  let service: SharedService;
+  /** Another process of the same deployment. */
+  let other: string;
+  let database: Client;
+  beforeAll(async () => {
+    service = await joinService();
+    other = await joinSecondProcess(service);
+    database = new Client({ connectionString: service.database.url });
+    await database.connect();
+  });
+  afterAll(async () => {
+    await database?.end();
+    await service?.close();
+  });
+
+  const tenantWith = async (settings: object = {}) =>
+    new Api(service.baseUrl, (await anotherKey(service.api, settings)).key);
+  const made = async (api: Api, n = 1): Promise<TaskBody> =>
+    api.untilFinal((await api.create({ ...aCat, n })).body.task_id);
+  const outputsOf = ({ result }: TaskBody) => result!.outputs as unknown as (FileBody & { id: string })[];
+  const keep = <Body = TaskBody>(api: Api, path: string, body: object = {}) =>
+    api.call<Body>('PUT', `/v1/${path}/keep`, body);
+  const giveUp = <Body = TaskBody>(api: Api, path: string) => api.call<Body>('DELETE', `/v1/${path}/keep`);
+  const codeOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as ErrorBody).error?.code];
+  /** As if the task had been made that long ago. */
+  const age = (id: string, interval: string) =>
+    database.query(
+      `update tasks_done set unkept_expires_at = unkept_expires_at - $2::interval,
+              unkept_files_expire_at = unkept_files_expire_at - $2::interval where id = $1`,
+      [id, interval],
+    );
+  const idsOf = async (api: Api, query: string) =>
+    (await api.get<{ data: TaskBody[] }>(`/v1/tasks?${query}`)).body.data.map(({ task_id }) => task_id);
+
+  it('has no end, and has its old one again once it is given up', async () => {
+    const api = await tenantWith();
+    const before = await made(api, 2);
+    const kept = await keep(api, `tasks/${before.task_id}`, { collection: 'Covers' });
+    expect(kept.status).toBe(200);
+    expect(kept.body).toMatchObject({
+      kept: true,
+      collection: 'Covers',
+      expires_at: null,
+      result: { expires_at: null },
+    });
+    expect(outputsOf(kept.body).map((output) => [output.kept, output.collection])).toEqual([
+      [true, 'Covers'],
+      [true, 'Covers'],
+    ]);
+    const { body } = await api.get(`/v1/tasks/${before.task_id}`);
+    expect(body).toEqual(kept.body);
+    const given = await giveUp(api, `tasks/${before.task_id}`);
+    expect(given.body).toEqual(before);
+    expect((await giveUp(api, `tasks/${before.task_id}`)).body).toEqual(before);
+  });
+
+  it('takes no body, and another name moves it', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api);
+    expect((await api.call('PUT', `/v1/tasks/${task_id}/keep`)).body).toMatchObject({ kept: true, collection: null });
+    expect((await keep(api, `tasks/${task_id}`, { collection: 'A' })).body.collection).toBe('A');
+    expect((await keep(api, `tasks/${task_id}`, { collection: null })).body.collection).toBe(null);
+    expect(codeOf(await keep(api, `tasks/${task_id}`, { collection: 'x'.repeat(65) }))).toEqual([
+      400,
+      'string_too_long',
+    ]);
+    expect(codeOf(await keep(api, `tasks/${task_id}`, { name: 'A' }))).toEqual([400, 'unknown_parameter']);
+  });
+
+  it('stays for another day if its time was over meanwhile', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api);
+    await keep(api, `tasks/${task_id}`);
+    await age(task_id, '400 days');
+    const startS = Math.floor(Date.now() / 1000);
+    const { body } = await giveUp(api, `tasks/${task_id}`);
+    const endS = Math.ceil(Date.now() / 1000);
+    for (const end of [body.expires_at as number, body.result!.expires_at]) {
+      expect(end).toBeGreaterThanOrEqual(startS + DAY_S);
+      expect(end).toBeLessThanOrEqual(endS + DAY_S);
+    }
+    expect((await fetch(body.result!.outputs[0]!.url)).status).toBe(200);
+  });
+
+  it('may be one output: its task stays with it, and the other output goes at its time', async () => {
+    const api = await tenantWith();
+    const before = await made(api, 2);
+    const [first, second] = outputsOf(before);
+    const kept = await keep<FileBody>(api, `files/${first!.id}`, { collection: 'Best' });
+    expect(kept.body).toMatchObject({ kept: true, collection: 'Best', expires_at: null });
+    const task = await api.get(`/v1/tasks/${before.task_id}`);
+    expect(task.body).toMatchObject({
+      kept: true,
+      collection: null,
+      expires_at: null,
+      result: { expires_at: before.result!.expires_at, outputs: [{ kept: true }, { kept: false, collection: null }] },
+    });
+    const file = await api.get<FileBody>(`/v1/files/${second!.id}`);
+    expect(file.body).toMatchObject({ kept: false, expires_at: before.result!.expires_at });
+
+    await database.query(
+      `update tasks_done set output_expires_at = now() - interval '1 minute', sequence = sequence + 1,
+         result = jsonb_set(result::jsonb, '{1,expires_at}', to_jsonb(extract(epoch from now()) - 60))::json where id = $1`,
+      [before.task_id],
+    );
+    const there = new Api(other, api.key); // it has nothing of the task in memory
+    const after = await there.get(`/v1/tasks/${before.task_id}`);
+    expect(outputsOf(after.body).map(({ url }) => url !== null)).toEqual([true, false]);
+    expect(codeOf(await keep(api, `files/${second!.id}`))).toEqual([410, 'file_expired']);
+    const folder = `${service.env.DATA_DIR}/files/${before.task_id}`;
+    await eventually('the purge', () => Promise.resolve(!existsSync(`${folder}/1-1.png`)));
+    await eventually(
+      'its end',
+      async () => outputsOf((await there.get(`/v1/tasks/${before.task_id}`)).body)[1]!.url === null,
+    );
+    expect(existsSync(`${folder}/1-0.png`)).toBe(true);
+
+    const given = await giveUp<FileBody>(api, `files/${first!.id}`);
+    expect(given.body).toMatchObject({ kept: false, collection: null, expires_at: before.result!.expires_at });
+    expect((await api.get(`/v1/tasks/${before.task_id}`)).body).toMatchObject({
+      kept: false,
+      expires_at: before.expires_at,
+    });
+  });
+
+  it('is deleted on request, and its task is given up with its last output', async () => {
+    const api = await tenantWith();
+    const before = await made(api);
+    await keep(api, `tasks/${before.task_id}`);
+    const [{ id } = { id: '' }] = outputsOf(before);
+    expect((await api.call('DELETE', `/v1/files/${id}`)).status).toBe(200);
+    const { body } = await api.get(`/v1/tasks/${before.task_id}`);
+    expect(body).toMatchObject({ kept: false, expires_at: before.expires_at });
+    expect(outputsOf(body)[0]).toMatchObject({ kept: false, url: null });
+    await keep(api, `tasks/${before.task_id}`);
+    expect((await api.call('DELETE', `/v1/tasks/${before.task_id}`)).status).toBe(200);
+    expect((await api.get(`/v1/tasks/${before.task_id}`)).status).toBe(404);
+    expect(codeOf(await keep(api, `tasks/${before.task_id}`))).toEqual([404, 'task_not_found']);
+  });
+
+  it('passes no purge, although an old program knows nothing of it', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api);
+    await keep(api, `tasks/${task_id}`);
+    const { rows } = await database.query(
+      `select expires_at > now() + interval '1000 years' as record, files_expire_at > now() + interval '1000 years' as files
+       from tasks_done where id = $1`,
+      [task_id],
+    );
+    expect(rows).toEqual([{ record: true, files: true }]);
+  });
+
+  it('is a final task: of an unfinished one, of another key and of none there is nothing to keep', async () => {
+    const api = await tenantWith();
+    const { body: hanging } = await api.create(aHang);
+    expect(codeOf(await keep(api, `tasks/${hanging.task_id}`))).toEqual([409, 'task_unfinished']);
+    expect(codeOf(await giveUp(api, `tasks/${hanging.task_id}`))).toEqual([409, 'task_unfinished']);
+    await api.cancel(hanging.task_id);
+    const cancelled = await keep(api, `tasks/${hanging.task_id}`, { collection: 'Odd' });
+    expect(cancelled.body).toMatchObject({ kept: true, status: 'failed', expires_at: null });
+    const stranger = await tenantWith();
+    expect(codeOf(await keep(stranger, `tasks/${hanging.task_id}`))).toEqual([404, 'task_not_found']);
+    expect(codeOf(await keep(stranger, 'tasks/none'))).toEqual([404, 'task_not_found']);
+    expect(codeOf(await keep(stranger, 'files/none'))).toEqual([404, 'file_not_found']);
+    const { task_id } = await made(api);
+    expect(codeOf(await keep(stranger, `files/${fileIdOf(task_id, 0)}`))).toEqual([404, 'file_not_found']);
+    const picture = Buffer.from(
+      await (await fetch(outputsOf((await api.get(`/v1/tasks/${task_id}`)).body)[0]!.url!)).arrayBuffer(),
+    );
+    const form = new FormData();
+    form.append('file', new Blob([picture], { type: 'image/png' }), 'cat.png');
+    const headers = { authorization: `Bearer ${api.key}` };
+    const upload = await fetch(new URL('/v1/files', service.baseUrl), { method: 'POST', headers, body: form });
+    const { id } = (await upload.json()) as { id: string };
+    expect(codeOf(await keep(api, `files/${id}`))).toEqual([400, 'invalid_value']);
+  });
+
+  it('is found by filters, over REST and GraphQL', async () => {
+    const api = await tenantWith();
+    const [one, two, three] = [await made(api), await made(api, 2), await made(api)];
+    await keep(api, `tasks/${one.task_id}`, { collection: 'A' });
+    await keep(api, `files/${outputsOf(two)[1]!.id}`, { collection: 'B' });
+    expect(await idsOf(api, 'kept=true')).toEqual([two.task_id, one.task_id]);
+    expect(await idsOf(api, 'kept=false')).toEqual([three.task_id]);
+    expect(await idsOf(api, 'collection=A')).toEqual([one.task_id]);
+    expect(await idsOf(api, 'collection=B&order=asc')).toEqual([two.task_id]);
+    expect(await idsOf(api, 'collection=B&kept=true&kind=image&search=cat')).toEqual([two.task_id]);
+    expect(await idsOf(api, 'collection=C')).toEqual([]);
+    const counts = await api.get<{ succeeded: number }>('/v1/tasks/counts?kept=true');
+    expect(counts.body.succeeded).toBe(2);
+    const graphql = new GraphqlClient(service.baseUrl, api.key);
+    const { data } = await graphql.ask<{ tasks: { edges: { node: object }[] } }>(
+      '{ tasks(first: 5, filter: { collection: "A" }) { edges { node { taskId kept collection expiresAt result { expiresAt outputs { kept collection } } } } } }',
+    );
+    expect(data.tasks.edges.map(({ node }) => node)).toEqual([
+      {
+        taskId: one.task_id,
+        kept: true,
+        collection: 'A',
+        expiresAt: null,
+        result: { expiresAt: null, outputs: [{ kept: true, collection: 'A' }] },
+      },
+    ]);
+  });
+
+  it('has a quota of bytes, which stars at once do not pass, in two processes', async () => {
+    const api = await tenantWith({ limits: { max_kept_bytes: 1_500 } });
+    const tasks = await Promise.all([made(api), made(api), made(api)]);
+    const ids = tasks.map(({ task_id }) => task_id);
+    await database.query(
+      `update tasks_done set result = jsonb_set(result::jsonb, '{0,size_bytes}', '1000')::json where id = any($1)`,
+      [ids],
+    );
+    const there = new Api(other, api.key);
+    const kept = await Promise.all(ids.map((id, at) => keep(at === 1 ? there : api, `tasks/${id}`)));
+    expect(kept.map(({ status }) => status).toSorted()).toEqual([200, 403, 403]);
+    const refused = kept.filter(({ status }) => status === 403);
+    for (const answer of refused) expect(codeOf(answer)).toEqual([403, 'kept_quota_exceeded']);
+    const [winner] = await idsOf(api, 'kept=true');
+    expect((await keep(api, `tasks/${winner}`, { collection: 'Moved' })).status).toBe(200);
+    await giveUp(api, `tasks/${winner}`);
+    const another = ids.find((id) => id !== winner);
+    expect((await keep(api, `files/${fileIdOf(another!, 0)}`)).status).toBe(200);
+  });
+
+  it('is in the list of who did what, once for each change', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api);
+    await keep(api, `tasks/${task_id}`, { collection: 'A' });
+    await keep(api, `tasks/${task_id}`, { collection: 'A' });
+    await giveUp(api, `tasks/${task_id}`);
+    const { body } = await service.api.get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${task_id}`);
+    expect(body.data).toMatchObject([
+      { action: 'task.unkept', before: { kept: true }, after: { kept: false, collection: null, file_ids: [] } },
+      { action: 'task.kept', after: { kept: true, collection: 'A', file_ids: [fileIdOf(task_id, 0)] } },
+    ]);
+  });
+
+  it('is seen by another process that has the task in memory', async () => {
+    const api = await tenantWith();
+    const task = await api.untilFinal((await api.create(aFailure)).body.task_id);
+    const there = new Api(other, api.key);
+    const path = `/v1/tasks/${task.task_id}`;
+    const { headers } = await there.get(path);
+    await keep(api, `tasks/${task.task_id}`);
+    await eventually('the other process', async () => (await there.get(path)).body.kept === true);
+    expect((await there.get(path, { 'if-none-match': headers.get('etag')! })).status).toBe(200);
+  });
+
+  it('goes with the erasure of its key', async () => {
+    const { id, key } = await anotherKey(service.api);
+    const api = new Api(service.baseUrl, key);
+    const { task_id } = await made(api);
+    await keep(api, `tasks/${task_id}`);
+    await database.query(`update tasks_done set completed_at = completed_at - interval '1 hour' where id = $1`, [
+      task_id,
+    ]);
+    expect((await service.api.call('DELETE', `/v1/api_keys/${id}?erase=true`)).status).toBe(202);
+    await eventually('the erasure', async () => {
+      const { rows } = await database.query('select from tasks_done where id = $1', [task_id]);
+      return rows.length === 0;
+    });
+    expect(existsSync(`${service.env.DATA_DIR}/files/${task_id}`)).toBe(false);
+  });
+});
