@@ -180,9 +180,9 @@ const ROWS: Record<string, Row> = {
   'Mutation.deleteFile': { of: upload, graphql: (id) => `deleteFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}`] }, // prettier-ignore
   'Mutation.deleteTask': { of: ended, graphql: (id) => `deleteTask(taskId: "${id}")`, rest: (id) => ['DELETE', `/v1/tasks/${id}`] }, // prettier-ignore
   'Mutation.deleteWebhookEndpoint': { of: endpoint, graphql: (id) => `deleteWebhookEndpoint(id: "${id}")`, rest: (id) => ['DELETE', `/v1/webhook_endpoints/${id}`] }, // prettier-ignore
-  'Mutation.keepFile': { of: output, graphql: (id) => `keepFile(id: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/files/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
+  'Mutation.keepFile': { of: output, but: ['filename'], graphql: (id) => `keepFile(id: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/files/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
   'Mutation.keepTask': { of: ended, graphql: (id) => `keepTask(taskId: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/tasks/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
-  'Mutation.unkeepFile': { of: output, graphql: (id) => `unkeepFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}/keep`] }, // prettier-ignore
+  'Mutation.unkeepFile': { of: output, but: ['filename'], graphql: (id) => `unkeepFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}/keep`] }, // prettier-ignore
   'Mutation.unkeepTask': { of: ended, graphql: (id) => `unkeepTask(taskId: "${id}")`, rest: (id) => ['DELETE', `/v1/tasks/${id}/keep`] }, // prettier-ignore
   'Mutation.drainProcess': { isMoving: true, but: ['state'], of: processId, graphql: (id) => `drainProcess(id: "${id}")`, rest: post((id) => `/v1/operations/processes/${id}/drain`) }, // prettier-ignore
   'Mutation.resumeProcess': { isMoving: true, but: ['state'], of: processId, graphql: (id) => `resumeProcess(id: "${id}")`, rest: post((id) => `/v1/operations/processes/${id}/resume`) }, // prettier-ignore
