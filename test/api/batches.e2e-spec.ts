@@ -164,6 +164,8 @@ describe('a batch', () => {
         sha256: null,
         url: null,
         url_expires_at: null,
+        kept: false,
+        collection: null,
       });
       expect(described.body.expires_at).toBeGreaterThan(described.body.created_at);
       const inGraphql = await new GraphqlClient(service.baseUrl, service.api.key!).ask<{ file: object }>(

@@ -79,6 +79,8 @@ describe('an upload', () => {
       sha256: sha256(bytes),
       url: expect.stringContaining(`${service.baseUrl}/v1/files/${body.id}/content?expires=`),
       url_expires_at: expect.any(Number),
+      kept: false,
+      collection: null,
     });
     expect(Buffer.from(await (await fetch(body.url!)).arrayBuffer())).toEqual(bytes);
     expect(await files.read(body.id)).toMatchObject({ status: 200, body: { id: body.id, sha256: body.sha256 } });

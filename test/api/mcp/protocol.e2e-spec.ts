@@ -170,7 +170,7 @@ describe('a client of a revision of 2025', () => {
   ])('that accepts %s gets %s', async (accept, type) => {
     const { status, headers, text } = await post(LIST, { accept });
     expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
-    expect(resultOf(text).tools).toHaveLength(8);
+    expect(resultOf(text).tools).toHaveLength(9);
   });
 
   it('gets an answer without Accept, the answers of a batch as JSON, and 406 for a type that is neither', async () => {
@@ -185,7 +185,7 @@ describe('a client of a revision of 2025', () => {
       { ...LIST, params: null },
       { ...LIST, params: { cursor: null, _meta: null } },
     ])
-      expect(resultOf((await post(message)).text).tools).toHaveLength(8);
+      expect(resultOf((await post(message)).text).tools).toHaveLength(9);
     expect(resultOf((await call('list_models', null)).text)).toMatchObject({ structuredContent: { object: 'list' } });
     const nothing = { model: null, n: null, reference_images: null, wait_s: null, preview: null };
     const made = resultOf((await call('generate_image', { prompt: 'With nulls', ...nothing })).text);

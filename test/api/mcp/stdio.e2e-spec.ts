@@ -48,7 +48,7 @@ it.each(ERAS)('darkroom mcp starts without its service in the %s era, and its to
   const nowhere = 'http://127.0.0.1:9'; // the port of no service
   const client = await mcpClient(era, start(service.api.key!, nowhere));
   const { tools } = await client.listTools();
-  expect(tools).toHaveLength(8);
+  expect(tools).toHaveLength(9);
   const failed = (await client.callTool({ name: 'list_models', arguments: {} })) as CallToolResult;
   expect([failed.isError, faultOf(failed).code]).toEqual([true, 'connection_failed']);
   await client.close();
@@ -64,7 +64,7 @@ describe.each(ERAS)('darkroom mcp with the official client in the %s era', (era:
 
   it('lists the tools of the service, and says that images may be paths', async () => {
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(8);
+    expect(tools).toHaveLength(9);
     const { properties } = byName(tools, 'generate_image').inputSchema as { properties: Record<string, any> };
     expect(properties.reference_images.description).toMatch(/path of an image/);
   });

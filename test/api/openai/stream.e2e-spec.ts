@@ -45,6 +45,7 @@ describe('a stream of pictures', () => {
           total_tokens: 0,
         },
         index,
+        seed: null,
         safety_identifier: 's-1',
         task_id: response.headers.get('task-id'),
       });
