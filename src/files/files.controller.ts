@@ -17,6 +17,7 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { ValidationPipe } from '../platform/http/validation.pipe.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
+import { checkedCollection } from '../tasks/edge/collection.arg.ts';
 import { KeepInput } from '../tasks/edge/keep.input.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './uploads/file.inputs.ts';
@@ -163,13 +164,13 @@ export class FilesController {
     @Body() { collection = null }: KeepInput,
     @CurrentActor() actor: Actor,
   ): Promise<FileView> {
-    return this.keeps.keep(actor, id, collection);
+    return this.keeps.keep(actor, id, checkedCollection(collection));
   }
 
   @Delete(':id/keep')
   @Scope('generations:write')
   @Header('cache-control', 'no-store')
-  @Fails('file_not_found')
+  @Fails('file_not_found', 'invalid_value')
   @ApiOperation({ summary: 'Give up a kept output: it is deleted by time again', operationId: 'unkeepFile' })
   @ApiOkResponse({ type: FileView })
   giveUp(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<FileView> {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { Client } from 'pg';
 import { fileIdOf } from '../../src/tasks/record/task-id.ts';
+import { REPLACE_RESULT, valuesOf } from '../../src/tasks/sql/replace-result.ts';
 import { aCat, aFailure, aHang, Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
+import { aPicture } from '../support/clients/files.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
@@ -245,14 +247,40 @@ describe('what is kept', () => {
   it('is in the list of who did what, once for each change', async () => {
     const api = await tenantWith();
     const { task_id } = await made(api);
-    await keep(api, `tasks/${task_id}`, { collection: 'A' });
-    await keep(api, `tasks/${task_id}`, { collection: 'A' });
+    for (const collection of ['A', 'A', 'B']) await keep(api, `tasks/${task_id}`, { collection }); // whose names are not recorded
     await giveUp(api, `tasks/${task_id}`);
     const { body } = await service.api.get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${task_id}`);
     expect(body.data).toMatchObject([
-      { action: 'task.unkept', before: { kept: true }, after: { kept: false, collection: null, file_ids: [] } },
-      { action: 'task.kept', after: { kept: true, collection: 'A', file_ids: [fileIdOf(task_id, 0)] } },
+      { action: 'task.unkept', before: { kept: true }, after: { kept: false, file_ids: [] } },
+      { action: 'task.kept', after: { kept: true, file_ids: [fileIdOf(task_id, 0)] } },
     ]);
+    expect(JSON.stringify(body)).not.toContain('collection');
+  });
+
+  it('does not come back when its task is deleted while an output changes', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api, 2);
+    await keep(api, `files/${fileIdOf(task_id, 0)}`);
+    const { rows } = await database.query('select result, sequence from tasks_done where id = $1', [task_id]);
+    await api.call('DELETE', `/v1/tasks/${task_id}`);
+    const change = valuesOf(task_id, rows[0].sequence, { result: rows[0].result, kept: true, collection: null });
+    expect((await database.query(REPLACE_RESULT.text, change)).rows).toEqual([]);
+    expect((await api.get(`/v1/tasks/${task_id}`)).status).toBe(404);
+  });
+
+  it('keeps the pictures of its request too, for a retry', async () => {
+    const api = await tenantWith();
+    const picture = `data:image/png;base64,${(await aPicture(64, 64)).toString('base64')}`;
+    const { task_id } = await api.untilFinal((await api.create({ ...aCat, reference_images: [picture] })).body.task_id);
+    await keep(api, `tasks/${task_id}`);
+    const years = 'select extract(year from expires_at)::int as year from uploads where task_id = $1';
+    expect((await database.query(years, [task_id])).rows).toEqual([{ year: 9999 }]);
+  });
+
+  it.each([' ', 'A\u0007', 'a'.repeat(65)])('has a collection with a name, and %j is none', async (collection) => {
+    const api = await tenantWith();
+    const { task_id } = await api.untilFinal((await api.create(aFailure)).body.task_id);
+    expect((await keep(api, `tasks/${task_id}`, { collection })).status).toBe(400);
   });
 
   it('is seen by another process that has the task in memory', async () => {

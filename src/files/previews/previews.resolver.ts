@@ -1,7 +1,7 @@
 import { Args, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { PREVIEW_WIDTHS } from '../../tasks/read/preview-key.ts';
 import { storedOutputOf, storedTaskOf } from '../../tasks/read/task-views.ts';
-import { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
+import { isPresent, TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 import { PreviewLinks } from './preview-links.ts';
 import { FilePreviewView } from './preview.view.ts';
 
@@ -39,7 +39,7 @@ export class TaskCoverResolver {
     const task = storedTaskOf(view);
     return this.links.of(
       task,
-      task.result?.find((output) => !output.deleted),
+      task.result?.find((output) => isPresent(task, output)),
       width ?? 256,
     );
   }

@@ -38,6 +38,8 @@ export const NOT_OF_A_ROUTE: readonly ErrorCode[] = [
 ];
 /** Codes that a route answers with another status than the catalogue's, because they are about a field of the body. */
 const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expired'];
+/** They are about the path of these operations. */
+const OF_A_FILE = ['keepFile'];
 
 /**
  * Lists, for every operation, the errors that it answers: one response a status, one example a code.
@@ -85,7 +87,7 @@ function sharedName(codes: ErrorCode[]): string | undefined {
 }
 
 function statusesOf(code: ErrorCode, operation: Json): number[] {
-  if (operation.requestBody && IN_A_BODY.includes(code)) return [400];
+  if (operation.requestBody && IN_A_BODY.includes(code) && !OF_A_FILE.includes(operation.operationId)) return [400];
   const isOutcome = operation[FAULTS]?.includes('task_cancelled') && NOT_TO_REPEAT.includes(code);
   return [ERRORS[code].status, ...(isOutcome ? [NOT_REPEATED_STATUS] : [])];
 }

@@ -104,10 +104,12 @@ function assertRoom({ limits }: Caller, task: ShownTask, { result }: Stars, othe
   }
 }
 
-function recordChange(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
+/** Another collection is not recorded: its name is the customer's text, which an erasure must find. */
+async function recordChange(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
   const before = starsOf(task);
+  if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;
   const isLess = !stars.kept || keptBytes(stars.result) < keptBytes(before.result);
-  return record({
+  await record({
     action: isLess ? 'task.unkept' : 'task.kept',
     target: { type: 'task', id: task.id },
     before: snapshotOf(before),
@@ -115,8 +117,7 @@ function recordChange(record: RecordAct, task: ShownTask, stars: Stars): Promise
   });
 }
 
-const snapshotOf = ({ result, kept, collection }: Stars): Record<string, unknown> => ({
+const snapshotOf = ({ result, kept }: Stars): Record<string, unknown> => ({
   kept,
-  collection,
   file_ids: (result ?? []).filter(isKept).map(({ id }) => id),
 });

@@ -46,7 +46,11 @@ export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdo
   /** @returns how many tasks were visited */
   async purge(): Promise<number> {
     const tasks = await this.rows.take();
-    for (const task of tasks) await this.purgeOf(task);
+    for (const task of tasks) {
+      await this.purgeOf(task).catch((err: unknown) => {
+        this.logger.warn({ event: 'purge.files_failed', tasks: 1, task_id: task.id, err });
+      });
+    }
     return tasks.length;
   }
 

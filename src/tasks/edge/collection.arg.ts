@@ -13,8 +13,10 @@ export const Collection = (): ParameterDecorator =>
 /** @throws ApiError string_too_long, invalid_value, as REST */
 export function checkedCollection(name: string | null | undefined): string | null {
   if (name === undefined || name === null) return null;
-  if (name === '')
-    throw new ApiError('invalid_value', { param: 'collection', message: 'collection must not be empty.' });
+  if (name.trim() === '' || /\p{Cc}/u.test(name)) {
+    const message = 'collection must be a name, without control characters.';
+    throw new ApiError('invalid_value', { param: 'collection', message });
+  }
   if (Array.from(name).length <= MAX_COLLECTION_CHARACTERS) return name;
   const message = `collection must have at most ${MAX_COLLECTION_CHARACTERS} characters.`;
   throw new ApiError('string_too_long', { param: 'collection', message });

@@ -6,6 +6,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
+import { checkedCollection } from './collection.arg.ts';
 import { KeepInput } from './keep.input.ts';
 
 @ApiTags('Tasks')
@@ -29,7 +30,7 @@ export class KeepTasksController {
     @Body() { collection = null }: KeepInput,
     @CurrentActor() actor: Actor,
   ): Promise<TaskView> {
-    return this.views.of(await this.keeps.keep(actor, { taskId, output: null }, collection));
+    return this.views.of(await this.keeps.keep(actor, { taskId, output: null }, checkedCollection(collection)));
   }
 
   @Delete()

@@ -13,7 +13,7 @@ const TAKE: Statement = {
   text: `
     with due as (
       select id from tasks_done
-      where output_expires_at < now() and (purge_after is null or purge_after < now())
+      where output_expires_at < now() and expires_at > now() and (purge_after is null or purge_after < now())
       order by output_expires_at limit ${LAPSED_TASKS} for update skip locked
     )
     update tasks_done t set purge_after = now() + ${RETRY_AFTER} where t.id = any(array(select id from due))

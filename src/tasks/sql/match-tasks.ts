@@ -183,7 +183,7 @@ export class MatchTasks {
 
   /** Whether the list in its order may have to pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id) return false; // their own indexes have few tasks
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their own indexes have few tasks
     return isIndexed(filter) || Boolean(filter.search);
   }
 

@@ -18,7 +18,8 @@ const putOff = (column: string, isKeptNow: string): string => `
       unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
 
 /**
- * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so it names the sequence that it read.
+ * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so it names the sequence that it read. A
+ * deleted task has expired, and does not come back.
  */
 export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',
@@ -28,7 +29,7 @@ export const REPLACE_RESULT: Statement = {
       kept_at = case when $6::boolean then coalesce(kept_at, now()) end,
       ${putOff('expires_at', '$6::boolean')},
       ${putOff('files_expire_at', '$7::boolean')}
-    where id = $1 and sequence = $2
+    where id = $1 and sequence = $2 and expires_at > now()
     returning ${SHOWN_COLUMNS}`,
 };
 
