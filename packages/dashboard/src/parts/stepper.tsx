@@ -1,4 +1,5 @@
 import { Minus, Plus } from 'lucide-react';
+import { useState } from 'react';
 import type { ControlIds } from './field.tsx';
 import styles from './control.module.css';
 import { IconButton } from './icon-button.tsx';
@@ -20,6 +21,8 @@ interface Props {
 }
 
 export function Stepper({ label, ids, value, min, max, step = 1, unit, onChange }: Props) {
+  /** What is being typed: half of a number may be no value that is allowed. */
+  const [typed, setTyped] = useState<string | null>(null);
   const set = (next: number) => onChange(Math.min(max, Math.max(min, Math.round(next / step) * step || min)));
   return (
     <div className={styles.stepper}>
@@ -37,8 +40,15 @@ export function Stepper({ label, ids, value, min, max, step = 1, unit, onChange 
         min={min}
         max={max}
         step={step}
-        value={value}
-        onChange={(event) => set(event.target.valueAsNumber)}
+        value={typed ?? value}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          if (target.validity.valid && target.value !== '') onChange(target.valueAsNumber);
+        }}
+        onBlur={() => {
+          if (typed !== null) set(Number(typed));
+          setTyped(null);
+        }}
       />
       <IconButton
         variant={undefined}
