@@ -16,6 +16,8 @@ export interface Grantor {
   /** null: it may grant every model, also listed ones. */
   models: string[] | null;
   expiresAt: Date | null;
+  /** The bounded keys above it: what it grants must be within theirs too. */
+  above?: readonly Grantor[];
 }
 
 /** What an act gives to a key. A missing field stays unchanged. */
@@ -36,7 +38,11 @@ export interface Grant {
  * everything.
  * @throws ApiError insufficient_scope
  */
-export function assertMayGrant(by: Grantor, { scopes = [], limits = {}, budget, models, expiresAt }: Grant): void {
+export function assertMayGrant(by: Grantor, grant: Grant): void {
+  for (const one of [by, ...(by.above ?? [])]) assertWithin(one, grant);
+}
+
+function assertWithin(by: Grantor, { scopes = [], limits = {}, budget, models, expiresAt }: Grant): void {
   const missing = scopes.filter((scope) => !by.scopes.includes(scope));
   if (missing.length > 0) refuse('scopes', `This API key lacks ${quoted(missing)}, so it cannot grant such a key.`);
 

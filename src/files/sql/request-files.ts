@@ -65,8 +65,8 @@ export async function countRequestFile(
   for (const bound of above) {
     if ((await storedBy(bound.apiKeyId)) <= bound.maxBytes) continue;
     const message =
-      `A key above this API key may have ${bound.maxBytes} bytes of files inside requests with those of the keys below it, ` +
-      `and has no room for ${bytes} more; they go with the files of their tasks.`;
+      `A key above this API key has no room for ${bytes} more bytes of files inside requests; ` +
+      'they go with the files of their tasks.';
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -118,7 +118,7 @@ export async function assertRoom(
   }
   for (const bound of above) {
     if ((await storedBy(bound.apiKeyId)).bytes + bytes <= bound.maxBytes) continue;
-    const message = `A key above this API key may have ${bound.maxBytes} bytes of uploads with those of the keys below it, and has no room for ${bytes} more.`;
+    const message = `A key above this API key has no room for ${bytes} more bytes of uploads.`; // whose limit is not for this one
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -11,7 +11,7 @@ const COUNT_ABOVE: Statement = {
   name: 'tasks.count_above',
   text: `
     with above as (
-      select * from unnest($3::text[], $4::int[], $5::int[]) as a(id, max_queued, max_running)
+      select * from unnest($3::text[], $4::int[]) as a(id, max_queued)
     ), load as (
       select api_key_id, queued + below_queued as tasks from key_load
       where api_key_id = any($3::text[] || $1::text) order by api_key_id for update
@@ -20,7 +20,6 @@ const COUNT_ABOVE: Statement = {
     ), counted as (
       update key_load l
       set below_queued = l.below_queued + case when a.id is null then 0 else $2::int end,
-          shared_queued = coalesce(a.max_queued, l.shared_queued), shared_running = coalesce(a.max_running, l.shared_running),
           above = case when a.id is null then $3::text[] else l.above end
       from load left join above a on a.id = load.api_key_id
       where l.api_key_id = load.api_key_id and not exists (select from full_keys)
@@ -36,18 +35,12 @@ const COUNT_ABOVE: Statement = {
 export async function countAbove(tx: Tx, apiKeyId: string, tasks: number, above: CallerBound[]): Promise<boolean> {
   const { rows } = await tx.query<{ rows: number; full: number | null }>({
     ...COUNT_ABOVE,
-    values: [
-      apiKeyId,
-      tasks,
-      above.map((bound) => bound.apiKeyId),
-      above.map(({ limits }) => limits.maxQueued ?? 0),
-      above.map(({ limits }) => limits.maxRunning ?? 0),
-    ],
+    values: [apiKeyId, tasks, above.map((bound) => bound.apiKeyId), above.map(({ limits }) => limits.maxQueued ?? 0)],
   });
   const [{ rows: found, full } = { rows: 0, full: null }] = rows;
   if (found <= above.length) return false;
   if (full === null) return true;
   throw new ApiError('queue_full', {
-    message: `A key above this API key may have ${full} queued tasks with those of the keys below it, and has no room for ${tasks} more.`,
+    message: `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`, // whose limit is not for this one
   });
 }

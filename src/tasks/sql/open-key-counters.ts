@@ -67,7 +67,14 @@ export const REFUSAL = `
 
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
-  text: `insert into key_load (api_key_id) select distinct unnest($1::text[]) order by 1 on conflict do nothing`,
+  // The keys are locked, so that a change of their limits either is read or finds the row.
+  text: `
+    with own as (
+      select id, limits from api_keys where id = any($1::text[]) order by id for share
+    )
+    insert into key_load (api_key_id, shared_running, shared_queued)
+    select w.id, coalesce((own.limits->>'max_running')::int, 0), coalesce((own.limits->>'max_queued')::int, 0)
+    from (select distinct unnest($1::text[]) collate "C" as id) w left join own using (id) order by 1 on conflict do nothing`,
 };
 
 /** API keys whose row is known to be there. One that is forgotten costs another insert. */

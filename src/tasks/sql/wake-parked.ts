@@ -36,11 +36,11 @@ const WAKE: Statement = {
 };
 
 const oldest = (which: 'low' | 'not low'): string => `
-          (select id, low from tasks_live where api_key_id = l.api_key_id and ${HELD_BY_LIMIT} and ${which} order by low, id
+          (select id, low, place from tasks_live where api_key_id = l.api_key_id and ${HELD_BY_LIMIT} and ${which} order by low, id
            limit least(shared.places, ${FREE_PLACES}))`;
 
 /**
- * The same for the keys that share a limit: unparks the oldest tasks among theirs and those of the keys below, of each
+ * The same for the keys that share a limit: unparks the first of the line among their tasks and those of the keys below, of each
  * key as many as it may run itself. In $2 percent of its runs low priority comes first.
  */
 const WAKE_SHARED: Statement = {
@@ -54,10 +54,10 @@ const WAKE_SHARED: Statement = {
       select t.id from shared, lateral (
         select c.id from key_load l, lateral (${oldest('not low')} union all ${oldest('low')}) c
         where (l.api_key_id = shared.api_key_id or l.above @> array[shared.api_key_id]) and (l.queued > 0 or l.held > 0)
-        order by c.low <> shared.low_first, c.id limit shared.places
+        order by c.low <> shared.low_first, c.place, c.id limit shared.places
       ) t
     ), ours as (
-      select id from tasks_live where id in (select id from next) and parked order by id for update skip locked
+      select id from tasks_live where id in (select id from next) and ${HELD_BY_LIMIT} order by id for update skip locked
     )
     update tasks_live t ${UNPARKED} where ${isOneOf('select id from ours')} returning t.id`,
 };

@@ -217,6 +217,16 @@ describe('the queue and the keys that a key has made', () => {
     await finish(one!, two!);
   });
 
+  it('has no bound any more once the limits of the key are removed, though processes know them for some seconds', async () => {
+    const [maker, child] = await family({ max_running: 1, max_queued: 2 }, 1);
+    expect((await child!.api.create(aFailure, { prefer: 'wait=60' })).body.status).toBe('failed');
+    const shared = 'select shared_running, shared_queued from key_load where api_key_id = $1';
+    expect(await query(shared, [maker.id])).toEqual([{ shared_running: 1, shared_queued: 2 }]);
+    await service.api.call('PATCH', `/v1/api_keys/${maker.id}`, { limits: { max_running: null, max_queued: null } });
+    expect(outcome(await child!.api.create(aFailure))).toBe(201);
+    expect(await query(shared, [maker.id])).toEqual([{ shared_running: 0, shared_queued: 0 }]);
+  });
+
   it('leaves the counters of the key as they were when all have ended', async () => {
     const keys = await family({ max_running: 2, max_queued: 100 }, 3);
     const made = await Promise.all(
@@ -260,5 +270,20 @@ describe('storage and the keys that a key has made', () => {
     const together = await Promise.all([edit(one!, pictures[0]!), edit(two!, pictures[1]!)]);
     expect(together.map(outcome).filter((one) => one === 201).length).toBe(1);
     for (const key of [maker, two!]) expect(outcome(await edit(key, pictures[2]!))).toEqual(QUOTA);
+  });
+});
+
+describe('what a key may grant that another one has made', () => {
+  it('is within the bounds of the key above, also those that were set later', async () => {
+    const [maker, child] = await family({}, 1);
+    const free = await newKey(service.api);
+    await service.api.call('PATCH', `/v1/api_keys/${maker.id}`, { limits: { max_running: 5, ...total(3) } });
+    const change = (limits: object) => child!.api.call('PATCH', `/v1/api_keys/${maker.id}`, { limits });
+    const refused = [403, 'insufficient_scope'];
+    for (const limits of [{ budget: null }, { max_running: 0 }, { max_running: 6 }]) {
+      expect(outcome(await change(limits))).toEqual(refused);
+    }
+    expect(outcome(await child!.api.call('POST', `/v1/api_keys/${free.id}/rotate`, {}))).toEqual(refused);
+    expect(outcome(await change({ max_running: 4 }))).toBe(200);
   });
 });

@@ -1,11 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { untilStopped } from './two-tables/steps.ts';
 
 /**
- * What the tasks of a key count for beside the key itself. A process of the last release writes none of it: what it creates counts for
- * its own key only, and what it ends stays reserved above it until that budget is set again.
+ * What the tasks of a key count for beside the key itself. The service must be stopped: an older program that ends such a task would leave it
+ * counted for ever.
  */
 export class KeysBelow1700000000056 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
+    await untilStopped(runner);
     await runner.query(`set local lock_timeout = '30s'`);
     await runner.query('alter table tasks_live add column counts_for text[]');
     await runner.query('alter table tasks_done add column counts_for text[]');
@@ -13,6 +15,11 @@ export class KeysBelow1700000000056 implements MigrationInterface {
       `alter table key_load add column below_queued integer not null default 0, add column below_running integer not null default 0,
          add column shared_queued integer not null default 0, add column shared_running integer not null default 0,
          add column above text[]`,
+    );
+    await runner.query(
+      `update key_load l
+       set shared_running = coalesce((k.limits->>'max_running')::int, 0), shared_queued = coalesce((k.limits->>'max_queued')::int, 0)
+       from api_keys k where k.id = l.api_key_id and k.limits ?| array['max_running', 'max_queued']`,
     );
   }
 
