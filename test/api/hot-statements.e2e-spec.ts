@@ -428,8 +428,8 @@ describe('the statements of the hot path', () => {
          select 'evt_00' || lpad(n::text, 24, '0'), 'key_' || n, 'task.completed', '', now(), now() + interval '30 days' from generate_series(1, $1) n
        )
        insert into webhook_dispatches (event_id, endpoint_id, due_at, lease_until)
-       select 'evt_00' || lpad(n::text, 24, '0'), 'we_' || (1 + n % ($1 / 10)), case when n % 5 = 0 then now() end, case when n % 5 = 1 then now() end
-       from generate_series(1, $1) n`,
+       select 'evt_00' || lpad(n::text, 24, '0'), 'we_' || (1 + n % ($1 / 10)), case when n % 5 = 0 then later end, case when n % 5 = 1 then later end
+       from generate_series(1, $1) n, (select now() + interval '1 day') l(later)`, // what is due now would be sent meanwhile, and the tables grow
       [ROWS],
     );
   };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batch } from '../../platform/database/batch.ts';
+import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
@@ -16,7 +17,8 @@ const OF_TASKS: Statement = {
   text: `
     select d.*, t.at::int from unnest($1::text[], $2::text[]) with ordinality as t(api_key_id, task_id, at)
      cross join lateral (
-       select d.*, v.task_id from webhook_events v join webhook_deliveries d on d.event_id = v.id
+       select d.*, v.task_id from webhook_events v
+        cross join lateral (select * from webhook_deliveries where event_id = v.id ${PLANNED_SEPARATELY}) d
         where v.task_id = t.task_id and v.api_key_id = t.api_key_id order by d.id desc limit ${MAX_OF_TASK}) d
      order by t.at, d.id desc`,
 };
