@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import type { Actor } from '../audit/actor.ts';
-import { type BoundingKey, KEYS_ABOVE } from '../credentials/sql/keys-above.ts';
+import { keysAbove } from '../credentials/sql/keys-above.ts';
 import { ownLimits } from '../limits/api-key-limits.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { assertCovers, type Grantor } from './grants.ts';
@@ -38,13 +38,11 @@ export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: 
 }
 
 async function boundedAbove(tx: EntityManager, { id, scopes }: ApiKey): Promise<Grantor[]> {
-  const [row] = await tx.query<{ bounds: BoundingKey[]; expires_at: Date | null }[]>(ABOVE, [id]);
-  return row!.bounds.map(({ limits, models }) => {
-    return { scopes, limits: ownLimits(limits), budget: limits.budget, models, expiresAt: row!.expires_at };
+  const { bounds, expires_at: expiresAt } = await keysAbove(tx, id);
+  return bounds.map(({ limits, models }) => {
+    return { scopes, limits: ownLimits(limits), budget: limits.budget, models, expiresAt };
   });
 }
-
-const ABOVE = `select above.bounds, above.expires_at from api_keys k${KEYS_ABOVE} where k.id = $1`;
 
 /** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */
 export async function lockTarget(tx: EntityManager, id: string, by: Actor): Promise<LockedKeys & { target: ApiKey }> {

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { ApiKeyLimits } from '../../limits/api-key-limits.ts';
 
 /** A key that bounds another one, with its own limits and models. */
@@ -23,3 +24,16 @@ export const KEYS_ABOVE = `
                filter (where limits <> '{}' or models is not null), '[]') as bounds
       from above where limits <> '{}' or models is not null or expires_at is not null
     ) above on true`;
+
+interface KeysAbove {
+  bounds: BoundingKey[];
+  /** The first end among them; null: none ends. */
+  expires_at: Date | null;
+}
+
+/** @param id of a key that is there */
+export async function keysAbove(tx: EntityManager, id: string): Promise<KeysAbove> {
+  const above = `select above.bounds, above.expires_at from api_keys k${KEYS_ABOVE} where k.id = $1`;
+  const [row] = await tx.query<KeysAbove[]>(above, [id]);
+  return row!;
+}
