@@ -17,7 +17,6 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { ValidationPipe } from '../platform/http/validation.pipe.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
-import { checkedCollection } from '../tasks/edge/collection.arg.ts';
 import { KeepInput } from '../tasks/edge/keep.input.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './uploads/file.inputs.ts';
@@ -164,7 +163,7 @@ export class FilesController {
     @Body() { collection = null }: KeepInput,
     @CurrentActor() actor: Actor,
   ): Promise<FileView> {
-    return this.keeps.keep(actor, id, checkedCollection(collection));
+    return this.keeps.keep(actor, id, collection);
   }
 
   @Delete(':id/keep')

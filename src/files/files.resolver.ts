@@ -4,7 +4,7 @@ import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
-import { checkedCollection, Collection } from '../tasks/edge/collection.arg.ts';
+import { Collection } from '../tasks/edge/collection.arg.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { isUploadId } from './record/file-id.ts';
 import { CreateUploadInput } from './uploads/file.inputs.ts';
@@ -82,7 +82,7 @@ export class FilesResolver {
     @FileId() id: string,
     @Collection() collection?: string | null,
   ): Promise<FileView> {
-    return this.keeps.keep(actor, id, checkedCollection(collection));
+    return this.keeps.keep(actor, id, collection ?? null);
   }
 
   @Mutation(() => FileView, { description: 'Gives up a kept output: it is deleted by time again.' })

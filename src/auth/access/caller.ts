@@ -27,7 +27,7 @@ export interface CallerLimits {
   maxRequestFileBytes: number;
   /** Bytes of outputs that are kept at once. Further ones are rejected with `kept_quota_exceeded`. */
   maxKeptBytes: number;
-  /** Share of the starts while tasks of several keys wait, 1 to 100: twice the weight, twice the share. */
+  /** How much time of the workers its tasks get while those of several keys wait, 1 to 100: twice the weight, twice the time. */
   weight: number;
   /** Days that the record of a task is kept, from its creation. Never longer than configured. */
   taskRetentionDays: number;

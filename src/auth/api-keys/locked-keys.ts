@@ -39,9 +39,10 @@ export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: 
 
 async function boundedAbove(tx: EntityManager, { id, scopes }: ApiKey): Promise<Grantor[]> {
   const { bounds, expires_at: expiresAt } = await keysAbove(tx, id);
-  return bounds.map(({ limits, models }) => {
-    return { scopes, limits: ownLimits(limits), budget: limits.budget, models, expiresAt };
+  const limited = bounds.map(({ limits, models }) => {
+    return { scopes, limits: ownLimits(limits), budget: limits.budget, models, expiresAt: null };
   });
+  return [{ scopes, limits: {}, budget: undefined, models: null, expiresAt }, ...limited];
 }
 
 /** @throws ApiError api_key_not_found: unknown, malformed or revoked; insufficient_scope; api_key_revoked */

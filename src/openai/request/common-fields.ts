@@ -20,7 +20,7 @@ export function passExtra(fields: Fields, model: Model, translation: Translation
   pass(names, fields, translation);
   if (!fields.isForm) return;
   const { body } = translation;
-  for (const name of names) body[name] = typed(body[name], properties[name]?.type);
+  for (const name of names) if (name in body) body[name] = typed(body[name], properties[name]?.type);
 }
 
 /** A text of a form, as the schema has it. One that is no such value stays a text, which the schema refuses. */

@@ -5,7 +5,15 @@ import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { TaskCache } from '../queue/task-cache.ts';
-import { giveUpOutputs, isKept, isThere, keepOutputs, keptBytes, type Stars } from '../record/stars.ts';
+import {
+  giveUpOutputs,
+  isKept,
+  isThere,
+  keepOutputs,
+  keptBytes,
+  MAX_COLLECTION_CHARACTERS,
+  type Stars,
+} from '../record/stars.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { isFinal } from '../record/task-status.ts';
 import { countOthers, type FinalTask, lockFinal, type OtherStars, setStars } from '../sql/kept-tasks.ts';
@@ -32,15 +40,16 @@ export class KeepTasks {
 
   /**
    * Repeats harmlessly; another name moves it.
-   * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded
+   * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded, string_too_long, invalid_value
    */
-  keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
+  async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
+    const name = checkedCollection(collection);
     return this.change(actor, kept, (task, others) => {
       const filesEnd = task.files_expire_at && task.files_expire_at.getTime() / 1000;
       const output = kept.output === null ? undefined : task.result?.[kept.output];
       if (output && !isThere(output, filesEnd, others.now_s)) throw new ApiError('file_expired');
       const ends = { filesEnd, nowS: others.now_s };
-      const stars = keepOutputs(starsOf(task), kept.output ?? 'all', collection, ends);
+      const stars = keepOutputs(starsOf(task), kept.output ?? 'all', name, ends);
       assertRoom(actor.caller!, task, stars, others);
       return stars;
     });
@@ -121,3 +130,15 @@ const snapshotOf = ({ result, kept }: Stars): Record<string, unknown> => ({
   kept,
   file_ids: (result ?? []).filter(isKept).map(({ id }) => id),
 });
+
+/** @throws ApiError string_too_long, invalid_value */
+function checkedCollection(name: string | null): string | null {
+  if (name === null) return null;
+  if (name.trim() === '' || /\p{Cc}/u.test(name)) {
+    const message = 'collection must be a name, without control characters.';
+    throw new ApiError('invalid_value', { param: 'collection', message });
+  }
+  if (Array.from(name).length <= MAX_COLLECTION_CHARACTERS) return name;
+  const message = `collection must have at most ${MAX_COLLECTION_CHARACTERS} characters.`;
+  throw new ApiError('string_too_long', { param: 'collection', message });
+}

@@ -6,7 +6,6 @@ import { Fails } from '../../platform/openapi/faults.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
-import { checkedCollection } from './collection.arg.ts';
 import { KeepInput } from './keep.input.ts';
 
 @ApiTags('Tasks')
@@ -30,7 +29,7 @@ export class KeepTasksController {
     @Body() { collection = null }: KeepInput,
     @CurrentActor() actor: Actor,
   ): Promise<TaskView> {
-    return this.views.of(await this.keeps.keep(actor, { taskId, output: null }, checkedCollection(collection)));
+    return this.views.of(await this.keeps.keep(actor, { taskId, output: null }, collection));
   }
 
   @Delete()

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
-import { checkedCollection, Collection } from './collection.arg.ts';
+import { Collection } from './collection.arg.ts';
 
 const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
 
@@ -22,7 +22,7 @@ export class KeepTasksResolver {
     @TaskId() taskId: string,
     @Collection() collection?: string | null,
   ): Promise<TaskView> {
-    const name = checkedCollection(collection);
+    const name = collection ?? null;
     return this.views.forGraphql(await this.keeps.keep(actor, { taskId, output: null }, name));
   }
 

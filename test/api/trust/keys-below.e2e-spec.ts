@@ -285,5 +285,9 @@ describe('what a key may grant that another one has made', () => {
     }
     expect(outcome(await child!.api.call('POST', `/v1/api_keys/${free.id}/rotate`, {}))).toEqual(refused);
     expect(outcome(await change({ max_running: 4 }))).toBe(200);
+    const [ending, below] = await family({}, 1);
+    const expires_at = Math.floor(Date.now() / 1000) + 86_400;
+    await service.api.call('PATCH', `/v1/api_keys/${ending.id}`, { expires_at });
+    expect(outcome(await below!.api.call('POST', `/v1/api_keys/${free.id}/rotate`, {}))).toEqual(refused);
   });
 });
