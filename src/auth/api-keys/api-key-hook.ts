@@ -4,8 +4,8 @@ import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 
 /** What a room above writes in the transaction that changes an API key. */
 export interface ApiKeyHook {
-  /** The key is being revoked, and what it has queued must not run. */
-  onRevoke?(tx: EntityManager, apiKeyId: string): Promise<void>;
+  /** The keys are being revoked, and what they have queued must not run. */
+  onRevoke?(tx: EntityManager, apiKeyIds: string[]): Promise<void>;
   /** The limits of the key change: those in force, and its own ones. */
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits, own: ApiKeyLimits): Promise<void>;
   /** A key that had no budget is about to get one, before its limits change. */

@@ -230,45 +230,44 @@ export class ApiKeysService {
   async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
     const ids = await this.audit.transaction(by, async (tx, record) => {
       const { target, grantor } = await lockTarget(tx, id, by);
-      const after = { keep_tasks: keepTasks };
-      await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
-      await this.revokeIn(tx, id, { keepTasks });
       const made = children || isBounded(target) ? await lockMadeKeys(tx, id) : [];
       if (grantor && children) for (const key of made) assertCovers(grantor, key.scopes);
-      return [id, ...(await this.revokeMade(tx, record, made, { keepTasks }))];
+      const after = { keep_tasks: keepTasks };
+      await record({ action: 'api_key.revoked', apiKeyId: id, before: snapshotOf(target), after });
+      return this.revokeIn(tx, record, { own: [id], made }, { keepTasks });
     });
     this.authenticator.forget(ids);
   }
 
-  /** @param made locked. @returns those that were not revoked yet */
-  async revokeMade(
+  /**
+   * In the transaction of an act that has locked all these keys, and records the revocation of its `own` ones itself. What they have queued
+   * ends at once: the tasks of some and then the counters of a key above would be locked in another order than by what ends a task.
+   * @returns the ids
+   */
+  async revokeIn(
     tx: EntityManager,
     record: RecordAct,
-    made: ApiKey[],
+    { own, made }: { own: string[]; made: ApiKey[] },
     { keepTasks }: { keepTasks: boolean },
   ): Promise<string[]> {
-    const active = made.filter((key) => key.revoked_at === null);
-    for (const key of active) {
+    for (const key of made) {
       const after = { keep_tasks: keepTasks, with_key: key.created_by };
       await record({ action: 'api_key.revoked', apiKeyId: key.id, before: snapshotOf(key), after });
-      await this.revokeIn(tx, key.id, { keepTasks });
     }
-    return active.map(({ id }) => id);
+    const ids = [...own, ...made.map(({ id }) => id)];
+    const isOne = Raw((column) => `${column} = any(:ids)`, { ids });
+    await tx.update(ApiKey, { id: isOne }, { revoked_at: () => 'now()' });
+    if (!keepTasks) await this.runRevokeHooks(tx, ids);
+    return ids;
   }
 
-  /** In the transaction of an act that has locked the key and records the revocation itself. */
-  async revokeIn(tx: EntityManager, id: string, { keepTasks }: { keepTasks: boolean }): Promise<void> {
-    await tx.update(ApiKey, { id }, { revoked_at: () => 'now()' });
-    if (!keepTasks) await this.runRevokeHooks(tx, id);
+  /** Ends what the keys have queued. Only for revoked keys. */
+  endQueued(ids: string[]): Promise<void> {
+    return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, ids));
   }
 
-  /** Ends what the key has queued. Only for a revoked key. */
-  endQueued(id: string): Promise<void> {
-    return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, id));
-  }
-
-  private async runRevokeHooks(tx: EntityManager, id: string): Promise<void> {
-    for (const hook of this.hooks) await hook.onRevoke?.(tx, id);
+  private async runRevokeHooks(tx: EntityManager, ids: string[]): Promise<void> {
+    for (const hook of this.hooks) await hook.onRevoke?.(tx, ids);
   }
 }
 

@@ -1,5 +1,6 @@
-import { type EntityManager, In, IsNull } from 'typeorm';
+import { type EntityManager, IsNull, Raw } from 'typeorm';
 import { ApiError } from '../../errors/api-error.ts';
+import { keysFrom } from '../limits/keys-below.ts';
 import { ApiKey } from './api-key.entity.ts';
 
 /** Each key below another one is looked up through all above it, and counts for the bounded ones. */
@@ -29,19 +30,19 @@ export async function assertMayMake(tx: EntityManager, maker: string): Promise<v
 }
 
 /**
- * Locks the keys that a locked key has made, those that they have made and so on, until the commit. None can be added
- * meanwhile, because a key that makes another one is locked for it.
+ * Locks the working keys below a locked key until the commit: those that it has made, those that they have made and so on, also through keys
+ * that are revoked, however many these are. A key that makes another one is locked for it, so one that is made while this waits is found by
+ * the next look.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
-  const made: ApiKey[] = [];
-  for (let makers = [id]; makers.length > 0;) {
-    const next = await tx.find(ApiKey, {
-      where: { created_by: In(makers) },
+  const below = Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
+  for (let known = 0; ;) {
+    const made = await tx.find(ApiKey, {
+      where: { id: below, revoked_at: IsNull() },
       order: { id: 'asc' },
       lock: { mode: 'for_no_key_update' },
     });
-    made.push(...next);
-    makers = next.map((key) => key.id);
+    if (made.length === known) return made;
+    known = made.length;
   }
-  return made;
 }

@@ -34,7 +34,8 @@ export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShu
 
   private async sweep(): Promise<number> {
     try {
-      for (const apiKeyId of await this.audit.revokedWithTasks(SWEEP_FOR_S)) await this.apiKeys.endQueued(apiKeyId);
+      const ids = await this.audit.revokedWithTasks(SWEEP_FOR_S);
+      if (ids.length > 0) await this.apiKeys.endQueued(ids);
     } catch (error) {
       this.logger.warn({ event: 'key.sweep_failed', err: error });
     }

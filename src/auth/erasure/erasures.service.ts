@@ -36,9 +36,9 @@ export class Erasures {
       if (grantor) assertCovers(grantor, target.scopes);
       const earlier = await tx.findOneBy(Erasure, { api_key_id: apiKeyId });
       if (earlier) return { erasure: earlier, ended: [] };
-      if (!target.revoked_at) await this.apiKeys.revokeIn(tx, apiKeyId, { keepTasks: false });
       const made = isBounded(target) ? await lockMadeKeys(tx, apiKeyId) : [];
-      const ended = await this.apiKeys.revokeMade(tx, record, made, { keepTasks: false });
+      const own = target.revoked_at ? [] : [apiKeyId];
+      const ended = await this.apiKeys.revokeIn(tx, record, { own, made }, { keepTasks: false });
       const id = typeidUnboxed('erasure');
       const created_by = by.caller?.apiKeyId ?? null;
       await tx.insert(Erasure, { id, api_key_id: apiKeyId, counts: {}, created_by, created_at: () => 'now()' });

@@ -8,12 +8,12 @@ import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * Ends what one API key has queued, without events: a revoked key receives none. Locks tasks -> key_load ->
+ * Ends what API keys have queued, without events: a revoked key receives none. Locks tasks -> key_load ->
  * key_budgets, each in order, as all statements that take several; the count forces all tasks to be locked before the
- * row of key_load. A queued task has made no paid call. $1 the key, $2 the error.
+ * rows of key_load. A queued task has made no paid call. $1 the keys, $2 the error.
  */
 const END_QUEUED = `
-  with ${heldWhere('api_key_id = $1 and attempt = 0')}, ended as (
+  with ${heldWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
     delete from tasks_live t where ${isOneOf('select id from held')} and t.attempt = 0
     returning t.*, now() as completed_at
   ), kept as (
@@ -27,7 +27,8 @@ const END_QUEUED = `
     from ended
     on conflict (task_id) do nothing
   ), freed as (
-    select k.id, count(*)::int as queued, (count(*) filter (where low))::int as lows
+    select k.id, (count(*) filter (where api_key_id = k.id))::int as queued, (count(*) filter (where api_key_id = k.id and low))::int as lows,
+           (count(*) filter (where api_key_id <> k.id))::int as below
     from ended, unnest(array_append(counts_for, api_key_id)) k(id) group by k.id
   ), load as (
     select api_key_id from key_load where api_key_id in (select id from freed) order by api_key_id for update
@@ -36,18 +37,17 @@ const END_QUEUED = `
     from ended, unnest(array_append(counts_for, api_key_id)) k(id)
   ), ${settled('free', 'load')}
   update key_load l
-  set queued = l.queued - case when f.id = $1 then f.queued else 0 end, low = greatest(l.low - case when f.id = $1 then f.lows else 0 end, 0),
-      below_queued = greatest(l.below_queued - case when f.id = $1 then 0 else f.queued end, 0)
+  set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0), below_queued = greatest(l.below_queued - f.below, 0)
   from freed f, load where l.api_key_id = load.api_key_id and f.id = load.api_key_id`;
 
-/** A creation of the key that is stuck in another process keeps the row of key_load for at most 5 s. */
+/** A creation of a key that is stuck in another process keeps the row of key_load for at most 5 s. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
 
-/** Ends the queued tasks of a key with `task_cancelled`, in the caller's transaction. */
-export async function endQueuedTasks(tx: EntityManager, apiKeyId: string): Promise<void> {
+/** Ends the queued tasks of these keys with `task_cancelled`, in the caller's transaction. */
+export async function endQueuedTasks(tx: EntityManager, apiKeyIds: string[]): Promise<void> {
   await tx.query(LOCK_TIMEOUT);
   const error = taskError('task_cancelled', { message: 'The task was cancelled because its API key was revoked.' });
-  await tx.query(END_QUEUED, [apiKeyId, JSON.stringify(error)]);
+  await tx.query(END_QUEUED, [apiKeyIds, JSON.stringify(error)]);
 }
 
 /** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */

@@ -453,6 +453,51 @@ describe('the keys that a key has made', () => {
     expect(body.data[0]).toMatchObject({ action: 'api_key.revoked', after: { with_key: child.id } });
   });
 
+  it('are revoked beside it, while both have tasks that wait', async () => {
+    const limits = { max_running: 1, max_queued: 50 };
+    const maker = await newKey(service.api, { scopes, limits });
+    const child = await newKey(maker.api, { scopes, limits });
+    for (const { api } of [maker, child]) for (let nth = 0; nth < 3; nth += 1) await api.create(aHang);
+    const blocker = new Client({ connectionString: service.database.url });
+    await blocker.connect();
+    const revoke = (id: string) => service.api.call('DELETE', `/v1/api_keys/${id}?children=true`);
+    const waiting = (n: number) =>
+      eventually(`${n} to wait`, async () => {
+        const locked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await query(locked, [])).length >= n;
+      });
+    await blocker.query('begin');
+    await blocker.query('select from tasks_live where api_key_id = $1 and attempt = 0 for update', [child.id]);
+    const ofChild = revoke(child.id);
+    await waiting(1);
+    const ofMaker = revoke(maker.id);
+    await waiting(2);
+    await blocker.query('commit');
+    await blocker.end();
+    expect([(await ofChild).status, (await ofMaker).status]).toEqual([204, 204]);
+    const left = await query<{ queued: number; below_queued: number }>(
+      'select queued, below_queued from key_load where api_key_id = any($1)',
+      [[maker.id, child.id]],
+    );
+    expect(left).toEqual([
+      { queued: 0, below_queued: 0 },
+      { queued: 0, below_queued: 0 },
+    ]);
+    for (const { id } of [maker, child]) await endTasks(id);
+  });
+
+  it('are no obstacle, however many of them were revoked', async () => {
+    const maker = await newKey(service.api, { scopes, limits: { max_running: 1 } });
+    await query(
+      `insert into api_keys (id, name, hint, scopes, created_at, created_by, revoked_at)
+       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1, now() from generate_series(1, 70000) n`,
+      [maker.id],
+    );
+    expect((await service.api.call('DELETE', `/v1/api_keys/${maker.id}`)).status).toBe(204);
+    expect(await works(maker)).toBe(false);
+    await query('delete from api_keys where created_by = $1', [maker.id]);
+  });
+
   it('end when a bounded one expires earlier than they do', async () => {
     const expires_at = Math.floor(Date.now() / 1000) + 3600;
     const maker = await newKey(service.api, { scopes, expires_at });
