@@ -177,17 +177,60 @@ it('looks up a job whose submit got no answer, so that it is bought once', async
   expect(run.calls).toEqual(['submitting', 'submitted job/1']);
 });
 
-it('finds no job where the lookup is certain that there is none', async () => {
-  const signal = new AbortController().signal;
-  expect(await httpJobsWithLookup.find!(base, signal, 0)).toBeNull();
+it('submits again what three lookups after a cut submit have missed, where the lookup is certain', async () => {
+  stub.plan(/POST \/v1\/jobs/, { cut: 'before' });
+  const failure = await failureOf(made(httpJobsWithLookup, base));
+  expect(failure).toMatchObject({ code: 'provider_unavailable', billing: 'none' });
+  expect(stub.count(/GET \/v1\/jobs$/)).toBe(3);
+  stub.plan(/POST \/v1\/jobs/, { cut: 'before' });
   const unsure = bound({ lookup: { ...BINDING.lookup!, certain: false } });
-  await expect(httpJobsWithLookup.find!(unsure, signal, 0)).rejects.toMatchObject({ code: 'provider_outcome_unknown' });
+  expect(await failureOf(made(httpJobsWithLookup, unsure))).toMatchObject({ code: 'provider_outcome_unknown' });
 });
 
-it('cancels, and says whether that costs nothing', async () => {
+describe('after a crash', () => {
+  const found = (request = base) => httpJobsWithLookup.find!(request, new AbortController().signal, 0);
+  const answered = (status: number, body: object | string) => ({ reply: { status, body } });
+  const LOOKUP = /GET \/v1\/jobs$/;
+
+  it('a lookup that is certain says that there is no job once it was missing three times', async () => {
+    expect(await found()).toBeNull();
+    expect(stub.count(LOOKUP)).toBe(3);
+    const unsure = bound({ lookup: { ...BINDING.lookup!, certain: false } });
+    await expect(found(unsure)).rejects.toMatchObject({ code: 'provider_outcome_unknown' });
+  });
+
+  it('a job that the list shows late is found', async () => {
+    stub.jobs.set('job/7', { polls: 0, ref: base.taskId });
+    stub.plan(LOOKUP, answered(200, { items: [] }), answered(200, { items: [] }));
+    expect(await found()).toBe('job/7');
+  });
+
+  it.each([
+    [503, {}, 'provider_unavailable'],
+    [429, {}, 'provider_unavailable'],
+    [404, {}, 'provider_outcome_unknown'],
+    [200, '<html>', 'provider_outcome_unknown'],
+    [200, { items: [{ id: 'a b' }] }, 'provider_outcome_unknown'],
+  ])('a lookup that is answered with %i %j is %s, and buys nothing', async (status, body, code) => {
+    stub.plan(LOOKUP, answered(status, body));
+    await expect(found()).rejects.toMatchObject({ code, billing: 'unknown' });
+  });
+});
+
+it('looks up the first job only: the others of the task would be taken for it', async () => {
+  stub.plan(/POST \/v1\/jobs/, { delayMs: 0 }, { cut: 'after' });
+  const failure = await failureOf(made(httpJobsWithLookup, requestFor(base, { input: { n: 2 } })));
+  expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
+  expect(stub.count(/GET \/v1\/jobs$/)).toBe(0);
+});
+
+it.each([
+  [['cancelled'], true],
+  [['refunded'], undefined],
+])('cancels, and takes %j in the answer to mean that it costs nothing: %s', async (cancelled, confirmed) => {
   stub.jobs.set('job/9', { polls: 0, ref: '' });
-  stub.failure = null;
-  expect(await httpJobs.cancel!(base, 'job/9', new AbortController().signal)).toBeUndefined();
+  const request = bound({ cancel: { ...BINDING.cancel!, cancelled } });
+  expect(await httpJobs.cancel!(request, 'job/9', new AbortController().signal)).toBe(confirmed);
   expect(stub.count(/POST \/v1\/jobs\/job%2F9\/cancel/)).toBe(1);
 });
 

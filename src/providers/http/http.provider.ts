@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { DeclaredCall } from '../../models/definition/declared-binding.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
+import type { TaskErrorCode } from '../../tasks/record/task-error.ts';
 import {
   type PreparedRequest,
   type Provider,
@@ -14,12 +15,15 @@ import { mostIn, type Part, partOf, partsOf } from '../contract/parts.ts';
 import { seedAt } from '../contract/seed.ts';
 import { acceptedJob, isJobId } from '../jobs/accepted-job.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
+import { LOOKUPS } from '../jobs/find-job.ts';
 import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/job-adapter.ts';
+import { callingFor } from '../wire/call-metrics.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { hasSlot, type SlotValue } from '../templates/template.ts';
 import { withDeclaredMask } from '../wire/alpha-mask.ts';
 import { slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
+import { pause } from '../wire/pause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { assertFillable, declaredOf, type FilledCall, fillCall, sendCall } from './http-call.ts';
@@ -34,6 +38,8 @@ const RESULT_TIMEOUT_S = 600;
 
 /** Ids of upstreams that may be part of a path. */
 const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
+/** Statuses of a lookup that say nothing about the job. */
+const isTemporary = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 /** Stands for the id of a job that does not exist yet. */
 const ANY_JOB = 'job';
 
@@ -102,11 +108,9 @@ const wire: JobWire<HttpPlan, FilledCall[]> = {
     const { cancel } = declaredOf(request);
     return cancel ? callOf(request, { method: 'POST', ...cancel }, id, signal) : NOTHING_TO_CALL;
   },
-  neverRan: async (request, id, signal) => {
+  neverRan: async (request, _id, _signal, { json }) => {
     const { cancel, poll } = declaredOf(request);
-    if (!cancel?.cancelled || !poll) return false;
-    const { json } = await callOf(request, poll, id, signal);
-    return cancel.cancelled.includes(textAt(json, poll.status) ?? '');
+    return cancel?.cancelled?.includes(textAt(json, poll?.status) ?? '') ?? false;
   },
 };
 
@@ -129,26 +133,52 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   return { state: 'running', percent: progress > 0 && progress < 1 ? progress * 100 : progress };
 }
 
-/** @throws ProviderError provider_outcome_unknown when the lookup does not decide it */
-async function find(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
+/**
+ * Asks once.
+ * @returns null when the answer has no job
+ * @throws ProviderError provider_unavailable when it cannot be asked now, else provider_outcome_unknown
+ */
+async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const { lookup } = declaredOf(request);
   const filled = await fillCall(request, lookup!, slotValuesWithImages(request));
   const reply = await sendCall(request, filled, { signal }).catch((error: unknown) => {
     signal.throwIfAborted();
-    const cause = operatorCause('http', request.upstream.apiKey, { message: (error as Error).message });
-    throw new ProviderError('provider_unavailable', { billing: 'unknown', cause });
+    throw lookupFailure(request, 'provider_unavailable', (error as Error).message);
   });
-  const id = jobIdIn(reply.json, lookup!.id);
+  const { status, json, text } = reply;
+  const id = jobIdIn(json, lookup!.id);
   if (id !== undefined) return id;
-  if (reply.status < 300 && lookup!.certain) return null;
-  throw new ProviderError('provider_outcome_unknown', {
+  // Text of a proxy, or an id that no path can hold, does not say that there is no job.
+  if (status < 300 && typeof json === 'object' && textAt(json, lookup!.id) === undefined) return null;
+  throw lookupFailure(request, isTemporary(status) ? 'provider_unavailable' : 'provider_outcome_unknown', text);
+}
+
+/** After a crash. The intent may be seconds old, and the list of the server may lag behind. */
+async function findAfterCrash(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
+  for (let lookups = 1; ; lookups++) {
+    const id = await callingFor('find', () => find(request, 0, signal));
+    if (id !== null) return id;
+    if (lookups === LOOKUPS) break;
+    await pause(request.upstream.pollIntervalMs ?? POLL_MS, signal);
+  }
+  if (isAbsenceCertain(request)) return null;
+  throw lookupFailure(request, 'provider_outcome_unknown', `not found ${LOOKUPS} times`);
+}
+
+const isAbsenceCertain = (request: ProviderRequest): boolean => declaredOf(request).lookup?.certain === true;
+
+function lookupFailure({ upstream }: ProviderRequest, code: TaskErrorCode, message: string): ProviderError {
+  return new ProviderError(code, {
     billing: 'unknown',
-    cause: submitFailure(request, reply).cause,
+    cause: operatorCause('http', upstream.apiKey, { code: 'lookup', message }),
   });
 }
 
 const jobs = jobAdapter(wire);
-const jobsWithLookup = jobAdapter({ ...wire, find: (request, _sinceMs, signal) => find(request, signal) });
+const jobsWithLookup: typeof jobs = {
+  ...jobAdapter({ ...wire, find, isAbsenceCertain }),
+  find: (request, signal) => findAfterCrash(paced(request), signal),
+};
 
 /** The binding's own interval, unless the operator has set one for all. */
 function paced(request: ProviderRequest): ProviderRequest {

@@ -92,9 +92,10 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Whether the upstream confirms that a job never ran whose cancel it has accepted. Absent: it never confirms that.
+   * Whether the upstream confirms that a job never ran whose cancel it has accepted with this reply. Absent: it never
+   * confirms that.
    */
-  neverRan?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
+  neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
   tokens?(reply: UpstreamReply): Tokens | null;
   /**
@@ -103,6 +104,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
    * @returns null when the job certainly does not exist
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
+  /** Whether a job that `find` has missed three times does not exist. Absent: it may. */
+  isAbsenceCertain?(request: ProviderRequest): boolean;
 }
 
 type JobProvider = Provider & Required<Pick<Provider, 'cancel'>>;
@@ -158,10 +161,11 @@ type Cancel = Pick<JobWire<JobPlan, unknown>, 'name' | 'cancel' | 'hasEnded' | '
 
 /** @returns true when the upstream has confirmed that the job was cancelled before it ran */
 async function cancel(wire: Cancel, request: ProviderRequest, id: string, signal: AbortSignal): Promise<true | void> {
-  const send = () => callingFor('cancel', () => wire.cancel(request, id, signal));
   const { name: provider, hasEnded } = wire;
+  let reply: UpstreamReply | undefined;
+  const send = async () => (reply = await callingFor('cancel', () => wire.cancel(request, id, signal)));
   const accepted = await cancelJob({ provider, secret: request.upstream.apiKey, send, hasEnded, signal });
-  if (accepted && (await wire.neverRan?.(request, id, signal).catch(() => false))) return true;
+  if (accepted && (await wire.neverRan?.(request, id, signal, reply!).catch(() => false))) return true;
 }
 
 interface ResultFile {
@@ -191,10 +195,12 @@ class WireJob<Plan extends JobPlan, Body> {
       return await callingFor('submit', () => wire.create(request, body, index));
     } catch (error) {
       if (!wire.find || !(error instanceof ProviderError) || error.billing !== 'unknown') throw error;
+      if (index > 0) throw error; // all jobs of a task look the same, and the first one would be found again
       const find = async () => callingFor('find', () => wire.find?.(request, sinceMs, signal)) ?? null;
-      const id = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
-      if (id === null) throw error;
-      return { id, requestId: null };
+      const found = await run.polling(() => findJobAfterNoAnswer(find, this.intervalMs, signal));
+      if (found.id !== null) return { id: found.id, requestId: null };
+      if (!found.isAbsent || !wire.isAbsenceCertain?.(request)) throw error;
+      throw new ProviderError('provider_unavailable', { billing: 'none', cause: error.cause });
     }
   }
 
