@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { film } from './media.ts';
+import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
+
+const PREFIX = '/v2';
+
+/** A vendor whose calls a declaration writes out: films as jobs, and a list of them by the reference that came with each. */
+export class VendorStub extends StubHttp {
+  /** By id. */
+  readonly jobs = new Map<string, { ref: unknown; polls: number; toReady: number }>();
+  /** Polls after which a job that is submitted now is ready. */
+  pollsToReady = 2;
+
+  get baseUrl(): string {
+    return `${this.origin}${PREFIX}`;
+  }
+
+  protected async answer({ method, path, fields, query }: StubRequest): Promise<Reply> {
+    if (path === '/store/film.mp4') return { status: 200, body: await film(64, 64, 1) };
+    if (method === 'POST') {
+      const id = `film-${this.jobs.size + 1}`;
+      this.jobs.set(id, { ref: fields.ref, polls: 0, toReady: this.pollsToReady });
+      return { status: 201, body: { film: { id } } };
+    }
+    if (path === `${PREFIX}/films`) {
+      const items = [...this.jobs].filter(([, { ref }]) => ref === query.ref).map(([id]) => ({ id }));
+      return { status: 200, body: { items } };
+    }
+    const job = this.jobs.get(path.slice(`${PREFIX}/films/`.length));
+    if (!job) return { status: 404, body: {} };
+    job.polls += 1;
+    if (job.polls <= job.toReady) return { status: 200, body: { state: 'working' } };
+    return { status: 200, body: { state: 'ready', files: [{ url: '/store/film.mp4' }] } };
+  }
+
+  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+    return headers['x-api-key'] as string | undefined;
+  }
+
+  protected isSubmit({ method, path }: StubRequest): boolean {
+    return method === 'POST' && path === `${PREFIX}/films`;
+  }
+}
