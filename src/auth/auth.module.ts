@@ -23,6 +23,7 @@ import { Erasures } from './erasure/erasures.service.ts';
 import { GraphqlRates } from './graphql-rates.ts';
 import { KeyBudget } from './limits/key-budget.entity.ts';
 import { KeyBudgets } from './limits/key-budgets.ts';
+import { KeyLimits } from './api-keys/key-limits.ts';
 import { KeyNames } from './api-keys/key-names.ts';
 import { RevokedKeySweep } from './api-keys/revoked-key-sweep.ts';
 import { Authenticator } from './credentials/authenticator.ts';
@@ -69,6 +70,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     Credentials,
     DeleteRateWindows,
     KeyHashes,
+    KeyLimits,
     EraseAuthRows,
     ErasureRows,
     ErasureSteps,
@@ -100,6 +102,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     Bootstrap,
     ErasureSteps,
     KeyBudgets,
+    KeyLimits,
     KeyNames,
     KeyWatch,
     OneTimeCodes,

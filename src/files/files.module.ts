@@ -13,6 +13,7 @@ import { FilesService } from './uploads/files.service.ts';
 import { KeepFiles } from './keep-files.ts';
 import { GeneratedFiles } from './content/generated-files.ts';
 import { RequestImagesService } from './images/request-images.service.ts';
+import { LinkedImages } from './images/linked-images.ts';
 import { StoredImages } from './images/stored-images.ts';
 import { PreviewsController } from './previews/previews.controller.ts';
 import { PreviewLinks } from './previews/preview-links.ts';
@@ -48,6 +49,7 @@ import { Upload } from './record/upload.entity.ts';
     FilesService,
     GeneratedFiles,
     KeepFiles,
+    LinkedImages,
     OutputPreviewResolver,
     PreviewLinks,
     Previews,
@@ -58,6 +60,6 @@ import { Upload } from './record/upload.entity.ts';
     TaskCoverResolver,
     UploadPurgeWorker,
   ],
-  exports: [BatchFiles, FileContents, FilesService, GeneratedFiles, RequestImagesService, StoredImages],
+  exports: [BatchFiles, FileContents, FilesService, GeneratedFiles, LinkedImages, RequestImagesService, StoredImages],
 })
 export class FilesModule {}

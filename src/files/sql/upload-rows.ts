@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
-import type { Caller } from '../../auth/access/caller.ts';
+import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
@@ -88,7 +88,7 @@ export interface Quota {
   above: { apiKeyId: string; maxBytes: number }[];
 }
 
-export const quotaOf = ({ limits, bounds = [] }: Caller, limit: 'maxFileBytes' | 'maxRequestFileBytes'): Quota => ({
+export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 'maxRequestFileBytes'): Quota => ({
   maxBytes: limits[limit],
   above: bounds.flatMap(({ apiKeyId, limits: { [limit]: maxBytes = 0 } }) =>
     maxBytes > 0 ? [{ apiKeyId, maxBytes }] : [],

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, MoreThan, Repository } from 'typeorm';
 import type { Caller } from '../../auth/access/caller.ts';
+import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Sql } from '../../platform/database/sql.ts';
@@ -57,7 +58,7 @@ export class FilesService {
    * Inspects a file by its bytes and stores it. Of an image, what follows its end is cut off.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
    */
-  async create(caller: Caller, source: FileSource, file: NewFile): Promise<Upload> {
+  async create(caller: Owner, source: FileSource, file: NewFile): Promise<Upload> {
     const { apiKeyId } = caller;
     const inspection = await this.inspector.inspect(apiKeyId, file.purpose, source);
     const { body, sha256 } = await firstBytesOf(source, inspection.bytes);

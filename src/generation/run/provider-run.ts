@@ -1,7 +1,10 @@
 import { Logger } from '@nestjs/common';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../errors/api-error.ts';
+import type { LinkedImages } from '../../files/images/linked-images.ts';
 import { announcesJob } from '../../providers/jobs/run-jobs.ts';
-import { ProviderError, type Run } from '../../providers/contract/provider.ts';
+import { type InputImage, ProviderError, type Run } from '../../providers/contract/provider.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { Submission } from '../../tasks/record/submission.ts';
@@ -24,6 +27,7 @@ interface Services {
   queue: TaskQueue;
   partials: PartialImages;
   images: ImageSource;
+  links: Pick<LinkedImages, 'link'>;
 }
 
 /** One claim's run of a task at one provider. Its writes name the claim, so a late run changes nothing. */
@@ -165,6 +169,17 @@ export class ProviderRun implements Run {
     if (outcome === 'lost') throw await this.lease.whyRevoked();
     if (outcome === 'last')
       throw new ProviderError('provider_unavailable', { cause: 'The provider lost the run of the last attempt.' });
+  }
+
+  async linkTo({ path }: InputImage): Promise<string> {
+    const bytes = await readFile(path);
+    try {
+      return await this.write(() => this.services.links.link(this.task, bytes));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const message = 'This API key has no room for the images of this request, which its provider fetches.';
+      throw new ProviderError('provider_rejected', { billing: 'none', message, cause: error.message });
+    }
   }
 
   releaseImages(): Promise<void> {

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { LinkedImages } from '../../files/images/linked-images.ts';
 import type { Model } from '../../models/definition/model.ts';
 import {
   isResultUnwanted,
@@ -64,6 +65,7 @@ export class ServeGeneration {
     private readonly queue: TaskQueue,
     private readonly partials: PartialImages,
     private readonly pauses: Pauses,
+    private readonly links: LinkedImages,
   ) {}
 
   /** @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason */
@@ -164,7 +166,8 @@ export class ServeGeneration {
     if (hasImages(request)) lease.moments.referencesReady();
     const prepared = prepareRequest(binding.provider, request);
     const submission = submissionTo(binding, request, prepared, this.providers);
-    const run = new ProviderRun(task, lease, submission, { queue: this.queue, partials: this.partials, images });
+    const { queue, partials, links } = this;
+    const run = new ProviderRun(task, lease, submission, { queue, partials, links, images });
     try {
       if (binding.provider.isFree && submission.price?.full) await run.submitting();
       if (binding.provider.isFree || run.upstreamId !== null) run.stages.waits();

@@ -224,6 +224,7 @@ function withoutIntent(run: Run): Run {
     seeds: (ofOutputs) => run.seeds(ofOutputs),
     submitted: (id, requestId) => run.submitted(id, requestId),
     resubmitting: () => run.resubmitting(),
+    linkTo: (image) => run.linkTo(image),
     releaseImages: () => run.releaseImages(),
     polling: (work) => run.polling(work),
   };

@@ -81,6 +81,7 @@ function aRun(more: Partial<Run> = {}): Run & Recorded {
     seeds: () => undefined,
     submitted: async (id) => void recorded.acts.push(id),
     resubmitting: async () => void recorded.acts.push('resubmitting'),
+    linkTo: async ({ path }) => path,
     releaseImages: async () => undefined,
     polling: (work) => work(),
     ...more,

@@ -20,6 +20,8 @@ export interface InputImage {
   /** Pixels after the EXIF orientation is applied. */
   width: number;
   height: number;
+  /** From `Run.linkTo`, where the upstream is to fetch it. */
+  url?: string;
 }
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
@@ -143,6 +145,12 @@ export interface Run {
    * the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
    */
   resubmitting(): Promise<void>;
+  /**
+   * Stores an image, and makes a link of ours to it: whoever has it can read it until an hour after the task's deadline. The
+   * upstream is never given the client's own URL, which may lead elsewhere by then.
+   * @throws ProviderError, not billed, when the API key has no room for it
+   */
+  linkTo(image: InputImage): Promise<string>;
   /**
    * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every
    * job is accepted, unless a lost job would be created again from the files.

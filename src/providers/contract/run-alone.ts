@@ -16,6 +16,7 @@ export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => (
   seeds: () => undefined,
   submitted: async () => undefined,
   resubmitting: async () => undefined,
+  linkTo: async ({ path }) => `file://${path}`,
   releaseImages: async () => undefined,
   polling: (work) => work(),
   ...given,

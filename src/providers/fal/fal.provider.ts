@@ -2,7 +2,8 @@ import { ProviderError, type ProviderRequest } from '../contract/provider.ts';
 import { acceptedJob } from '../jobs/accepted-job.ts';
 import { DONE, jobAdapter, type JobState, PENDING } from '../jobs/job-adapter.ts';
 import { type PollOptions, readWithRetry } from '../jobs/poll.ts';
-import { alphaMask, withDeclaredMask } from '../wire/alpha-mask.ts';
+import { alphaMask } from '../wire/alpha-mask.ts';
+import { readyImages } from '../wire/image-slots.ts';
 import { junkCause } from '../wire/operator-cause.ts';
 import { parseReply } from '../wire/reply-schema.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamReply } from '../wire/upstream-fetch.ts';
@@ -42,13 +43,13 @@ export const falProvider = jobAdapter({
   pollMs: { image: 2_000, video: 5_000 },
   typicalMs: { image: 30_000, video: 180_000 },
   plan: falPlan,
-  prepareBody: async (request, plan) => {
+  prepareBody: async (request, plan, run) => {
     const { mask } = request.images;
     if (plan.takesMask && mask) {
       return { ...plan, mask: `data:image/png;base64,${(await alphaMask(mask)).toString('base64')}` };
     }
-    const masked = await withDeclaredMask(request);
-    return { ...(masked === request ? plan : falPlan(masked)), mask: null };
+    const ready = await readyImages(request, request.upstream.declared?.send, run);
+    return { ...(ready === request ? plan : falPlan(ready)), mask: null };
   },
   create: (request, { endpoint, input, mask }, index) =>
     acceptedJob({

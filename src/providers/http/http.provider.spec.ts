@@ -340,6 +340,35 @@ it.each([
   expect([info.channels, data[info.channels - 1]]).toEqual([form === 'alpha' ? 4 : 3, value]);
 });
 
+it('sends a link of ours to an image, to each one, and never the URL of the client', async () => {
+  const [one, two] = [await inputImage(8, 8), await inputImage(9, 9)];
+  const submit = {
+    path: '/jobs',
+    json: {
+      text: '{{prompt}}',
+      images: '{{reference_images:url}}',
+      first: '{{reference_images}}',
+      hole: '{{mask:url}}',
+    },
+    id: '$.job.id',
+  };
+  const images = { references: [one, two], firstFrame: null };
+  await made(httpJobs, { ...bound({ submit }), images });
+  const { fields } = stub.requests[0]!;
+  expect(fields).toMatchObject({ images: [1, 2].map((nth) => `https://darkroom.example/image-${nth}`) });
+  expect(fields.first).toEqual([1, 2].map(() => expect.stringMatching(/^data:image\/png;base64,/)));
+  expect(fields).not.toHaveProperty('hole');
+  expect(run.linked.map(({ path }) => path)).toEqual([one.path, two.path]);
+});
+
+it('links to the mask as the binding wants it', async () => {
+  const mask = await inputImage(8, 8);
+  const submit = { path: '/jobs', json: { image: '{{mask:url}}' }, id: '$.job.id' };
+  await made(httpJobs, { ...bound({ submit, mask: 'alpha' }), images: { references: [], firstFrame: null, mask } });
+  const { channels } = await sharp(run.linked[0]!.path).metadata();
+  expect([stub.requests[0]!.fields, channels]).toEqual([{ image: 'https://darkroom.example/image-1' }, 4]);
+});
+
 it('sends an image as a file of a form', async () => {
   const mask = await inputImage(8, 8);
   const submit = { path: '/jobs', form: { text: '{{prompt}}', image: '{{mask:file}}' }, id: '$.job.id' };

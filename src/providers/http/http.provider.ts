@@ -20,8 +20,7 @@ import { DONE, jobAdapter, type JobState, type JobWire, PENDING } from '../jobs/
 import { callingFor } from '../wire/call-metrics.ts';
 import { download, MAX_RESULT_BYTES } from '../wire/download.ts';
 import { hasSlot, type SlotValue } from '../templates/template.ts';
-import { withDeclaredMask } from '../wire/alpha-mask.ts';
-import { slotValuesWithImages } from '../wire/image-slots.ts';
+import { readyImages, slotValuesWithImages } from '../wire/image-slots.ts';
 import { operatorCause } from '../wire/operator-cause.ts';
 import { pause } from '../wire/pause.ts';
 import { submitUnanswered } from '../wire/submit-failure.ts';
@@ -64,9 +63,13 @@ function planOf(request: ProviderRequest): HttpPlan {
 const timeoutMs = (request: ProviderRequest, byDefaultS: number): number =>
   (declaredOf(request).timeout_s ?? byDefaultS) * 1000;
 
-async function submitCalls(given: ProviderRequest, { parts }: HttpPlan): Promise<FilledCall[]> {
-  const request = await withDeclaredMask(given);
-  const submit: DeclaredCall = { method: 'POST', ...declaredOf(request).submit! };
+async function submitCalls(
+  given: ProviderRequest,
+  { parts }: HttpPlan,
+  run: Pick<Run, 'linkTo'>,
+): Promise<FilledCall[]> {
+  const submit: DeclaredCall = { method: 'POST', ...declaredOf(given).submit! };
+  const request = await readyImages(given, [submit.path, submit.headers, submit.json, submit.form], run);
   return Promise.all(
     parts.map((part) => {
       const own = partOf(request, part);
@@ -211,7 +214,7 @@ export const httpCalls: Provider = {
 
 async function generate(request: ProviderRequest, plan: HttpPlan, run: Run): Promise<ProviderOutput[]> {
   run.signal.throwIfAborted();
-  const calls = await submitCalls(request, plan);
+  const calls = await submitCalls(request, plan, run);
   await run.submitting();
   const send = async (call: FilledCall): Promise<string[]> => {
     const options = { timeoutMs: timeoutMs(request, RESULT_TIMEOUT_S), signal: run.signal };

@@ -61,7 +61,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
   /** Uploads or converts the images for the create calls. Free, so it runs before the intent to pay is recorded. */
-  prepareBody(request: ProviderRequest, plan: Plan, signal: AbortSignal): Promise<Body>;
+  prepareBody(request: ProviderRequest, plan: Plan, run: Pick<Run, 'signal' | 'linkTo'>): Promise<Body>;
   /**
    * Creates the job of this index: one paid call, sent once and without a signal.
    * @throws ProviderError whose `billing` says what the call may have cost
@@ -133,7 +133,7 @@ async function generate<Plan extends JobPlan, Body>(
 ): Promise<ProviderOutput[]> {
   run.signal.throwIfAborted();
   let prepared: Promise<Body> | undefined;
-  const body = () => (prepared ??= wire.prepareBody(request, plan, run.signal));
+  const body = () => (prepared ??= wire.prepareBody(request, plan, run));
   // Before the intent is recorded: until then a crash costs nothing.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);

@@ -36,7 +36,7 @@ export const replicateProvider = jobAdapter({
   pollMs: REPLICATE_POLL_MS,
   typicalMs: { image: 30_000, video: 180_000 },
   plan: replicatePlan,
-  prepareBody: async (request, plan, signal) => {
+  prepareBody: async (request, plan, { signal }) => {
     const masked = await withDeclaredMask(request);
     const { images, input } = masked === request ? plan : replicatePlan(masked);
     return input(await uploadInputs(request, images, signal));

@@ -1,9 +1,10 @@
 import { slotValues } from '../contract/slot-values.ts';
-import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { type InputImage, type ProviderRequest, type Run, UnsupportedRequest } from '../contract/provider.ts';
 import { eachText, type SlotValue, slotsOf, type TemplateSlot } from '../templates/template.ts';
+import { withDeclaredMask } from './alpha-mask.ts';
 import { dataUrl, InlineImage } from './inline-image.ts';
 
-/** The slots of a request, images included: as `InlineImage`s, which are read while they are sent. */
+/** The slots of a request, images included: as `InlineImage`s, which are read while they are sent, or as links. */
 export function slotValuesWithImages(request: ProviderRequest, index = 0): SlotValue {
   const others = slotValues(request, index);
   return (slot) => {
@@ -50,8 +51,48 @@ const IMAGES: ReadonlySet<string> = new Set([
   'mask',
 ]);
 
-function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage {
+/** undefined: a link that is not made yet, because nothing is sent yet. */
+function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | string | undefined {
   if (form === null || form === 'data') return dataUrl(image);
   if (form === 'base64') return new InlineImage(image);
-  throw new UnsupportedRequest(name, `An image cannot be sent as ${form} yet.`);
+  if (form === 'url') return image.url;
+  throw new UnsupportedRequest(name, `An image cannot be sent as ${form} here.`);
+}
+
+/**
+ * What an adapter sends of the images: the mask as the declaration wants it, and links to those that the template has as
+ * `url`.
+ * @returns the same request if there is nothing to do
+ */
+export async function readyImages(
+  given: ProviderRequest,
+  template: unknown,
+  run: Pick<Run, 'linkTo'>,
+): Promise<ProviderRequest> {
+  const request = await withDeclaredMask(given);
+  const names = namesSentAsUrl(template);
+  if (names.size === 0) return request;
+  const { images } = request;
+  const linked = async (name: string, image: InputImage | null | undefined) =>
+    image && names.has(name) ? { ...image, url: await run.linkTo(image) } : image;
+  const referenced = names.has('reference_images') ? 'reference_images' : 'reference_image_url';
+  const references: InputImage[] = [];
+  for (const image of images.references) references.push((await linked(referenced, image))!);
+  return {
+    ...request,
+    images: {
+      references,
+      firstFrame: (await linked('first_frame_image_url', images.firstFrame)) ?? null,
+      lastFrame: await linked('last_frame_image_url', images.lastFrame),
+      mask: await linked('mask', images.mask),
+    },
+  };
+}
+
+function namesSentAsUrl(template: unknown): Set<string> {
+  const names = new Set<string>();
+  eachText(template, (text) => {
+    for (const { name, form } of slotsOf(text)) if (form === 'url') names.add(name);
+  });
+  return names;
 }

@@ -56,6 +56,11 @@ export class FileLinks {
     return link;
   }
 
+  /** @param expiresAt unix seconds, however far away */
+  signUntil(fileId: string, expiresAt: number): FileLink {
+    return this.link(READ, fileId, expiresAt);
+  }
+
   /** A link with which a client may write the bytes of a pending file. */
   signUpload(fileId: string, lifetimeS: number, nowMs: number = Date.now()): FileLink {
     return this.link(WRITE, fileId, Math.floor(nowMs / 1000) + lifetimeS);

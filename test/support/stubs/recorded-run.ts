@@ -66,6 +66,13 @@ export class RecordedRun implements Run {
     this.calls.push('resubmitting');
   }
 
+  /** Images that an upstream was given a link to. */
+  readonly linked: InputImage[] = [];
+
+  async linkTo(image: InputImage): Promise<string> {
+    return `https://darkroom.example/image-${this.linked.push(image)}`;
+  }
+
   async releaseImages(): Promise<void> {}
 
   polling<Result>(work: () => Promise<Result>): Promise<Result> {

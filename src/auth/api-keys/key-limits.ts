@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { Config } from '../../platform/config/config.ts';
+import type { Caller } from '../access/caller.ts';
+import { keysAbove } from '../credentials/sql/keys-above.ts';
+import { limitsInForce, ownLimits } from '../limits/api-key-limits.ts';
+import { ApiKey } from './api-key.entity.ts';
+
+/** The owner of what is stored, with its limits and those of the keys above it. */
+export type Owner = Pick<Caller, 'apiKeyId' | 'limits' | 'bounds'>;
+
+/** The limits of keys of which no request is there, as for a worker. */
+@Injectable()
+export class KeyLimits {
+  constructor(
+    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
+    private readonly config: Config,
+  ) {}
+
+  /** @throws EntityNotFoundError when the key is erased */
+  async of(apiKeyId: string): Promise<Owner> {
+    const { limits } = await this.apiKeys.findOneByOrFail({ id: apiKeyId });
+    const { bounds } = await keysAbove(this.apiKeys.manager, apiKeyId);
+    return {
+      apiKeyId,
+      limits: limitsInForce(limits, this.config),
+      bounds: bounds.map((key) => ({
+        apiKeyId: key.apiKeyId,
+        limits: ownLimits(key.limits),
+        hasBudget: key.limits.budget !== undefined,
+      })),
+    };
+  }
+}

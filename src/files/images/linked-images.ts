@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { KeyLimits } from '../../auth/api-keys/key-limits.ts';
+import { HOUR_S } from '../../platform/schema/time.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { ReserveUploads } from '../sql/reserve-uploads.ts';
+import { FilesService } from '../uploads/files.service.ts';
+
+/** How long after the deadline of its task an image can be read. */
+const AFTER_DEADLINE_S = HOUR_S;
+
+interface OwnedTask {
+  id: string;
+  api_key_id: string;
+  deadline_at: Date;
+}
+
+/** Images of tasks that providers fetch by a link, instead of getting their bytes. */
+@Injectable()
+export class LinkedImages {
+  constructor(
+    private readonly files: FilesService,
+    private readonly reserving: ReserveUploads,
+    private readonly keys: KeyLimits,
+    private readonly links: FileLinks,
+  ) {}
+
+  /**
+   * Stores the bytes as a file that came inside the task's request: it counts as one, and goes with the files of the task or
+   * when the link ends. The same bytes are stored once.
+   * @returns the link
+   * @throws ApiError file_quota_exceeded
+   */
+  async link(task: OwnedTask, bytes: Buffer): Promise<string> {
+    const owner = await this.keys.of(task.api_key_id);
+    const { id } = await this.files.create(owner, bytes, { purpose: 'vision', filename: null, ofTask: true });
+    const endS = Math.ceil(task.deadline_at.getTime() / 1000) + AFTER_DEADLINE_S;
+    await this.reserving.attach([id], task.id, endS * 1000);
+    return this.links.signUntil(id, endS).url;
+  }
+}
