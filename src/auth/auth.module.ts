@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKeyGuard, KeyBeforeBody } from './api-key.guard.ts';
@@ -13,6 +13,7 @@ import { AuditEvent } from './audit/audit-event.entity.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { AuditPurge } from './audit/audit-purge.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
+import type { Caller } from './access/caller.ts';
 import { Bootstrap } from './api-keys/bootstrap.ts';
 import { Erasure } from './erasure/erasure.entity.ts';
 import { ErasureSteps } from './erasure/erasure-steps.ts';
@@ -20,6 +21,8 @@ import { ErasureWorker } from './erasure/erasure.worker.ts';
 import { ErasuresController } from './erasure/erasures.controller.ts';
 import { ErasuresResolver } from './erasure/erasures.resolver.ts';
 import { Erasures } from './erasure/erasures.service.ts';
+import { Nodes } from './access/nodes.ts';
+import { NodeResolver } from './node.resolver.ts';
 import { GraphqlRates } from './graphql-rates.ts';
 import { KeyBudget } from './limits/key-budget.entity.ts';
 import { KeyBudgets } from './limits/key-budgets.ts';
@@ -84,6 +87,8 @@ import { ViewerResolver } from './viewer.resolver.ts';
     KeyNames,
     KeyWatch,
     LastUse,
+    NodeResolver,
+    Nodes,
     OneTimeCodes,
     RateLimits,
     RateWindowPurge,
@@ -105,8 +110,20 @@ import { ViewerResolver } from './viewer.resolver.ts';
     KeyLimits,
     KeyNames,
     KeyWatch,
+    Nodes,
     OneTimeCodes,
     RateLimits,
   ],
 })
-export class AuthModule {}
+export class AuthModule implements OnModuleInit {
+  constructor(
+    private readonly nodes: Nodes,
+    private readonly keys: ApiKeysService,
+    private readonly views: ApiKeyViews,
+  ) {}
+
+  onModuleInit(): void {
+    const find = async (_caller: Caller, id: string) => this.views.of(await this.keys.find(id));
+    this.nodes.register({ prefix: 'key', name: 'ApiKey', scope: 'keys:manage', find });
+  }
+}

@@ -1,5 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Nodes } from '../auth/access/nodes.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { FilesModule } from '../files/files.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
@@ -41,4 +43,15 @@ import { EndBatches } from './sql/end-batches.ts';
   ],
   exports: [BatchEndpoints],
 })
-export class BatchesModule {}
+export class BatchesModule implements OnModuleInit {
+  constructor(
+    private readonly nodes: Nodes,
+    private readonly batches: BatchesService,
+    private readonly views: BatchViews,
+  ) {}
+
+  onModuleInit(): void {
+    const find = async ({ apiKeyId }: Caller, id: string) => this.views.of(await this.batches.find(apiKeyId, id));
+    this.nodes.register({ prefix: 'batch', name: 'Batch', scope: 'tasks:read', find });
+  }
+}

@@ -1,5 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Nodes } from '../auth/access/nodes.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
 import { BatchFiles } from './uploads/batch-files.ts';
@@ -62,4 +64,14 @@ import { Upload } from './record/upload.entity.ts';
   ],
   exports: [BatchFiles, FileContents, FilesService, GeneratedFiles, LinkedImages, RequestImagesService, StoredImages],
 })
-export class FilesModule {}
+export class FilesModule implements OnModuleInit {
+  constructor(
+    private readonly nodes: Nodes,
+    private readonly views: FileViews,
+  ) {}
+
+  onModuleInit(): void {
+    const find = ({ apiKeyId }: Caller, id: string) => this.views.find(apiKeyId, id);
+    this.nodes.register({ prefix: 'file', name: 'File', scope: 'tasks:read', find });
+  }
+}

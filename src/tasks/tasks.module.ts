@@ -1,5 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Nodes } from '../auth/access/nodes.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { Config } from '../platform/config/config.ts';
 import { ModelsModule } from '../models/models.module.ts';
@@ -181,4 +183,15 @@ const fileLinks = {
     UsualTimes,
   ],
 })
-export class TasksModule {}
+export class TasksModule implements OnModuleInit {
+  constructor(
+    private readonly nodes: Nodes,
+    private readonly tasks: TasksService,
+    private readonly views: TaskViews,
+  ) {}
+
+  onModuleInit(): void {
+    const find = async ({ apiKeyId }: Caller, id: string) => this.views.forGraphql(await this.tasks.find(apiKeyId, id));
+    this.nodes.register({ prefix: 'task', name: 'Task', scope: 'tasks:read', find });
+  }
+}

@@ -1,5 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Nodes } from '../auth/access/nodes.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { OutboundModule } from '../platform/outbound/outbound.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
@@ -16,6 +18,7 @@ import { EndpointStatsResolver } from './endpoints/endpoint-stats.resolver.ts';
 import { TaskDeliveriesResolver } from './deliveries/task-deliveries.resolver.ts';
 import { EndpointsController } from './endpoints/endpoints.controller.ts';
 import { EndpointsResolver } from './endpoints/endpoints.resolver.ts';
+import { toEndpointView } from './endpoints/endpoint.view.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
 import { ResealSweep } from './endpoints/reseal-sweep.ts';
 import { WebhookEndpoint } from './record/webhook-endpoint.entity.ts';
@@ -103,4 +106,14 @@ import { WebhookGauges } from './webhook-gauges.ts';
   ],
   exports: [EventRecorder, UntakenDispatches, WebhookGauges, WebhookReplays],
 })
-export class WebhooksModule {}
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly nodes: Nodes,
+    private readonly endpoints: EndpointsService,
+  ) {}
+
+  onModuleInit(): void {
+    const find = async ({ apiKeyId }: Caller, id: string) => toEndpointView(await this.endpoints.find(apiKeyId, id));
+    this.nodes.register({ prefix: 'we', name: 'WebhookEndpoint', scope: 'webhooks:manage', find });
+  }
+}

@@ -120,6 +120,7 @@ const GRAPHQL: Record<string, [Scope | 'any', string]> = {
   'query about': ['any', '{ version }'],
   'query sessions': ['any', '{ id }'],
   'mutation endSession': ['any', '(id: "unknown") { id }'],
+  'query node': ['any', '(id: "unknown") { id }'],
   'query apiKeys': ['keys:manage', '{ edges { cursor } }'],
   'query apiKey': ['keys:manage', '(id: "unknown") { id }'],
   'mutation createApiKey': ['keys:manage', '(input: { name: " " }) { id }'],

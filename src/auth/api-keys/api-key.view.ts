@@ -1,4 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
+import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -13,9 +14,12 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 export const ScopeChoice = defineChoice('ApiKeyScope', SCOPES, 'What an API key may do.');
 
 /** An API key as clients see it. */
-@ObjectType('ApiKey', { description: 'An API key: the tenant that owns tasks, files, limits and webhooks.' })
+@ObjectType('ApiKey', {
+  description: 'An API key: the tenant that owns tasks, files, limits and webhooks.',
+  implements: () => NodeView,
+})
 export class ApiKeyView {
-  @ApiField.string('identifier', { example: 'key_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.id('identifier', { example: 'key_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('api_key') object: 'api_key';
   @ApiField.string('a name for people') name: string;
   @ApiField.list(ScopeChoice, 'what the key may do') scopes: Scope[];

@@ -1,4 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
+import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
@@ -61,9 +62,9 @@ export class BatchUsageView implements BatchUsage {
 }
 
 /** A batch as every client sees it; the fields of OpenAI's clients mean what they expect. */
-@ObjectType('Batch', { description: 'Many generations that were created together.' })
+@ObjectType('Batch', { description: 'Many generations that were created together.', implements: () => NodeView })
 export class BatchView {
-  @ApiField.string('identifier', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.id('identifier', { example: 'batch_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('batch') object: 'batch';
   @ApiField.string('the route whose bodies the items are') endpoint: string;
   @ApiField.oneOf(BatchStatusChoice, '`completed`: every item is final, whether it succeeded or not')

@@ -1,4 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
+import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
@@ -21,9 +22,12 @@ export class FileUploadView {
 }
 
 /** A file as clients see it: an upload, an output of a task, or the results of a batch. */
-@ObjectType('File', { description: 'A file: an upload, an output of a task, or the results of a batch.' })
+@ObjectType('File', {
+  description: 'A file: an upload, an output of a task, or the results of a batch.',
+  implements: () => NodeView,
+})
 export class FileView {
-  @ApiField.string('identifier; usable wherever an image is wanted', { example: 'file_01jd8e5t9kf3qs7m2v4xw6yzab' })
+  @ApiField.id('identifier; usable wherever an image is wanted', { example: 'file_01jd8e5t9kf3qs7m2v4xw6yzab' })
   id: string;
   @ApiField.constant('file') object: 'file';
   @ApiField.long('size in bytes. While pending: as announced. Results of a batch: their size now') bytes: number;

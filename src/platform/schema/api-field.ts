@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { Field, Float, Int } from '@nestjs/graphql';
+import { Field, Float, ID, Int } from '@nestjs/graphql';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { GraphQLScalarType } from 'graphql';
 import { COMPONENT } from './component.ts';
@@ -71,6 +71,9 @@ export const ApiField = {
       },
       checks: checks.string(options),
     }),
+  /** The global id of an object that implements `Node`. */
+  id: (description: string, options: FieldOptions = {}) =>
+    field(description, options, { graphql: () => ID, openApi: { type: 'string' }, checks: checks.string({}) }),
   /** A text that is always the same, such as the type of an object. */
   constant: (value: string) =>
     field(

@@ -1,5 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../../models/definition/media-kind.ts';
+import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
@@ -94,7 +95,7 @@ const LEFT_OUT = ['input', 'metadata'];
     [FAILED_IN_EVENT]: { value: 'failed', optional: LEFT_OUT },
   },
 })
-@ObjectType('Task', { description: 'A generation: its progress and its result.' })
+@ObjectType('Task', { description: 'A generation: its progress and its result.', implements: () => NodeView })
 export class TaskView {
   @ApiField.string('identifier, for polling and for matching webhooks', { example: 'task_01jd8e5t9kf3qs7m2v4xw6yzab' })
   task_id: string;

@@ -1,4 +1,5 @@
 import { ObjectType } from '@nestjs/graphql';
+import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
@@ -13,9 +14,10 @@ import {
 
 @ObjectType('WebhookEndpoint', {
   description: 'A URL that receives the events of your tasks. Only creation and rotation return the secret.',
+  implements: () => NodeView,
 })
 export class WebhookEndpointView {
-  @ApiField.string('identifier', { example: 'we_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
+  @ApiField.id('identifier', { example: 'we_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('webhook_endpoint') object: 'webhook_endpoint';
   @ApiField.string('the URL that receives events') url: string;
   @ApiField.list(EventTypeChoice, 'the events it receives') events: EventType[];

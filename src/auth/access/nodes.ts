@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { assertScope } from './access.ts';
+import type { Caller, Scope } from './caller.ts';
+
+interface NodeType {
+  /** What its ids begin with, without the underscore. */
+  prefix: string;
+  /** Its name in the schema. */
+  name: string;
+  scope: Scope;
+  /** @throws ApiError with status 404 for what the caller may not see */
+  find: (caller: Caller, id: string) => Promise<object>;
+}
+
+/** The types of objects that GraphQL finds by their id alone. Their rooms register them. */
+@Injectable()
+export class Nodes {
+  private readonly types = new Map<string, NodeType>();
+
+  register(type: NodeType): void {
+    this.types.set(type.prefix, type);
+  }
+
+  /**
+   * @returns null for what does not exist, or belongs to another key
+   * @throws ApiError insufficient_scope, as the query of the type does
+   */
+  async find(caller: Caller, id: string): Promise<object | null> {
+    const type = this.types.get(id.slice(0, Math.max(id.indexOf('_'), 0)));
+    if (!type) return null;
+    assertScope(caller, type.scope);
+    try {
+      // A copy with its symbols: what is stored behind the view stays with it.
+      return { ...(await type.find(caller, id)), __typename: type.name };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    }
+  }
+}
