@@ -105,6 +105,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ApiKeysService,
     AuditLog,
     Bootstrap,
+    Credentials,
     ErasureSteps,
     KeyBudgets,
     KeyLimits,

@@ -34,6 +34,7 @@ import { PurgeOutputs } from './acts/purge-outputs.ts';
 import { ChildrenResolver } from './edge/children.resolver.ts';
 import { TaskCountsController } from './edge/task-counts.controller.ts';
 import { TaskCountsResolver } from './edge/task-counts.resolver.ts';
+import { GraphqlEvents } from './live/graphql-events.ts';
 import { FollowTasks } from './live/follow.ts';
 import { Backlog } from './live/backlog.ts';
 import { OpenStreams } from './live/open-streams.ts';
@@ -124,6 +125,7 @@ const fileLinks = {
     CachedTasks,
     FollowPauses,
     FollowTasks,
+    GraphqlEvents,
     IndexWords,
     KeepTasks,
     KeepTasksResolver,

@@ -93,7 +93,8 @@ const responseWith = (data: Record<string, unknown>): GraphQLResponse => ({
 /** Apollo would execute a subscription as if it were a query. */
 function refuseSubscription({ operation }: OperationDefinitionNode): void {
   if (operation !== 'subscription') return;
-  const message = 'Subscriptions run over a WebSocket (graphql-transport-ws) at this address, not over HTTP.';
+  const message =
+    'Subscriptions run over a WebSocket (graphql-transport-ws) at this address, or with `Accept: text/event-stream`.';
   throw new GraphQLError(message, {
     originalError: new ApiError('bad_request', { message }),
     extensions: { http: { status: 400 } },

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { Config } from '../config/config.ts';
 import { graphqlOptions } from './graphql-options.ts';
 import { serveGraphiql } from './graphiql.ts';
+import { GraphqlStreams } from './graphql-streams.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
 import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
 
@@ -18,7 +19,7 @@ class LeaveServerApolloDriver extends ApolloDriver {
   override async stop(): Promise<void> {}
 }
 
-/** GraphQL over HTTP and WebSockets. Nest finds a resolver when its own module lists it as a provider. */
+/** GraphQL over HTTP, WebSockets and event streams. Nest finds a resolver when its own module lists it as a provider. */
 @Global()
 @Module({
   imports: [
@@ -28,8 +29,8 @@ class LeaveServerApolloDriver extends ApolloDriver {
       useFactory: graphqlOptions,
     }),
   ],
-  providers: [GraphqlSockets],
-  exports: [GraphqlSockets],
+  providers: [GraphqlSockets, GraphqlStreams],
+  exports: [GraphqlSockets, GraphqlStreams],
 })
 export class GraphqlModule {
   /** In the constructor, because lifecycle hooks run after Apollo has added its route. */

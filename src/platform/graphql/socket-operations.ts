@@ -1,23 +1,10 @@
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  getOperationAST,
-  GraphQLError,
-  type GraphQLSchema,
-  NoSchemaIntrospectionCustomRule,
-  parse,
-  specifiedRules,
-  subscribe,
-  validate,
-} from 'graphql';
+import { type DocumentNode, type ExecutionArgs, GraphQLError, type GraphQLSchema, subscribe } from 'graphql';
 import { makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import { ApiError } from '../../errors/api-error.ts';
-import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { executeInSpan } from './execute-in-span.ts';
 import type { GraphqlContext, SocketHeaders } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
-import { operationEnded } from './graphql-metrics.ts';
+import { measured, parseDocument, rulesOf } from './run-operation.ts';
 
 /** Operations in flight at once on one socket. The next one gets an `error` message. */
 export const MAX_OPERATIONS = 50;
@@ -40,7 +27,7 @@ interface SocketOperationsOptions {
 
 /** The graphql-ws protocol on the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
 export function socketOperations({ schema, introspection, admit }: SocketOperationsOptions): Server<SocketState> {
-  const rules = [...specifiedRules, limitDocument, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
+  const rules = rulesOf(introspection);
   const format = (error: unknown, { requestId }: SocketState) =>
     formatGraphqlError(error, { requestId, suggestions: introspection });
 
@@ -64,38 +51,10 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
   });
 }
 
-type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
-
-async function measured<Result extends Answer>(
-  args: ExecutionArgs,
-  run: (args: ExecutionArgs) => Result | Promise<Result>,
-): Promise<Result> {
-  const begunMs = performance.now();
-  const result = await run(args);
-  const type = getOperationAST(args.document, args.operationName)?.operation;
-  operationEnded(type, 'errors' in result ? result.errors : undefined, begunMs);
-  return result;
-}
-
 /** Accepts both common spellings, because header names ignore case. */
 function authorizationIn(params: Record<string, unknown> | undefined): string | undefined {
   const value = params?.authorization ?? params?.Authorization;
   return typeof value === 'string' ? value : undefined;
-}
-
-function parseDocument(
-  schema: GraphQLSchema,
-  query: string,
-  rules: Parameters<typeof validate>[2],
-): DocumentNode | GraphQLError[] {
-  let document: DocumentNode;
-  try {
-    document = parse(query, { maxTokens: DOCUMENT_LIMITS.tokens });
-  } catch (error) {
-    return [error as GraphQLError];
-  }
-  const errors = validate(schema, document, rules);
-  return errors.length > 0 ? [...errors] : document;
 }
 
 function executionOf(

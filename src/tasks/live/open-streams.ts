@@ -1,4 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import type { Scope } from '../../auth/access/caller.ts';
+import type { Credential } from '../../auth/credentials/credential.ts';
 import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
@@ -19,8 +21,8 @@ export interface OpenQueue {
 }
 
 /**
- * The open event streams: limited per key and in all, closed when their key is revoked or loses `tasks:read`, and when
- * the service stops.
+ * The open event streams: limited per key and in all, closed when their key is revoked or loses a scope that they need, and
+ * when the service stops.
  */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
@@ -41,15 +43,20 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
+   * @param needs the scope whose loss closes it; `any`: each that its key has now
    * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
-  async track<Queue extends OpenQueue>(authorization: string | undefined, start: () => Promise<Queue>): Promise<Queue> {
+  async track<Queue extends OpenQueue>(
+    credential: Credential,
+    start: () => Promise<Queue>,
+    needs: Scope | 'any' = 'tasks:read',
+  ): Promise<Queue> {
     const stream: { queue?: Queue; isRefused?: true } = {};
     const close = () => {
       stream.isRefused = true;
       stream.queue?.close();
     };
-    const { apiKeyId, release } = await this.keys.admit(authorization, close, 'tasks:read');
+    const { apiKeyId, release } = await this.keys.admit(credential, close, needs === 'any' ? undefined : needs);
     try {
       this.increment(apiKeyId);
       const queue = await start().catch((error: unknown) => {

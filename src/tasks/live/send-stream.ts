@@ -6,9 +6,10 @@ import { Readable } from 'node:stream';
 /** Keeps idle connections open through proxies. */
 const PING_MS = 15_000;
 
-/** One server-sent event: its `id:` and its JSON. */
+/** One server-sent event: its `id:`, its `event:` and its JSON. */
 export interface StreamEvent {
-  id: string;
+  id?: string;
+  event?: string;
   json: string;
 }
 
@@ -39,12 +40,14 @@ async function* events<State>(
     if (result === 'ping') yield ': ping\n\n';
     else if (result.done) return;
     else {
-      const { id, json } = toEvent(result.value);
-      yield `id: ${id}\ndata: ${json}\n\n`;
+      yield textOf(toEvent(result.value));
       next = queue.next();
     }
   }
 }
+
+const textOf = ({ id, event, json }: StreamEvent): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${json}\n\n`;
 
 /** What comes, or 'ping' when nothing has come for 15 s. */
 export async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {

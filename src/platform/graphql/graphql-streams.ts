@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { GraphQLSchemaHost } from '@nestjs/graphql';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ExecutionResult, getOperationAST, type GraphQLFormattedError, subscribe } from 'graphql';
+import { ApiError } from '../../errors/api-error.ts';
+import { Config } from '../config/config.ts';
+import { PullQueue } from '../run/pull-queue.ts';
+import { executeInSpan } from './execute-in-span.ts';
+import type { GraphqlContext } from './graphql-context.ts';
+import { formatGraphqlError } from './graphql-errors.ts';
+import { GRAPHQL_PATH } from './graphql-sockets.ts';
+import { measured, parseDocument, rulesOf } from './run-operation.ts';
+
+/** One event of the protocol of graphql-sse. */
+export interface ProtocolEvent {
+  event: 'next' | 'complete';
+  json: string;
+}
+
+/** Answers with the events, once it has authenticated the request and counted its stream. */
+type SendEvents = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  open: () => Promise<PullQueue<ProtocolEvent>>,
+) => Promise<FastifyReply>;
+
+type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
+type Format = (error: unknown) => GraphQLFormattedError;
+
+const COMPLETE: ProtocolEvent = { event: 'complete', json: '' };
+/** It comes first: clients that prefer JSON name it too. */
+const ASKS_FOR_EVENTS = /^\s*text\/event-stream\s*(?:[,;]|$)/i;
+
+/**
+ * Operations whose answer is a stream of events, one a request: the protocol of graphql-sse with distinct connections.
+ * Its server library puts no bound on what a slow client has not read.
+ */
+@Injectable()
+export class GraphqlStreams {
+  private readonly rules;
+  private send: SendEvents | undefined;
+
+  /** In the constructor, because lifecycle hooks run after Apollo has added its route. */
+  constructor(
+    private readonly config: Config,
+    private readonly schemaHost: GraphQLSchemaHost,
+    host: HttpAdapterHost,
+  ) {
+    this.rules = rulesOf(config.graphqlIntrospection);
+    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+      if (route.url !== GRAPHQL_PATH) return;
+      const { handler } = route;
+      const serve = this.serve.bind(this);
+      route.handler = function (request, reply) {
+        return asksForEvents(request) ? serve(request, reply) : handler.call(this, request, reply);
+      };
+    });
+  }
+
+  /** Sets who counts and sends the streams. Until then all are refused. */
+  sentBy(send: SendEvents): void {
+    this.send = send;
+  }
+
+  private serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (!this.send) throw new ApiError('service_unavailable');
+    return this.send(request, reply, async () => {
+      const format: Format = (error) =>
+        formatGraphqlError(error, { requestId: request.id, suggestions: this.config.graphqlIntrospection });
+      return queueOf(await this.run(request, reply), format);
+    });
+  }
+
+  private async run(request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
+    const { query, operationName, variables } = paramsOf(request.body);
+    const { schema } = this.schemaHost;
+    const document = parseDocument(schema, query, this.rules);
+    if (Array.isArray(document)) return { errors: document };
+    const contextValue: GraphqlContext = { request, reply };
+    const isSubscription = getOperationAST(document, operationName)?.operation === 'subscription';
+    const args = { schema, document, contextValue, operationName, variableValues: variables };
+    return measured<Answer>(args, isSubscription ? (subscribe as typeof executeInSpan) : executeInSpan);
+  }
+}
+
+const asksForEvents = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'POST' && ASKS_FOR_EVENTS.test(headers.accept ?? '');
+
+interface Params {
+  query: string;
+  operationName: string | null | undefined;
+  variables: Record<string, unknown> | null | undefined;
+}
+
+/** @throws ApiError missing_required_parameter, invalid_type */
+function paramsOf(body: unknown): Params {
+  const { query, operationName, variables } = (body ?? {}) as Record<string, unknown>;
+  if (query === undefined) throw new ApiError('missing_required_parameter', { param: 'query' });
+  if (typeof query !== 'string') throw new ApiError('invalid_type', { param: 'query' });
+  if (typeof (operationName ?? '') !== 'string') throw new ApiError('invalid_type', { param: 'operationName' });
+  if (typeof (variables ?? {}) !== 'object' || Array.isArray(variables)) {
+    throw new ApiError('invalid_type', { param: 'variables' });
+  }
+  return { query, operationName, variables } as Params;
+}
+
+/** Read at the pace of the client. Ends without `complete` when it is closed, so that the client connects again. */
+function queueOf(answer: Answer, format: Format): PullQueue<ProtocolEvent> {
+  const events = eventsOf(answer, format);
+  const queue = new PullQueue<ProtocolEvent>(async () => {
+    const { done, value } = await events.next();
+    if (done) queue.close();
+    return done ? null : value;
+  });
+  if (isStream(answer)) queue.whenClosed(() => void answer.return());
+  return queue;
+}
+
+async function* eventsOf(answer: Answer, format: Format): AsyncGenerator<ProtocolEvent, undefined> {
+  try {
+    if (isStream(answer)) for await (const result of answer) yield nextOf(result, format);
+    else yield nextOf(answer, format);
+  } catch (error) {
+    yield { event: 'next', json: JSON.stringify({ errors: [format(error)] }) };
+  }
+  yield COMPLETE;
+  return undefined;
+}
+
+const isStream = (answer: Answer): answer is AsyncGenerator<ExecutionResult, void, void> =>
+  Symbol.asyncIterator in answer;
+
+const nextOf = ({ errors, ...result }: ExecutionResult, format: Format): ProtocolEvent => ({
+  event: 'next',
+  json: JSON.stringify({ ...result, ...(errors && { errors: errors.map(format) }) }),
+});

@@ -1,0 +1,51 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+  type ValidationRule,
+} from 'graphql';
+import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+import { operationEnded } from './graphql-metrics.ts';
+
+type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
+
+/** The rules of a document that Apollo does not see. */
+export const rulesOf = (introspection: boolean): ValidationRule[] => [
+  ...specifiedRules,
+  limitDocument,
+  ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+];
+
+/** @returns the errors of an invalid document */
+export function parseDocument(
+  schema: GraphQLSchema,
+  query: string,
+  rules: readonly ValidationRule[],
+): DocumentNode | GraphQLError[] {
+  let document: DocumentNode;
+  try {
+    document = parse(query, { maxTokens: DOCUMENT_LIMITS.tokens });
+  } catch (error) {
+    return [error as GraphQLError];
+  }
+  const errors = validate(schema, document, rules);
+  return errors.length > 0 ? [...errors] : document;
+}
+
+export async function measured<Result extends Answer>(
+  args: ExecutionArgs,
+  run: (args: ExecutionArgs) => Result | Promise<Result>,
+): Promise<Result> {
+  const begunMs = performance.now();
+  const result = await run(args);
+  const type = getOperationAST(args.document, args.operationName)?.operation;
+  operationEnded(type, 'errors' in result ? result.errors : undefined, begunMs);
+  return result;
+}

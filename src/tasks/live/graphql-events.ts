@@ -1,0 +1,25 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Credentials } from '../../auth/credentials/credential.ts';
+import { GraphqlStreams } from '../../platform/graphql/graphql-streams.ts';
+import { OpenStreams } from './open-streams.ts';
+import { sendStream } from './send-stream.ts';
+
+/**
+ * Sends the event streams of GraphQL, which count with those of REST. As for a socket, a stream is closed when its key
+ * loses any scope.
+ */
+@Injectable()
+export class GraphqlEvents implements OnModuleInit {
+  constructor(
+    private readonly graphql: GraphqlStreams,
+    private readonly streams: OpenStreams,
+    private readonly credentials: Credentials,
+  ) {}
+
+  onModuleInit(): void {
+    this.graphql.sentBy(async (request, reply, open) => {
+      const queue = await this.streams.track(this.credentials.of(request), open, 'any');
+      return sendStream(reply, queue, (event) => event);
+    });
+  }
+}
