@@ -50,6 +50,7 @@ import { SessionsResolver } from './sessions/sessions.resolver.ts';
 import { SessionsService } from './sessions/sessions.service.ts';
 import { SignInTries } from './sessions/sign-in-tries.ts';
 import { SocketAuth } from './socket-auth.ts';
+import { WorkingKeys } from './credentials/working-keys.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
 /**
@@ -99,6 +100,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     SignInTries,
     SocketAuth,
     ViewerResolver,
+    WorkingKeys,
     { provide: APP_GUARD, useClass: ApiKeyGuard },
   ],
   exports: [
@@ -109,11 +111,13 @@ import { ViewerResolver } from './viewer.resolver.ts';
     ErasureSteps,
     KeyBudgets,
     KeyLimits,
+    KeylessRate,
     KeyNames,
     KeyWatch,
     Nodes,
     OneTimeCodes,
     RateLimits,
+    WorkingKeys,
   ],
 })
 export class AuthModule implements OnModuleInit {

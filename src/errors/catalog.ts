@@ -124,6 +124,7 @@ export const ERRORS = {
   webhook_event_not_found: { status: 404, type: 'not_found_error', message: 'No webhook event of yours has this id.' },
   session_not_found: { status: 404, type: 'not_found_error', message: 'No session of yours has this id.' },
   file_not_found: { status: 404, type: 'not_found_error', message: 'No file of yours has this id.' },
+  share_not_found: { status: 404, type: 'not_found_error', message: 'No share of yours has this id.' },
   batch_not_found: { status: 404, type: 'not_found_error', message: 'No batch of yours has this id.' },
   process_not_found: { status: 404, type: 'not_found_error', message: 'No process of the service has this id.' },
   pause_not_found: { status: 404, type: 'not_found_error', message: 'No pause has this id, or it has ended.' },
@@ -136,6 +137,7 @@ export const ERRORS = {
     message: 'This URL does not accept this method.',
   },
   file_expired: { status: 410, type: 'not_found_error', message: 'This file was deleted when its retention ended.' },
+  share_ended: { status: 410, type: 'not_found_error', message: 'This share has ended.' },
   payload_too_large: {
     status: 413,
     type: 'invalid_request_error',

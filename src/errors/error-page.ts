@@ -6,6 +6,8 @@ import type { ErrorCode } from './catalog.ts';
 const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   invalid_signature: ['This link does not work', 'It has ended or was changed. Ask the sender for a new link.'],
   file_expired: ['This file is deleted', 'Files are kept for a while only. Ask the sender to make it again.'],
+  share_ended: ['This share has ended', 'Ask the sender for a new link.'],
+  rate_limit_exceeded: ['Too many requests', 'Try again in a minute.'],
   file_not_found: ['No file is here', 'Ask the sender for a new link.'],
   variant_not_available: ['This size does not exist', 'Ask the sender for a link to the file itself.'],
   upload_incomplete: ['This file has not arrived yet', 'Try again when its upload has ended.'],

@@ -21,6 +21,15 @@ import { PreviewsController } from './previews/previews.controller.ts';
 import { PreviewLinks } from './previews/preview-links.ts';
 import { OutputPreviewResolver, TaskCoverResolver } from './previews/previews.resolver.ts';
 import { Previews } from './previews/previews.service.ts';
+import { EraseShares } from './shares/erase-shares.ts';
+import { Share } from './record/share.entity.ts';
+import { SharedFiles } from './shares/shared-files.ts';
+import { ShareLinks } from './shares/share-links.ts';
+import { SharePageController } from './shares/share-page.controller.ts';
+import { ShareRows } from './sql/share-rows.ts';
+import { Shares } from './shares/shares.service.ts';
+import { SharesController } from './shares/shares.controller.ts';
+import { SharesResolver } from './shares/shares.resolver.ts';
 import { EraseUploadRows } from './sql/erase-uploads.ts';
 import { PurgeUploads } from './sql/purge-uploads.ts';
 import { ReserveUploads } from './sql/reserve-uploads.ts';
@@ -35,13 +44,14 @@ import { Upload } from './record/upload.entity.ts';
 
 /** Files: what clients upload, and what tasks have made. */
 @Module({
-  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([RequestFileSum, Upload, UploadBlob])],
-  controllers: [FilesController, ContentController, PreviewsController],
+  imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([RequestFileSum, Share, Upload, UploadBlob])],
+  controllers: [FilesController, ContentController, PreviewsController, SharesController, SharePageController],
   providers: [
     BatchFiles,
     Blobs,
     DirectDelivery,
     DirectUploads,
+    EraseShares,
     EraseUploadRows,
     EraseUploads,
     FileContents,
@@ -58,6 +68,11 @@ import { Upload } from './record/upload.entity.ts';
     PurgeUploads,
     RequestImagesService,
     ReserveUploads,
+    SharedFiles,
+    ShareLinks,
+    ShareRows,
+    Shares,
+    SharesResolver,
     StoredImages,
     TaskCoverResolver,
     UploadPurgeWorker,

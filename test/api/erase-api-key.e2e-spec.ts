@@ -79,6 +79,15 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     const { body: batch } = await batches.create({ input_file_id: lines.body.id, metadata: { of: text } });
     await batches.untilEnded(batch.id);
 
+    const fileIds = { file_ids: [picture.body.id, task.result!.outputs[0]!.id] };
+    const end = { expires_at: Math.floor(Date.now() / 1000) + 3600 };
+    const { body: share } = await api.call<{ url: string }>('POST', '/v1/shares', {
+      ...fileIds,
+      ...end,
+      show_prompt: true,
+    });
+    expect(await (await fetch(share.url)).text()).toContain(`prompt ${text}`);
+
     const browser = new Browser(service.baseUrl);
     const signedIn = await browser.call('POST', '/v1/session', { api_key: key }, { 'user-agent': `Browser ${text}` });
     expect(signedIn.status).toBe(201);
@@ -94,7 +103,7 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
       await new RollUp({ run } as Sql).next();
       return (await columnsWith(database, text)).includes('usage_sums.metadata_value');
     });
-    return { id, api, link: task.result!.outputs[0]!.url, task };
+    return { id, api, link: task.result!.outputs[0]!.url, share: share.url, task };
   }
 
   /** As if the key had been revoked, and its tasks had ended, a while ago: until then an erasure waits. */
@@ -159,6 +168,7 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
       expect.arrayContaining(['providers', 'webhook_receivers', 'backups', 'bucket_versions', 'logs']),
     );
     expect((await victim.api.get<ErrorBody>('/v1/tasks')).body.error.code).toBe('api_key_revoked');
+    expect((await fetch(victim.share)).status).toBe(410);
     await eventually('the link to lead nowhere', async () => (await fetch(victim.link)).status !== 200);
     // Tasks that have just ended stay hidden for a while: a worker may still write their files.
     expect((await read(body.id)).status).toBe('running');
@@ -173,6 +183,7 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
       tasks: 3,
       files: 2,
       uploads: 2,
+      shares: 1,
       idempotency_keys: 1,
       batches: 1,
       webhook_endpoints: 1,
@@ -187,6 +198,8 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     expect(filesWith(filesFolder(), text)).toEqual([]);
     expect(filesWith(filesFolder(), victim.id)).toEqual([]);
     expect(filesWith(filesFolder(), victim.task.task_id)).toEqual([]);
+    const shares = await database.query('select 1 from shares where api_key_id = $1', [victim.id]);
+    expect(shares.rows).toEqual([]);
     // What it used, and so its money, is still known.
     const { rows } = await database.query(
       `select count(*)::int as tasks, sum(images)::int as images from usage_ledger where api_key_id = $1`,
@@ -197,6 +210,7 @@ describe('DELETE /v1/api_keys/{id}?erase=true', () => {
     // The victim alone had an unfinished task.
     expect(await columnsWith(database, other)).toEqual(before.filter((column) => column !== 'tasks_live.metadata'));
     expect((await fetch(neighbour.link)).status).toBe(200);
+    expect((await fetch(neighbour.share)).status).toBe(200);
     expect((await neighbour.api.get(`/v1/tasks/${neighbour.task.task_id}`)).status).toBe(200);
   });
 

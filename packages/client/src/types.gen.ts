@@ -268,7 +268,7 @@ export type ApiKeyList = {
 
 export type ApiKeyScope = 'generations:write' | 'tasks:read' | 'tasks:cancel' | 'webhooks:manage' | 'keys:manage' | 'operations:read' | 'operations:manage';
 
-export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set' | 'task.kept' | 'task.unkept';
+export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set' | 'task.kept' | 'task.unkept' | 'share.created' | 'share.deleted';
 
 export type AuditActorType = 'api_key' | 'command_line' | 'service';
 
@@ -358,7 +358,7 @@ export type AuditEventList = {
     last_id: string | null;
 };
 
-export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'task' | 'tasks' | 'provider_place' | 'webhook_replay' | 'log_levels';
+export type AuditTargetType = 'api_key' | 'process' | 'pause' | 'task' | 'tasks' | 'provider_place' | 'webhook_replay' | 'log_levels' | 'share';
 
 export type Batch = {
     /**
@@ -921,6 +921,21 @@ export type CreateSessionInput = {
     remember?: boolean;
 };
 
+export type CreateShareInput = {
+    /**
+     * pictures and films of yours, in the order of the page
+     */
+    file_ids: Array<string>;
+    /**
+     * unix seconds; nobody can open the page after this time. At most 365 days from now
+     */
+    expires_at: number;
+    /**
+     * whether the page shows the prompts; not when left out
+     */
+    show_prompt?: boolean;
+};
+
 export type CreateUploadInput = {
     /**
      * name of the file; it is only shown
@@ -1082,6 +1097,21 @@ export type DeletedFile = {
     deleted: boolean;
 };
 
+export type DeletedShare = {
+    /**
+     * identifier of the share
+     */
+    id: string;
+    /**
+     * always "share"
+     */
+    object: 'share';
+    /**
+     * always true
+     */
+    deleted: boolean;
+};
+
 export type DeletedTask = {
     /**
      * identifier that the task had
@@ -1220,6 +1250,10 @@ export type ErasureCounts = {
      * uploaded files
      */
     uploads: number;
+    /**
+     * shares
+     */
+    shares: number;
     /**
      * stored answers to requests with an Idempotency-Key
      */
@@ -2829,6 +2863,60 @@ export type SetLogLevelsInput = {
     log_levels?: {
         [key: string]: string;
     };
+};
+
+export type Share = {
+    /**
+     * identifier
+     */
+    id: string;
+    /**
+     * always "share"
+     */
+    object: 'share';
+    /**
+     * the signed address of the page: whoever has it can open the page
+     */
+    url: string;
+    /**
+     * the files, in the order of the page
+     */
+    file_ids: Array<string>;
+    /**
+     * whether the page shows the prompts
+     */
+    show_prompt: boolean;
+    /**
+     * unix seconds
+     */
+    created_at: number;
+    /**
+     * unix seconds; nobody can open the page after this time
+     */
+    expires_at: number;
+};
+
+export type ShareList = {
+    /**
+     * always "list"
+     */
+    object: 'list';
+    /**
+     * the shares
+     */
+    data: Array<Share>;
+    /**
+     * whether an older page follows
+     */
+    has_more: boolean;
+    /**
+     * id of the first entry; null in an empty list
+     */
+    first_id: string | null;
+    /**
+     * id of the last entry; send it as `after` for the next page; null in an empty list
+     */
+    last_id: string | null;
 };
 
 export type Sora2Request = unknown & {
@@ -4658,7 +4746,7 @@ export type FailedTaskInEvent = {
     collection: string | null;
 };
 
-export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'kept_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'erasure_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_no_result' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
+export type ErrorCode = 'invalid_json' | 'invalid_body' | 'missing_required_parameter' | 'invalid_type' | 'invalid_value' | 'value_out_of_range' | 'string_too_long' | 'too_many_items' | 'invalid_unicode' | 'unsupported_parameter' | 'unknown_parameter' | 'model_not_found' | 'invalid_url' | 'url_not_allowed' | 'invalid_idempotency_key' | 'duplicate_key' | 'json_too_deep' | 'invalid_multipart' | 'invalid_image' | 'invalid_file' | 'batch_invalid' | 'bad_request' | 'request_timeout' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired' | 'invalid_sign_in_code' | 'budget_exceeded' | 'insufficient_scope' | 'origin_not_allowed' | 'model_not_allowed' | 'invalid_signature' | 'file_quota_exceeded' | 'kept_quota_exceeded' | 'task_not_found' | 'api_key_not_found' | 'erasure_not_found' | 'webhook_endpoint_not_found' | 'webhook_event_not_found' | 'session_not_found' | 'file_not_found' | 'share_not_found' | 'batch_not_found' | 'process_not_found' | 'pause_not_found' | 'place_not_found' | 'webhook_replay_not_found' | 'route_not_found' | 'method_not_allowed' | 'file_expired' | 'share_ended' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'headers_too_large' | 'upload_incomplete' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'queue_full' | 'variant_not_available' | 'task_unfinished' | 'task_not_running' | 'result_not_ready' | 'content_policy_violation' | 'reference_image_fetch_failed' | 'reference_image_invalid' | 'provider_rejected' | 'task_cancelled' | 'worker_lost' | 'result_storage_failed' | 'provider_timeout' | 'provider_outcome_unknown' | 'provider_no_result' | 'provider_unavailable' | 'provider_quota_exceeded' | 'task_deadline_exceeded' | 'generation_timeout' | 'internal_error' | 'service_unavailable';
 
 export type ErrorType = 'invalid_request_error' | 'not_found_error' | 'authentication_error' | 'budget_error' | 'permission_error' | 'idempotency_error' | 'rate_limit_error' | 'server_error';
 

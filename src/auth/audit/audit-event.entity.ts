@@ -21,6 +21,8 @@ export const AUDIT_ACTIONS = [
   'log_levels.set',
   'task.kept',
   'task.unkept',
+  'share.created',
+  'share.deleted',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -33,6 +35,7 @@ export const AUDIT_TARGETS = [
   'provider_place',
   'webhook_replay',
   'log_levels',
+  'share',
 ] as const;
 export type AuditTarget = (typeof AUDIT_TARGETS)[number];
 

@@ -3,6 +3,7 @@ export const ERASED = [
   'tasks',
   'files',
   'uploads',
+  'shares',
   'idempotency_keys',
   'calls',
   'batches',
@@ -20,7 +21,7 @@ export type ErasureCounts = Partial<Record<Erased, number>>;
  * Repeated in this order until none of them finds anything: what was under way when the key was revoked may still
  * arrive.
  */
-export const ROUND_STEPS = ['sessions', 'tasks', 'uploads', 'batches'] as const;
+export const ROUND_STEPS = ['sessions', 'shares', 'tasks', 'uploads', 'batches'] as const;
 /**
  * Run once, in this order, when nothing can arrive any more. Most of them read a whole table, because no index leads to
  * the rows of a key.

@@ -30,6 +30,7 @@ export class ErasureCountsView implements Record<Erased, number> {
   @ApiField.long('tasks, with input, result and timeline') tasks: number;
   @ApiField.long('outputs of these tasks') files: number;
   @ApiField.long('uploaded files') uploads: number;
+  @ApiField.long('shares') shares: number;
   @ApiField.long('stored answers to requests with an Idempotency-Key') idempotency_keys: number;
   @ApiField.long('synchronous calls') calls: number;
   @ApiField.long('batches') batches: number;

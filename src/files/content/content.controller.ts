@@ -9,12 +9,12 @@ import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import { FileBody } from '../../platform/http/multipart/file-body.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
-import { isRangeCurrent, parseRange } from './byte-range.ts';
 import { DirectDelivery } from './direct-delivery.ts';
+import { etagOf, rangeOf, sendBytes, setFileHeaders } from './file-answer.ts';
 import { type FileContent, FileContents, hasContent } from './file-contents.ts';
 import { filenameOf } from '../record/file.view.ts';
 import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
-import { cacheControlOf, FILE_POLICY, type FileRequest, isDownload, isSigned, Signature } from './signed-request.ts';
+import { cacheControlOf, type FileRequest, isDownload, isSigned, Signature } from './signed-request.ts';
 import { DirectUploads } from '../uploads/direct-uploads.service.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -92,14 +92,11 @@ export class ContentController {
     const generated = await this.findGenerated(id, request);
     if (generated) return setGeneratedHeaders(reply, generated).send(generated.open());
     const file = await this.find(id, request);
-    const etag = etagOf(file);
-    if (matches(headers['if-none-match'], etag)) {
+    if (matches(headers['if-none-match'], etagOf(file))) {
       setHeaders(reply, id, file, request);
       return reply.code(304).send();
     }
-    const range = isRangeCurrent(headers['if-range'] as string | undefined, etag)
-      ? parseRange(headers.range, file.bytes)
-      : null;
+    const range = rangeOf(file, headers);
     const link = await this.delivery.linkTo(file, dispositionOf(id, file, request));
     if (link) return reply.header('cache-control', cacheControlOf(request, link.maxAgeS)).redirect(link.url, 302);
     const bytes = await this.storage
@@ -107,11 +104,7 @@ export class ContentController {
       .catch((error) => this.throwMissing(error, id, request));
 
     setHeaders(reply, id, file, request);
-    if (range) {
-      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);
-    }
-    reply.header('content-length', range ? range.end - range.start + 1 : file.bytes);
-    return reply.send(bytes); // Fastify destroys the stream when the client goes away
+    return sendBytes(reply, file, { range, bytes });
   }
 
   @Put(':id/content')
@@ -186,18 +179,6 @@ const setGeneratedHeaders = (reply: FastifyReply, { contentType, filename }: Gen
 const dispositionOf = (id: string, { contentType }: FileContent, request: FileRequest): string =>
   `${isDownload(request) ? 'attachment' : 'inline'}; filename="${filenameOf(id, contentType)}"`;
 
-const etagOf = (file: FileContent) => `"${file.sha256}"`;
-
-/** The headers that 200, 206 and 304 share. */
 function setHeaders(reply: FastifyReply, id: string, file: FileContent, request: FileRequest): void {
-  void reply.headers({
-    'content-type': file.contentType,
-    'accept-ranges': 'bytes',
-    etag: etagOf(file),
-    'content-disposition': dispositionOf(id, file, request),
-    'cache-control': cacheControlOf(request),
-    'content-security-policy': FILE_POLICY,
-    'cross-origin-resource-policy': 'cross-origin',
-    'x-content-type-options': 'nosniff',
-  });
+  setFileHeaders(reply, file, { disposition: dispositionOf(id, file, request), cacheControl: cacheControlOf(request) });
 }

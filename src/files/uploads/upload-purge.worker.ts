@@ -5,13 +5,14 @@ import { removeAbandonedScratch } from '../../platform/run/scratch.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
+import { ShareRows } from '../sql/share-rows.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
 /** Seconds between purges that found little. Requests enforce expiry to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
 
 /**
- * Frees what expired and deleted uploads leave. Rows first: bytes go once nothing refers to them. Their own row goes
+ * Frees what expired and deleted uploads leave, and deletes shares that have ended. Rows first: bytes go once nothing refers to them. Their own row goes
  * after them, so that a crash in between leaves a row to retry and no orphaned bytes.
  */
 @Injectable()
@@ -28,6 +29,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   constructor(
     private readonly config: Config,
     private readonly rows: PurgeUploads,
+    private readonly shares: ShareRows,
     private readonly storage: Storage,
   ) {}
 
@@ -42,6 +44,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
 
   /** @returns the size of the largest step: a full one is followed by the next round at once */
   async purge(): Promise<number> {
+    await this.shares.purge();
     const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);
     const released = await this.rows.doomReleased();
     const doomed = await this.rows.takeDoomed();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** What a derived key is for. The key of one purpose reveals nothing about the others. */
 export type SecretPurpose =
-  'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'key-id' | 'webhook-secrets';
+  'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'key-id' | 'share-links' | 'webhook-secrets';
 
 /** The newest first. */
 export type NewestFirst<Item> = readonly [Item, ...Item[]];

@@ -13,6 +13,7 @@ import { FailedCalls1700000000054 } from './migrations/0054-failed-calls.ts';
 import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
 import { KeysBelow1700000000056 } from './migrations/0056-keys-below.ts';
 import { KeptTasks1700000000059 } from './migrations/0059-kept-tasks.ts';
+import { Shares1700000000060 } from './migrations/0060-shares.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -39,4 +40,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   CallMessages1700000000055,
   KeysBelow1700000000056,
   KeptTasks1700000000059,
+  Shares1700000000060,
 ];

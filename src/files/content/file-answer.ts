@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { ByteRange } from '../../platform/storage/storage.ts';
+import { isRangeCurrent, parseRange } from './byte-range.ts';
+import type { FileContent } from './file-contents.ts';
+import { FILE_POLICY } from './signed-request.ts';
+
+/** What an answer says of a file beside its bytes. */
+export interface FileTerms {
+  /** The header `Content-Disposition`. */
+  disposition: string;
+  /** The header `Cache-Control`. */
+  cacheControl: string;
+}
+
+export const etagOf = (file: FileContent): string => `"${file.sha256}"`;
+
+/** @throws ApiError range_not_satisfiable */
+export const rangeOf = (file: FileContent, headers: IncomingHttpHeaders): ByteRange | null =>
+  isRangeCurrent(headers['if-range'] as string | undefined, etagOf(file))
+    ? parseRange(headers.range, file.bytes)
+    : null;
+
+/** The headers that 200, 206 and 304 share. */
+export function setFileHeaders(reply: FastifyReply, file: FileContent, terms: FileTerms): void {
+  void reply.headers({
+    'content-type': file.contentType,
+    'accept-ranges': 'bytes',
+    etag: etagOf(file),
+    'content-disposition': terms.disposition,
+    'cache-control': terms.cacheControl,
+    'content-security-policy': FILE_POLICY,
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+  });
+}
+
+/** Fastify destroys the stream when the client goes away. */
+export function sendBytes(
+  reply: FastifyReply,
+  file: FileContent,
+  { range, bytes }: { range: ByteRange | null; bytes: Readable },
+): FastifyReply {
+  if (range) void reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);
+  return reply.header('content-length', range ? range.end - range.start + 1 : file.bytes).send(bytes);
+}

@@ -1,0 +1,19 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
+import { ShareRows } from '../sql/share-rows.ts';
+
+/** Erases the shares of an API key. Nobody could open them since its revocation. */
+@Injectable()
+export class EraseShares implements OnModuleInit {
+  constructor(
+    private readonly steps: ErasureSteps,
+    private readonly rows: ShareRows,
+  ) {}
+
+  onModuleInit(): void {
+    this.steps.register('shares', async (work) => {
+      await work.repeat((tx) => this.rows.erase(tx, work.apiKeyId));
+      return 'done';
+    });
+  }
+}

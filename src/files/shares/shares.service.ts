@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type EntityManager, LessThan, Raw, Repository } from 'typeorm';
+import { typeidUnboxed } from 'typeid-js';
+import type { Actor } from '../../auth/audit/actor.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
+import { WorkingKeys } from '../../auth/credentials/working-keys.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { DAY_S } from '../../platform/schema/time.ts';
+import { typeIdTest } from '../../platform/schema/type-id.ts';
+import { Share } from '../record/share.entity.ts';
+import { lockSharesOfKey } from '../sql/share-rows.ts';
+import type { CreateShareInput } from './share.inputs.ts';
+import { SharedFiles } from './shared-files.ts';
+
+/** Of one API key that have not ended. */
+const MAX_SHARES = 1_000;
+const MAX_LIFETIME_DAYS = 365;
+
+const isShareId = typeIdTest('share');
+const HAS_NOT_ENDED = Raw((column) => `${column} > now()`);
+
+/** The shares of an API key. Every call but `open` is bound to the key. */
+@Injectable()
+export class Shares {
+  constructor(
+    @InjectRepository(Share) private readonly shares: Repository<Share>,
+    private readonly audit: AuditLog,
+    private readonly files: SharedFiles,
+    private readonly keys: WorkingKeys,
+  ) {}
+
+  /** @throws ApiError file_not_found, file_expired, upload_incomplete, invalid_value, too_many_items */
+  async create(actor: Actor, { file_ids, expires_at, show_prompt = false }: CreateShareInput): Promise<Share> {
+    assertEnd(expires_at);
+    const { apiKeyId } = actor.caller!;
+    for (const [index, id] of file_ids.entries()) await this.assertShareable(apiKeyId, id, `file_ids[${index}]`);
+    const id = typeidUnboxed('share');
+    return this.audit.transaction(actor, async (tx, record) => {
+      await assertBelowLimit(tx, apiKeyId);
+      await tx.insert(Share, {
+        id,
+        api_key_id: apiKeyId,
+        file_ids,
+        show_prompt,
+        created_at: () => 'now()',
+        expires_at: new Date(expires_at * 1000),
+      });
+      const after = { file_ids, show_prompt, expires_at };
+      await record({ action: 'share.created', target: { type: 'share', id }, before: null, after });
+      return tx.findOneByOrFail(Share, { id });
+    });
+  }
+
+  /** Those that have not ended, newest first. */
+  async list(
+    apiKeyId: string,
+    { limit, after }: { limit: number; after?: string | undefined },
+  ): Promise<{ shares: Share[]; hasMore: boolean }> {
+    const shares = await this.shares.find({
+      where: { api_key_id: apiKeyId, expires_at: HAS_NOT_ENDED, ...(after !== undefined && { id: LessThan(after) }) },
+      order: { id: 'desc' },
+      take: limit + 1,
+    });
+    return { shares: shares.slice(0, limit), hasMore: shares.length > limit };
+  }
+
+  /** Nobody can open it from now on. @throws ApiError share_not_found */
+  async delete(actor: Actor, id: string): Promise<void> {
+    if (!isShareId(id)) throw new ApiError('share_not_found', { param: 'id' });
+    const own = { id, api_key_id: actor.caller!.apiKeyId, expires_at: HAS_NOT_ENDED };
+    await this.audit.transaction(actor, async (tx, record) => {
+      const { affected } = await tx.delete(Share, own);
+      if (affected === 0) throw new ApiError('share_not_found', { param: 'id' });
+      await record({ action: 'share.deleted', target: { type: 'share', id }, before: null, after: null });
+    });
+  }
+
+  /**
+   * Of any API key, for whoever has its address.
+   * @throws ApiError share_ended: it has expired or was deleted, or its key does not work any more
+   */
+  async open(id: string): Promise<Share> {
+    const share = await this.shares.findOneBy({ id, expires_at: HAS_NOT_ENDED });
+    if (!share || !(await this.keys.has(share.api_key_id))) throw new ApiError('share_ended');
+    return share;
+  }
+
+  private async assertShareable(apiKeyId: string, id: string, param: string): Promise<void> {
+    try {
+      await this.files.find(apiKeyId, id);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      const status = error.code === 'upload_incomplete' ? error.status : 400; // as the fault of a field
+      throw new ApiError(error.code, { status, param, message: error.message });
+    }
+  }
+}
+
+function assertEnd(expiresAt: number): void {
+  const secondsLeft = expiresAt - Date.now() / 1000;
+  if (secondsLeft > 0 && secondsLeft <= MAX_LIFETIME_DAYS * DAY_S) return;
+  const message = `expires_at must be in the future, and at most ${MAX_LIFETIME_DAYS} days from now.`;
+  throw new ApiError('value_out_of_range', { param: 'expires_at', message });
+}
+
+async function assertBelowLimit(tx: EntityManager, apiKeyId: string): Promise<void> {
+  await lockSharesOfKey(tx, apiKeyId);
+  if ((await tx.countBy(Share, { api_key_id: apiKeyId, expires_at: HAS_NOT_ENDED })) < MAX_SHARES) return;
+  throw new ApiError('too_many_items', { message: `An API key has at most ${MAX_SHARES} shares; delete some.` });
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
+import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
+
+/** Rows of one piece. */
+const PIECE = 500;
+
+const PURGE: Statement = {
+  name: 'files.purge_shares',
+  text: `
+    delete from shares where id = any(array(
+      select id from shares where expires_at <= now() order by expires_at limit ${PIECE} for update skip locked))`,
+};
+const ERASE: Statement = {
+  name: 'files.erase_shares',
+  text: `delete from shares where id = any(array(select id from shares where api_key_id = $1 order by id limit ${PIECE}))`,
+};
+
+/** Raw SQL because the pieces are bounded. */
+@Injectable()
+export class ShareRows {
+  constructor(private readonly sql: Sql) {}
+
+  /** Deletes some of those that have ended. */
+  async purge(): Promise<void> {
+    await this.sql.run(PURGE);
+  }
+
+  async erase(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
+    const shares = (await tx.query({ ...ERASE, values: [apiKeyId] })).rowCount ?? 0;
+    return { erased: { shares }, mayBeMore: shares === PIECE };
+  }
+}
+
+/**
+ * Serialises the creation of shares of one key until the commit, so that two requests cannot both create the last one.
+ * TypeORM has no advisory locks, hence raw SQL.
+ */
+export async function lockSharesOfKey(tx: EntityManager, apiKeyId: string): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('shares ' || $1, 0))`, [apiKeyId]);
+}
