@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import { axeFaults, THEMES } from '../../support/browser/axe.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { layoutFaults } from '../../support/browser/layout.ts';
 import { seed, type Seeded } from '../../support/browser/seed.ts';
@@ -15,8 +14,6 @@ const WIDTHS = [360, 768, 1280, 1920];
 const DRAWN_WIDTHS = [360, 1280];
 const MAIN = ['create', 'task', 'tasks', 'gallery', 'compare', 'keys'];
 const HEIGHT = 860;
-const THEMES = ['light', 'dark'] as const;
-const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 const SCREENS: [name: string, path: (of: Seeded) => string, heading: string][] = [
   ['create', () => '/create', 'Create'],
@@ -131,18 +128,6 @@ describeInBrowser('the screens of the dashboard', () => {
     await once.getByRole('button', { name: 'Done' }).click();
   });
 });
-
-/**
- * All rules in the first theme. The themes differ in colours alone, so in the other one only those of colours can end
- * otherwise.
- */
-async function axeFaults(page: Page, theme: (typeof THEMES)[number]): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode(); // no page of its own for each screen, which took most of the time; there are no frames
-  const { violations } = await (
-    theme === THEMES[0] ? axe.withTags(AXE_TAGS) : axe.withRules(['color-contrast', 'link-in-text-block'])
-  ).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
-}
 
 /** Until every picture in sight is decoded, and drawn. */
 const PICTURES_DRAWN = `Promise.all([...document.images].filter((each) => each.getBoundingClientRect().top < innerHeight)

@@ -20,6 +20,8 @@ interface Options {
   height?: number;
   /** With animations, each of which is drawn by the processor: sixty frames a second. */
   motion?: boolean;
+  /** A screen for fingers, which do not hover. */
+  touch?: boolean;
 }
 
 /** A bound for what hangs, as in the other tests: the tests share two cores with each other. */
@@ -41,11 +43,13 @@ export class Visitor {
   static async open(
     browser: Browser,
     baseUrl: string,
-    { theme = 'light', width = 1280, height = 860, motion = false }: Options = {},
+    { theme = 'light', width = 1280, height = 860, motion = false, touch = false }: Options = {},
   ): Promise<Visitor> {
     const context = await browser.newContext({
       colorScheme: theme,
       viewport: { width, height },
+      hasTouch: touch,
+      isMobile: touch,
       reducedMotion: motion ? 'no-preference' : 'reduce',
       locale: 'en-GB',
       timezoneId: 'UTC',

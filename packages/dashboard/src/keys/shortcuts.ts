@@ -25,15 +25,15 @@ function onKeyDown(event: KeyboardEvent): void {
   const name = mod ? `mod+${key}` : key;
   const sequence = first && performance.now() - first.at < SEQUENCE_MS ? `${first.key} ${name}` : null;
   first = { key: name, at: performance.now() };
-  for (const shortcuts of stack.toReversed()) {
-    const act = (sequence === null ? undefined : shortcuts[sequence]) ?? shortcuts[name];
-    if (!act) continue;
-    event.preventDefault();
-    first = null;
-    act(event);
-    return;
-  }
+  // A sequence comes first: `g s` leads on where `s` alone does something too.
+  const act = (sequence && actOf(sequence)) || actOf(name);
+  if (!act) return;
+  event.preventDefault();
+  first = null;
+  act(event);
 }
+
+const actOf = (name: string) => stack.findLast((shortcuts) => shortcuts[name])?.[name];
 
 /** The keys of what is on the screen. Those of the newest part come first. */
 export function useShortcuts(shortcuts: Shortcuts): void {

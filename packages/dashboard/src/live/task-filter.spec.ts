@@ -39,6 +39,15 @@ describe('the filter of a list', () => {
     expect([matches(row, filter), matches(failed, filter)]).toEqual([false, true]);
   });
 
+  it('finds what is kept, by its collection too', () => {
+    expect(filterOf({ kept: '1', collection: 'Covers' })).toEqual({ kept: true, collection: 'Covers' });
+    expect(filterOf({ kept: 'no', collection: '' })).toEqual({});
+    const kept = { ...row, kept: true, collection: null, outputs: [{ collection: 'Covers' }] } as TaskRow;
+    const filters = [{ kept: '1' }, { collection: 'Covers' }, { collection: 'Other' }].map(filterOf);
+    expect(filters.map((filter) => matches(kept, filter))).toEqual([true, true, false]);
+    expect(matches({ ...kept, kept: false }, filterOf({ kept: '1' }))).toBe(false);
+  });
+
   it('decides as the service does whether a new task belongs into the list', () => {
     expect(matches(row, {})).toBe(true);
     expect(matches(row, filterOf({ status: 'running', from: '99', to: '101' }))).toBe(true);

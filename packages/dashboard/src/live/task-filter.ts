@@ -16,6 +16,10 @@ export interface TaskSearch {
   q?: string;
   /** The code of a failure, as REST spells it. */
   error?: string;
+  /** `1`: only what is kept. */
+  kept?: string;
+  /** The name under which it is kept. */
+  collection?: string;
   /** A pair that the task carries. */
   [pair: MetadataField]: string | undefined;
 }
@@ -53,6 +57,8 @@ export interface TaskFilter {
   search?: string;
   errorCode?: ErrorCode;
   cancelled?: boolean;
+  kept?: true;
+  collection?: string;
   metadata?: Record<string, string>;
 }
 
@@ -64,7 +70,7 @@ export const statesOf = ({ status }: TaskSearch): State[] => {
 
 /** The filter of the API. What the address has misspelt is left out. */
 export function filterOf(searched: TaskSearch): TaskFilter {
-  const { kind, model, from, to, q, error } = searched;
+  const { kind, model, from, to, q, error, kept, collection } = searched;
   const filter: TaskFilter = {};
   const states = statesOf(searched);
   const statuses = new Set(states.map((state) => (state === 'cancelled' ? 'failed' : state)));
@@ -79,6 +85,8 @@ export function filterOf(searched: TaskSearch): TaskFilter {
   if (q?.trim()) filter.search = q.trim();
   const code = error?.toUpperCase();
   if (isErrorCode(code)) filter.errorCode = code;
+  if (kept === '1') filter.kept = true;
+  if (collection) filter.collection = collection;
   const metadata = metadataOf(searched);
   if (Object.keys(metadata).length > 0) filter.metadata = metadata;
   return filter;
@@ -87,7 +95,7 @@ export function filterOf(searched: TaskSearch): TaskFilter {
 /** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata. */
 export function matches(
   row: TaskRow,
-  { statuses, kind, model, createdAfter, createdBefore, search, errorCode, cancelled }: TaskFilter,
+  { statuses, kind, model, createdAfter, createdBefore, search, errorCode, cancelled, kept, collection }: TaskFilter,
 ): boolean {
   return (
     (!statuses || statuses.includes(row.status)) &&
@@ -96,6 +104,8 @@ export function matches(
     (!createdAfter || row.createdAt > createdAfter) &&
     (!createdBefore || row.createdAt < createdBefore) &&
     (!errorCode || row.error?.code === errorCode) &&
+    (!kept || row.kept) &&
+    (!collection || row.collection === collection || row.outputs.some((each) => each.collection === collection)) &&
     (cancelled === undefined || (row.error?.code === 'TASK_CANCELLED') === cancelled) &&
     (!search || wordsOf(search).every((word) => row.prompt.toLowerCase().includes(word)))
   );

@@ -13,6 +13,8 @@ const row = (change: Partial<TaskRow>): TaskRow => ({
   error: null,
   outputs: [],
   filesUntil: 0,
+  kept: false,
+  collection: null,
   prompt: 'A lighthouse',
   ...change,
 });

@@ -12,8 +12,12 @@ export interface TaskRow {
   completedAt: number;
   error: { code: string; message: string; retryable: boolean; param: string | null } | null;
   outputs: Output[];
-  /** Unix seconds; the files are deleted at this time. */
+  /** Unix seconds; what is not kept of its files is deleted at this time. 0: nothing, or there are none. */
   filesUntil: number;
+  /** The task, or one of its outputs. */
+  kept: boolean;
+  /** Of the task. */
+  collection: string | null;
   /** The first characters of the prompt. */
   prompt: string;
 }
@@ -28,6 +32,9 @@ export interface Output {
   contentType: string;
   sizeBytes: number;
   sha256: string;
+  kept: boolean;
+  /** The name under which it is kept. */
+  collection: string | null;
   url: string | null;
   urlExpiresAt: number | null;
   /** A small still; null for a deleted file, and for a film without one. */

@@ -19,6 +19,8 @@ export const TaskRowFields = graphql(`
       retryable
       param
     }
+    kept
+    collection
     result {
       expiresAt
       outputs {
@@ -31,6 +33,8 @@ export const TaskRowFields = graphql(`
         contentType
         sizeBytes
         sha256
+        kept
+        collection
         url
         urlExpiresAt
         preview(width: 512) {

@@ -19,8 +19,8 @@ const OneTask = graphql(
 /** The pause between reads of the open task while no socket is to be had. */
 const POLL_MS = 2_000;
 
-/** A task that is gone stays as it is known: the caller shows what it has. */
-const read = (taskId: string): Promise<void> =>
+/** Reads a task anew. One that is gone stays as it is known: the caller shows what it has. */
+export const readTask = (taskId: string): Promise<void> =>
   run(OneTask, { taskId }).then(
     ({ task }) => void putTasks([toRow(task)]),
     () => undefined,
@@ -33,7 +33,7 @@ export function usePolledTask(taskId: string): void {
     if (!isPolling) return undefined;
     const timer = setInterval(() => {
       const row = taskRow(taskId);
-      if (!document.hidden && !(row && isFinal(row))) void read(taskId);
+      if (!document.hidden && !(row && isFinal(row))) void readTask(taskId);
     }, POLL_MS);
     return () => clearInterval(timer);
   }, [taskId, isPolling]);
@@ -47,7 +47,7 @@ export function useTask(taskId: string | null): TaskRow | undefined {
   );
   const isUnknown = taskId !== null && row === undefined;
   useEffect(() => {
-    if (isUnknown) void read(taskId);
+    if (isUnknown) void readTask(taskId);
   }, [taskId, isUnknown]);
   return row;
 }
@@ -75,7 +75,7 @@ export function useTasks(taskIds: readonly (string | null)[], reads = true): rea
   );
   const unknown = reads ? taskIds.filter((id, at) => id && !rows[at]).join(' ') : '';
   useEffect(() => {
-    for (const id of unknown.split(' ').filter(Boolean)) void read(id);
+    for (const id of unknown.split(' ').filter(Boolean)) void readTask(id);
   }, [key, unknown]);
   return rows;
 }

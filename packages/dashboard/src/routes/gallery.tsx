@@ -7,7 +7,7 @@ import { signedInRoute } from './signed-in.tsx';
 export const galleryRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'gallery',
-  validateSearch: pick('kind', 'model', 'from', 'to', 'q', 'size', 'expired'),
+  validateSearch: pick('kind', 'model', 'from', 'to', 'q', 'size', 'expired', 'kept', 'collection'),
   component: lazyRouteComponent(
     part(() => import('./gallery-screen.tsx')),
     'GalleryScreen',

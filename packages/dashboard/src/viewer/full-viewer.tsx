@@ -8,8 +8,11 @@ import { Button, buttonClass } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Filmstrip } from './filmstrip.tsx';
 import styles from './full-viewer.module.css';
+import { KeepKeys } from './keep-keys.tsx';
+import { KeepPanel } from './keep-panel.tsx';
 import type { Shot } from './shot.ts';
 import { ShotPanel } from './shot-panel.tsx';
+import { StarButton } from './star-button.tsx';
 import { Viewer } from './viewer.tsx';
 
 interface Props {
@@ -25,6 +28,8 @@ interface Props {
   onStep(by: 1 | -1): void;
   onEnd(last: boolean): void;
   onClose(): void;
+  /** Whether the key may keep. */
+  mayKeep: boolean;
   /** What can be done with the picture, beside downloading it. */
   renderActs(shot: Shot): ReactNode;
   shortcuts?: Record<string, () => void>;
@@ -32,7 +37,7 @@ interface Props {
 
 /** One picture or film over the whole screen, always in the dark. Esc leads back to where it was opened. */
 export function FullViewer(props: Props) {
-  const { shot, shots, isLoading, home, onGo, onStep, onEnd, onClose, renderActs, shortcuts } = props;
+  const { shot, shots, isLoading, home, onGo, onStep, onEnd, onClose, mayKeep, renderActs, shortcuts } = props;
   const [info, setInfo] = useState(() => matchMedia('(min-width: 1024px)').matches);
   const popup = useRef<HTMLDivElement>(null);
   useShortcuts({
@@ -97,6 +102,7 @@ export function FullViewer(props: Props) {
                   <IconButton label="Next" shortcut="→" onClick={() => onStep(1)}>
                     <ChevronRight />
                   </IconButton>
+                  {mayKeep && <StarButton listed={shot} />}
                   {url && (
                     <a
                       className={buttonClass({ variant: 'quiet', icon: true })}
@@ -115,10 +121,11 @@ export function FullViewer(props: Props) {
               </div>
               {shots.length > 1 && <Filmstrip shots={shots} at={at} onGo={onGo} />}
               {info && (
-                <ShotPanel key={shot.taskId} shot={shot}>
+                <ShotPanel key={shot.taskId} shot={shot} keep={<KeepPanel listed={shot} mayKeep={mayKeep} />}>
                   {renderActs(shot)}
                 </ShotPanel>
               )}
+              {mayKeep && url && <KeepKeys target={() => [shot]} />}
             </>
           ) : (
             <div className={styles.missing}>

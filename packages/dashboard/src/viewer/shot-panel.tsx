@@ -14,12 +14,14 @@ import { useOwnPicture } from './use-own-picture.ts';
 
 interface Props {
   shot: Shot;
+  /** Until when it is there. */
+  keep: ReactNode;
   /** What can be done with it. */
   children: ReactNode;
 }
 
 /** Beside the picture: prompt, inputs, cost, what it was made from, what was made of it, and what can be done. */
-export function ShotPanel({ shot, children }: Props) {
+export function ShotPanel({ shot, keep, children }: Props) {
   const { output, taskId, model, prompt, createdAt } = shot;
   const { data } = useQuery(ShotDetail, { taskId });
   const task = data?.task ?? null;
@@ -38,6 +40,7 @@ export function ShotPanel({ shot, children }: Props) {
           <bdi>{text}</bdi> <CopyButton small text={text} label="Copy prompt" />
         </p>
       </section>
+      {keep}
       <div className={styles.acts}>{children}</div>
       <dl className={styles.facts}>
         <dt>model</dt>

@@ -1,3 +1,4 @@
+import type { Starred } from '../live/stars.ts';
 import type { Output, TaskRow } from '../live/task-store.ts';
 
 /** A picture or film, with what is known of its task. */
@@ -31,4 +32,10 @@ export const shotsOf = ({ taskId, model, prompt, createdAt, outputs, filesUntil 
 export function taskOf(fileId: string | null): string | null {
   const task = /^file_(?<task>[0-9a-z]{26})_\d+$/.exec(fileId ?? '')?.groups?.['task'];
   return task ? `task_${task}` : null;
+}
+
+/** Null: it is no output. */
+export function starredOf(fileId: string): Starred | null {
+  const taskId = taskOf(fileId);
+  return taskId === null ? null : { taskId, output: { id: fileId, index: Number(fileId.split('_')[2]) } };
 }

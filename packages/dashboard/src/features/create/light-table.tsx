@@ -22,6 +22,7 @@ import { useTableActs } from './use-table-acts.ts';
 const Drawer = lazy(part(() => import('./drawer.tsx').then(({ Drawer: it }) => ({ default: it }))));
 const DrawerSheet = lazy(part(() => import('./drawer-sheet.tsx').then(({ DrawerSheet: it }) => ({ default: it }))));
 
+const KeepKeys = lazy(part(() => import('../../viewer/keep-keys.tsx').then(({ KeepKeys: it }) => ({ default: it }))));
 const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableViewer: it }) => ({ default: it }))));
 
 /** Two presses within this time are one. */
@@ -154,7 +155,12 @@ export function LightTable({ models, start, search, may, onView }: Props) {
         {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
         {drawer && isNarrow && <DrawerSheet tab={drawer} onClose={() => show(null)} {...drawn} />}
       </Suspense>
-      <Suspense>{search.view && <TableViewer runs={runs} fileId={search.view} acts={acts} onView={onView} />}</Suspense>
+      <Suspense>{may.create && runs.length > 0 && <KeepKeys />}</Suspense>
+      <Suspense>
+        {search.view && (
+          <TableViewer runs={runs} fileId={search.view} acts={acts} mayKeep={may.create} onView={onView} />
+        )}
+      </Suspense>
     </div>
   );
 }

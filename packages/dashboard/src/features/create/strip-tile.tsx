@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Clapperboard, Download, ImagePlus, Shuffle } from 'lucide-react';
-import type { CSSProperties } from 'react';
+import { type CSSProperties, lazy, Suspense } from 'react';
+import { part } from '../../api/late-part.ts';
 import { failureWords } from '../../api/error-words.ts';
 import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
 import type { Output, TaskRow } from '../../live/task-store.ts';
@@ -10,6 +11,8 @@ import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { TilePicture } from '../../parts/tile-picture.tsx';
 import type { Run } from './runs.ts';
 import styles from './strip.module.css';
+
+const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ TileStar: it }) => ({ default: it }))));
 
 /** A place of a strip: an output, or where it will be. */
 export interface Place {
@@ -28,6 +31,7 @@ export interface TileActs {
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
   /** Null: there is no model of films that takes a picture. */
   onAnimate: ((place: Place) => void) | null;
+  mayKeep: boolean;
 }
 
 interface Props extends TileActs {
@@ -40,12 +44,16 @@ interface Props extends TileActs {
   develops: boolean;
 }
 
-export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate }: Props) {
+export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
   const isPicture = output?.type === 'IMAGE';
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
   return (
-    <div className={cx(styles.tile, isLarge && styles.large)} style={{ '--ratio': ratio } as CSSProperties}>
+    <div
+      className={cx(styles.tile, isLarge && styles.large)}
+      style={{ '--ratio': ratio } as CSSProperties}
+      data-tile={output?.id}
+    >
       {output && task ? (
         <Link
           to="/create"
@@ -64,6 +72,11 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
         </Link>
       ) : (
         <Blank place={place} />
+      )}
+      {output && task && mayKeep && (
+        <Suspense>
+          <TileStar listed={{ ...task, output }} name={`output ${index + 1}`} />
+        </Suspense>
       )}
       {output && (
         <span className={styles.tools}>

@@ -61,6 +61,7 @@ export function Strip({ runs, models, acts }: Props) {
       develops={watched}
       onVary={acts.onVary}
       onAnimate={acts.onAnimate}
+      mayKeep={acts.mayKeep}
     />
   );
   return (

@@ -12,11 +12,12 @@ interface Props {
   runs: readonly Run[];
   fileId: string;
   acts: StripActs;
+  mayKeep: boolean;
   onView(fileId: string | null, replace: boolean): void;
 }
 
 /** What lies on the table, one picture at a time. */
-export function TableViewer({ runs, fileId, acts, onView }: Props) {
+export function TableViewer({ runs, fileId, acts, mayKeep, onView }: Props) {
   const tasks = useTasks(runs.map(({ taskId }) => taskId));
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : []));
   const at = shots.findIndex(({ output }) => output.id === fileId);
@@ -43,6 +44,7 @@ export function TableViewer({ runs, fileId, acts, onView }: Props) {
       onStep={(by) => void go(shots[at + by])}
       onEnd={(last) => void go(last ? shots.at(-1) : shots[0])}
       onClose={close}
+      mayKeep={mayKeep}
       renderActs={(shot) => (
         <>
           {shot.output.type === 'IMAGE' && acts.onVary && (

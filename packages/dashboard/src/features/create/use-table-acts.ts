@@ -89,6 +89,7 @@ export function useTableActs({ models, form, runs, may, onFilled, onSent }: Prop
     onCancel: may.cancel ? cancel : null,
     onVary: may.create ? vary : null,
     onAnimate: may.create && filmModel ? animate : null,
+    mayKeep: may.create,
   };
 }
 

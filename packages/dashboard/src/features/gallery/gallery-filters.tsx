@@ -1,6 +1,10 @@
+import { Star } from 'lucide-react';
 import { isFiltered } from '../../live/task-filter.ts';
+import { useCollections } from '../../live/use-collections.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CollectionSelect } from '../../parts/collection-select.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { kindWord, KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
@@ -19,14 +23,17 @@ interface Props {
 /** What the gallery shows, and where in it one is. */
 export function GalleryFilters({ search, onSearch, onJump }: Props) {
   const models = useModelNames();
-  const change = (part: { [Name in 'kind' | 'model' | 'from' | 'to' | 'expired']?: string | undefined }) =>
-    onSearch({ ...search, ...part } as GallerySearch);
-  const { size, kind, model, from, to, expired, q } = search;
+  const collections = useCollections();
+  const change = (part: {
+    [Name in 'kind' | 'model' | 'from' | 'to' | 'expired' | 'kept' | 'collection']?: string | undefined;
+  }) => onSearch({ ...search, ...part } as GallerySearch);
+  const { size, kind, model, from, to, expired, kept, collection, q } = search;
   const range = rangeWords(from, to);
   const chips = [
     ...(kindWord(kind) ? [{ label: kindWord(kind), onRemove: () => change({ kind: '' }) }] : []),
     ...(model ? [{ label: model, onRemove: () => change({ model: '' }) }] : []),
     ...(range ? [{ label: range, onRemove: () => change({ from: '', to: '' }) }] : []),
+    ...(collection ? [{ label: `In ${collection}`, onRemove: () => change({ collection: '' }) }] : []),
     ...(expired === '1' ? [{ label: 'With deleted files', onRemove: () => change({ expired: '' }) }] : []),
   ];
   return (
@@ -39,6 +46,12 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
           <KindSelect value={kind ?? ''} onChange={(next) => change({ kind: next })} />
           <ModelSelect models={models} value={model ?? ''} onChange={(next) => change({ model: next })} />
           <TimeRange from={from} to={to} onChange={(next) => change({ from: next.from, to: next.to })} />
+          <CollectionSelect
+            names={collections.names}
+            value={collection ?? ''}
+            onChange={(next) => change({ collection: next })}
+            onFocus={collections.reload}
+          />
           <Checkbox
             checked={expired === '1'}
             onChange={(event) => change({ expired: event.target.checked ? '1' : '' })}
@@ -49,6 +62,9 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
       }
     >
       <SearchField value={q ?? ''} onFind={(next) => onSearch({ ...search, q: next }, true)} />
+      <Button aria-pressed={kept === '1'} onClick={() => change({ kept: kept === '1' ? '' : '1' })}>
+        <Star aria-hidden /> Kept
+      </Button>
       <JumpToDay onJump={onJump} />
     </FilterBar>
   );

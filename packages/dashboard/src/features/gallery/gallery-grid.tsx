@@ -32,10 +32,12 @@ interface Props {
   onOpen(shot: Shot): void;
   onTask(taskId: string, output: number): void;
   onUse: ((fileId: string) => void) | null;
+  mayKeep: boolean;
 }
 
 /** Rows of pictures under their days. One tile is in the tab order; arrows move on from it. */
-export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, onOpen, onTask, onUse }: Props) {
+export function GalleryGrid(props: Props) {
+  const { gallery, rowHeight, selected, located, onSelect, onOpen, onTask, onUse, mayKeep } = props;
   const { shots, hasMore, isLoading, error, more } = gallery;
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -123,7 +125,7 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
   const page = Math.max(1, Math.floor(innerHeight / (rowHeight + GAP)) - 1);
 
   function onKeyDown(event: KeyboardEvent) {
-    const at = shots.findIndex(({ output }) => output.id === (event.target as HTMLElement).dataset.file);
+    const at = shots.findIndex(({ output }) => output.id === tileOf(event.target));
     const shot = shots[at];
     if (!shot || event.ctrlKey || event.metaKey || event.altKey) return;
     const moves: Record<string, () => Shot | null | undefined> = {
@@ -156,7 +158,13 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
   const inTabOrder = current ?? shots[0]?.output.id;
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- its tiles have the focus
-    <div ref={place} className={styles.grid} style={{ height: virtualizer.getTotalSize() }} onKeyDown={onKeyDown}>
+    <div
+      ref={place}
+      className={styles.grid}
+      style={{ height: virtualizer.getTotalSize() }}
+      data-selecting={selected.size > 0}
+      onKeyDown={onKeyDown}
+    >
       {dayAbove && (
         <p className={styles.dayAbove} aria-hidden>
           {dayAbove}
@@ -184,6 +192,7 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
                 tabIndex={item.output.id === inTabOrder ? 0 : -1}
                 onOpen={() => onOpen(item)}
                 selected={selected.has(item.output.id)}
+                mayKeep={mayKeep}
                 onSelect={(range) => select(item, range)}
                 onFocus={() => (setCurrent(item.output.id), gallery.onFocus(item.output.id))}
               />
@@ -194,6 +203,10 @@ export function GalleryGrid({ gallery, rowHeight, selected, located, onSelect, o
     </div>
   );
 }
+
+/** The file of the tile, or of what lies on it. */
+const tileOf = (target: EventTarget): string | undefined =>
+  (target as HTMLElement).closest<HTMLElement>('[data-tile]')?.dataset.tile;
 
 const heightOf = (line: Line | undefined): number => (!line || 'day' in line ? HEADING : line.row.height + GAP);
 

@@ -16,6 +16,7 @@ import { GalleryFilters } from './gallery-filters.tsx';
 import { GalleryGrid, type Target } from './gallery-grid.tsx';
 import type { GallerySearch } from './gallery-search.ts';
 import { SelectionBar } from './selection-bar.tsx';
+import { KeepKeys } from '../../viewer/keep-keys.tsx';
 import { type Shot, shotsOf, taskOf } from '../../viewer/shot.ts';
 import { useGallery } from './use-gallery.ts';
 
@@ -122,12 +123,20 @@ export function GalleryPage(props: Props) {
           onOpen={(shot) => show(shot)}
           onTask={props.onTask}
           onUse={props.mayCreate ? props.onUse : null}
+          mayKeep={props.mayCreate}
+        />
+      )}
+      {props.mayCreate && (
+        <KeepKeys
+          {...(selected.size > 0 && { target: () => gallery.shots.filter(({ output }) => selected.has(output.id)) })}
         />
       )}
       {selected.size > 0 && (
         <SelectionBar
           shots={gallery.shots.filter(({ output }) => selected.has(output.id))}
           onUse={props.mayCreate ? props.onUse : null}
+          mayKeep={props.mayCreate}
+          onDeleted={gallery.drop}
           onClear={() => setSelected(new Set())}
         />
       )}
@@ -148,6 +157,7 @@ export function GalleryPage(props: Props) {
               last ? void gallery.readAll().then((shot) => shot && show(shot, true)) : show(gallery.shots[0], true)
             }
             onClose={close}
+            mayKeep={props.mayCreate}
             shortcuts={viewerKeys}
             renderActs={(shot) => (
               <>

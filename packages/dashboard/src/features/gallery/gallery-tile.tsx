@@ -2,6 +2,8 @@ import { goneWords } from '../../format/gone.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { prefersReducedMotion } from '../../look/theme.ts';
 import { TilePicture } from '../../parts/tile-picture.tsx';
+import { TileStar } from '../../viewer/tile-star.tsx';
+import { useOutput } from '../../viewer/use-output.ts';
 import styles from './gallery.module.css';
 import type { Shot } from '../../viewer/shot.ts';
 
@@ -10,6 +12,7 @@ interface Props {
   width: number;
   tabIndex: number;
   selected: boolean;
+  mayKeep: boolean;
   onSelect(range: boolean): void;
   onOpen(): void;
   onFocus(): void;
@@ -23,10 +26,11 @@ const play = (tile: HTMLElement, on: boolean): void => {
   else film.pause();
 };
 
-export function GalleryTile({ shot, width, tabIndex, selected, onSelect, onOpen, onFocus }: Props) {
-  const { output, prompt, of } = shot;
+export function GalleryTile({ shot, width, tabIndex, selected, mayKeep, onSelect, onOpen, onFocus }: Props) {
+  const { prompt, of } = shot;
+  const { output, ends } = useOutput(shot);
   return (
-    <div className={styles.cell} style={{ width }} data-selected={selected}>
+    <div className={styles.cell} style={{ width }} data-tile={output.id} data-selected={selected}>
       <button
         type="button"
         className={styles.tile}
@@ -51,13 +55,17 @@ export function GalleryTile({ shot, width, tabIndex, selected, onSelect, onOpen,
           {...(of > 1 && { index: output.index + 1 })}
         />
         <span className={styles.caption} aria-hidden>
+          {ends && `${ends} · `}
           <bdi>{prompt}</bdi>
         </span>
       </button>
+      {mayKeep && (
+        <TileStar listed={shot} name={`${prompt.slice(0, 40)}, output ${output.index + 1}`} tabIndex={tabIndex} />
+      )}
       <input
         type="checkbox"
         className={styles.pick}
-        tabIndex={-1}
+        tabIndex={tabIndex}
         aria-label={`Select ${prompt.slice(0, 40)}, output ${output.index + 1}`}
         checked={selected}
         onChange={() => undefined}

@@ -1,6 +1,14 @@
 import { graphql } from '../../api/graphql.ts';
 import { TaskRowFields } from '../../live/task.documents.ts';
 
+export const DeleteFile = graphql(`
+  mutation DeleteFile($id: String!) {
+    deleteFile(id: $id) {
+      id
+    }
+  }
+`);
+
 export const GalleryPage = graphql(
   `
     query GalleryPage($filter: TaskFilter, $after: String) {

@@ -1,10 +1,18 @@
 import { Link } from '@tanstack/react-router';
-import { Download, ImagePlus, SquareSplitHorizontal } from 'lucide-react';
+import { Download, FolderHeart, ImagePlus, SquareSplitHorizontal, Star, Trash2 } from 'lucide-react';
+import { type ComponentProps, lazy, type ReactNode, Suspense, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { downloadUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
+import { toggleStars } from '../../viewer/keep.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
-import styles from './gallery.module.css';
 import type { Shot } from '../../viewer/shot.ts';
+import styles from './gallery.module.css';
+
+const CollectionDialog = lazy(
+  part(() => import('../../viewer/collection-dialog.tsx').then(({ CollectionDialog: it }) => ({ default: it }))),
+);
+const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteFiles: it }) => ({ default: it }))));
 
 /** Browsers drop downloads that a page starts in the same moment. */
 const DOWNLOAD_PAUSE_MS = 250;
@@ -12,11 +20,15 @@ const DOWNLOAD_PAUSE_MS = 250;
 interface Props {
   shots: readonly Shot[];
   onUse: ((fileIds: string) => void) | null;
+  /** Whether the key may keep and delete. */
+  mayKeep: boolean;
+  onDeleted(fileIds: ReadonlySet<string>): void;
   onClear(): void;
 }
 
 /** What can be done with the chosen tiles. */
-export function SelectionBar({ shots, onUse, onClear }: Props) {
+export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Props) {
+  const [asks, setAsks] = useState<'collection' | 'delete' | null>(null);
   const ids = shots.map(({ output }) => output.id);
   const pictures = shots.filter(({ output }) => output.type === 'IMAGE');
   return (
@@ -27,18 +39,61 @@ export function SelectionBar({ shots, onUse, onClear }: Props) {
           <SquareSplitHorizontal aria-hidden /> Compare
         </Link>
       )}
-      {onUse && pictures.length > 0 && (
-        <Button onClick={() => onUse(pictures.map(({ output }) => output.id).join(','))}>
-          <ImagePlus aria-hidden /> Use as reference
-        </Button>
+      {mayKeep && (
+        <Act name="Keep" onClick={() => void toggleStars(shots)}>
+          <Star aria-hidden />
+        </Act>
       )}
-      <Button onClick={() => void download(shots)}>
-        <Download aria-hidden /> Download
-      </Button>
+      {mayKeep && (
+        <Act name="Collection" onClick={() => setAsks('collection')}>
+          <FolderHeart aria-hidden />
+        </Act>
+      )}
+      {onUse && pictures.length > 0 && (
+        <Act name="Use as reference" onClick={() => onUse(pictures.map(({ output }) => output.id).join(','))}>
+          <ImagePlus aria-hidden />
+        </Act>
+      )}
+      <Act name="Download" onClick={() => void download(shots)}>
+        <Download aria-hidden />
+      </Act>
+      {mayKeep && (
+        <Act name="Delete" variant="danger" onClick={() => setAsks('delete')}>
+          <Trash2 aria-hidden />
+        </Act>
+      )}
       <Button variant="quiet" onClick={onClear}>
         Clear <kbd>Esc</kbd>
       </Button>
+      <Suspense>
+        {asks === 'collection' && <CollectionDialog files={shots} onClose={() => setAsks(null)} />}
+        {asks === 'delete' && (
+          <DeleteFiles
+            shots={shots}
+            onDone={onDeleted}
+            onClose={() => {
+              setAsks(null);
+              onClear();
+            }}
+            onKeep={() => setAsks(null)}
+          />
+        )}
+      </Suspense>
     </div>
+  );
+}
+
+interface ActProps extends Omit<ComponentProps<typeof Button>, 'children'> {
+  name: string;
+  children: ReactNode;
+}
+
+/** On a phone only its icon is in sight. */
+function Act({ name, children, ...rest }: ActProps) {
+  return (
+    <Button aria-label={name} title={name} {...rest}>
+      {children} <span className={styles.word}>{name}</span>
+    </Button>
   );
 }
 

@@ -26,6 +26,8 @@ export interface Gallery {
   /** Whether there is more that was not read. */
   isCut(): boolean;
   more(): void;
+  /** These files are deleted. */
+  drop(fileIds: ReadonlySet<string>): void;
   reload(): void;
 }
 
@@ -36,6 +38,7 @@ const START = { shots: [] as readonly Shot[], cursor: null as string | null, has
 
 /** The outputs of succeeded tasks, newest first, page by page. */
 export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
+  const { kept, collection } = search;
   const key = JSON.stringify(filterOf({ ...search, status: 'succeeded' }));
   const filter = `${key} ${withExpired}`;
   const [start] = useState(() => placeOf<typeof START>('gallery', filter));
@@ -47,6 +50,11 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const round = useRef(0);
   const restored = useRef(start ? filter : null);
 
+  /** Of a task that matches only some outputs may be kept. */
+  const isWanted = ({ output }: Shot) =>
+    (withExpired || output.url !== null) &&
+    (kept !== '1' || output.kept) &&
+    (!collection || output.collection === collection);
   const readPage = useCallback(
     async (after: string | null, mine: number) => {
       setLoading(true);
@@ -55,7 +63,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         if (mine !== round.current) return; // another filter was chosen meanwhile
         const rows = tasks.edges.map(({ node }) => toRow(node));
         putTasks(rows);
-        const shots = rows.flatMap(shotsOf).filter(({ output }) => withExpired || output.url !== null);
+        const shots = rows.flatMap(shotsOf).filter(isWanted);
         const { endCursor, hasNextPage } = tasks.pageInfo;
         const before = latest.current;
         latest.current = {
@@ -74,6 +82,8 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         }
       }
     },
+    // The filter is in the key.
+    // oxlint-disable-next-line react/exhaustive-deps
     [key, withExpired],
   );
   /** A next page waits for the one that is read. The first page of another filter does not. */
@@ -122,6 +132,12 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     isCut: () => latest.current.hasMore,
     more: () => {
       if (pages.hasMore && pages.cursor && !busy.current) void read(pages.cursor);
+    },
+    drop: (fileIds) => {
+      if (withExpired) return;
+      const shots = latest.current.shots.filter(({ output }) => !fileIds.has(output.id));
+      latest.current = { ...latest.current, shots };
+      setPages(latest.current);
     },
     reload: () => void read(null),
   };

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Trash2 } from 'lucide-react';
+import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Star, StarOff, Trash2 } from 'lucide-react';
 import { part } from '../../api/late-part.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { announceTask } from '../../live/announcer.ts';
@@ -12,7 +12,7 @@ import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
-import { MenuButton } from '../../parts/menu-button.tsx';
+import { MenuButton, type MenuItem } from '../../parts/menu-button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
@@ -158,19 +158,15 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
               <Shuffle aria-hidden /> Vary <kbd>v</kbd>
             </Button>
           )}
-          {may.cancel && ended && (
+          {(may.cancel || may.create) && ended && (
             <MenuButton
               icon
               label="More actions"
               variant="quiet"
               trigger={<Ellipsis />}
               items={[
-                {
-                  label: 'Delete with its files',
-                  icon: <Trash2 />,
-                  danger: true,
-                  onSelect: () => setDeletes(true),
-                },
+                ...(may.create ? [keepItem(row, actions.keep)] : []),
+                ...(may.cancel ? [deleteItem(() => setDeletes(true))] : []),
               ]}
             />
           )}
@@ -188,6 +184,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
           onCompare={props.onCompare}
           onOutput={onOutput}
           onFull={() => props.onFull(true)}
+          mayKeep={may.create}
         />
         <TaskSummary row={row} detail={detail} />
       </div>
@@ -203,6 +200,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
             onStep={step}
             onEnd={(last) => onOutput(last ? shots.length : 1)}
             onClose={() => props.onFull(false)}
+            mayKeep={may.create}
             renderActs={() =>
               may.create && (
                 <>
@@ -228,6 +226,19 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
     </Page>
   );
 }
+
+const keepItem = ({ kept }: TaskRow, keep: (isKept: boolean) => void): MenuItem => ({
+  label: kept ? 'Give up, with its files' : 'Keep, with its files',
+  icon: kept ? <StarOff /> : <Star />,
+  onSelect: () => keep(!kept),
+});
+
+const deleteItem = (onSelect: () => void): MenuItem => ({
+  label: 'Delete with its files',
+  icon: <Trash2 />,
+  danger: true,
+  onSelect,
+});
 
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');

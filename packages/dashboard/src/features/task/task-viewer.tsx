@@ -11,6 +11,8 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { CompareMenu } from '../../viewer/compare-menu.tsx';
 import { useOwnPicture } from '../../viewer/use-own-picture.ts';
+import { KeepKeys } from '../../viewer/keep-keys.tsx';
+import { StarButton } from '../../viewer/star-button.tsx';
 import { Viewer } from '../../viewer/viewer.tsx';
 import { OutputStrip } from './output-strip.tsx';
 import { Failure, Waiting } from './task-waiting.tsx';
@@ -29,9 +31,11 @@ interface Props {
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;
   onFull(): void;
+  mayKeep: boolean;
 }
 
-export function TaskViewer({ row, prompt, ratio, output, references, compare, onCompare, onOutput, onFull }: Props) {
+export function TaskViewer(props: Props) {
+  const { row, prompt, ratio, output, references, compare, onCompare, onOutput, onFull, mayKeep } = props;
   const link = useRef<HTMLAnchorElement>(null);
   const count = row.outputs.length;
   const at = Math.min(Math.max(1, output), Math.max(1, count));
@@ -76,6 +80,7 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
           </span>
         )}
         {isPicture && url && !other && <CompareMenu candidates={candidates} onChoose={onCompare} />}
+        {mayKeep && <StarButton listed={{ ...row, output: shown }} />}
         {url && (
           <a
             ref={link}
@@ -94,6 +99,10 @@ export function TaskViewer({ row, prompt, ratio, output, references, compare, on
           </IconButton>
         )}
       </Viewer>
+      {mayKeep && url && (
+        // While two pictures are compared, b shows the other one.
+        <KeepKeys target={() => [{ ...row, output: shown }]} hasCollections={!other} />
+      )}
       <p className={styles.caption}>
         <span className="mono">
           {shown.width} × {shown.height}

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
 import { CancelTask, DeleteTask, RetryTask } from '../../live/task-actions.documents.ts';
+import { KeepTask, UnkeepTask } from '../../live/stars.documents.ts';
 import { dropTask, putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
@@ -13,7 +14,7 @@ interface After {
 
 /** What can be done with a task. One action at a time. */
 export function useTaskActions(taskId: string, { onOpenTask, onDeleted }: After) {
-  const [busy, setBusy] = useState<'cancel' | 'again' | 'remove' | null>(null);
+  const [busy, setBusy] = useState<'cancel' | 'again' | 'keep' | 'remove' | null>(null);
 
   async function act(name: NonNullable<typeof busy>, work: () => Promise<void>): Promise<void> {
     if (busy) return;
@@ -34,6 +35,14 @@ export function useTaskActions(taskId: string, { onOpenTask, onDeleted }: After)
         const { retryTask } = await mutate(RetryTask, { taskId, key: null });
         putTasks([toRow(retryTask)]);
         onOpenTask(retryTask.taskId);
+      }),
+    keep: (isKept: boolean) =>
+      act('keep', async () => {
+        const row = isKept
+          ? (await mutate(KeepTask, { taskId, collection: null })).keepTask
+          : (await mutate(UnkeepTask, { taskId })).unkeepTask;
+        putTasks([toRow(row)]);
+        report(isKept ? 'The task is kept with its files.' : 'The task is given up: time deletes it again.');
       }),
     remove: () =>
       act('remove', async () => {

@@ -1,8 +1,11 @@
 import { FAILURES } from '../../api/error-words.ts';
 import { count } from '../../format/numbers.ts';
+import { useCollections } from '../../live/use-collections.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import type { Counts } from '../../live/task-counts.documents.ts';
 import { isFiltered, metadataOf, STATES, statesOf, type TaskSearch, UNFINISHED } from '../../live/task-filter.ts';
+import { Checkbox } from '../../parts/checkbox.tsx';
+import { CollectionSelect } from '../../parts/collection-select.tsx';
 import { FilterBar, type FilterChip } from '../../parts/filter-bar.tsx';
 import { kindWord, KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
@@ -23,13 +26,15 @@ interface Props {
 /** Every choice is part of the address. */
 export function TaskFilters({ search, counts, onSearch }: Props) {
   const models = useModelNames();
+  const collections = useCollections();
   const states = [
     { value: 'all', label: 'All' },
     { value: UNFINISHED, label: 'Unfinished' },
     ...STATES.map((value) => ({ value, label: stateLabel(value, counts) })),
   ];
-  const change = (part: { [Name in 'status' | 'kind' | 'model' | 'error' | 'from' | 'to']?: string | undefined }) =>
-    onSearch({ ...search, ...part } as TaskSearch);
+  const change = (part: {
+    [Name in 'status' | 'kind' | 'model' | 'error' | 'from' | 'to' | 'kept' | 'collection']?: string | undefined;
+  }) => onSearch({ ...search, ...part } as TaskSearch);
   return (
     <FilterBar
       chips={chipsOf(search, onSearch)}
@@ -52,6 +57,18 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
             ))}
           </Select>
           <TimeRange from={search.from} to={search.to} onChange={({ from, to }) => change({ from, to })} />
+          <CollectionSelect
+            names={collections.names}
+            value={search.collection ?? ''}
+            onChange={(collection) => change({ collection })}
+            onFocus={collections.reload}
+          />
+          <Checkbox
+            checked={search.kept === '1'}
+            onChange={(event) => change({ kept: event.target.checked ? '1' : '' })}
+          >
+            Kept
+          </Checkbox>
           <MetadataFilter search={search} onSearch={onSearch} />
         </>
       }
@@ -74,12 +91,14 @@ function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] 
     for (const name of names) delete next[name];
     onSearch(next);
   };
-  const { kind, model, error, from, to } = search;
+  const { kind, model, error, from, to, kept, collection } = search;
   const range = rangeWords(from, to);
   return [
     ...(kindWord(kind) ? [{ label: kindWord(kind), onRemove: () => without('kind') }] : []),
     ...(model ? [{ label: model, onRemove: () => without('model') }] : []),
     ...(error ? [{ label: error, onRemove: () => without('error') }] : []),
+    ...(kept === '1' ? [{ label: 'Kept', onRemove: () => without('kept') }] : []),
+    ...(collection ? [{ label: `In ${collection}`, onRemove: () => without('collection') }] : []),
     ...(range ? [{ label: range, onRemove: () => without('from', 'to') }] : []),
     ...Object.entries(metadataOf(search)).map(([name, value]) => ({
       label: `${name} = ${value}`,

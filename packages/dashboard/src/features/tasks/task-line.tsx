@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { Star } from 'lucide-react';
 import { memo, useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
@@ -55,6 +56,7 @@ export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, f
         <Link to="/tasks/$taskId" params={{ taskId }} className={styles.link}>
           <bdi>{text || taskId}</bdi>
         </Link>
+        {row.kept && <Star className={styles.kept} role="img" aria-label="Kept" />}
         {row.error && row.error.code !== 'TASK_CANCELLED' && (
           <span className={styles.why}>{failureWords(row.error.code).title}</span>
         )}

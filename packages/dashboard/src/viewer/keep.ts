@@ -1,0 +1,37 @@
+import { plural } from '../format/numbers.ts';
+import { setStar, type Star, type Starred } from '../live/stars.ts';
+import { type Output, taskRow } from '../live/task-store.ts';
+import { report } from '../parts/toasts.ts';
+
+/** As it is now: lists hold outputs as they were when they were read. */
+export const outputNow = ({ taskId, output: { index } }: Starred): Output | undefined =>
+  taskRow(taskId)?.outputs[index];
+
+/** Keeps what is not kept; gives all up where all are kept. */
+export async function toggleStars(files: readonly Starred[]): Promise<void> {
+  const open = files.filter((file) => !outputNow(file)?.kept);
+  if (open.length > 0) return starAll(open, { kept: true, collection: null });
+  return starAll(files, { kept: false, collection: null });
+}
+
+/** Keeps them under a name; null: in no collection. */
+export const collect = (files: readonly Starred[], collection: string | null): Promise<void> =>
+  starAll(files, { kept: true, collection });
+
+/** One after the other. Says what was refused, and of several what was done. */
+async function starAll(files: readonly Starred[], star: Star): Promise<void> {
+  const refused = new Map<string, number>();
+  for (const file of files) {
+    const fault = await setStar(file, star);
+    if (fault) refused.set(fault.message, (refused.get(fault.message) ?? 0) + 1);
+  }
+  const done = files.length - [...refused.values()].reduce((sum, times) => sum + times, 0);
+  const words = [...refused].map(([message, times]) => (files.length > 1 ? `${times} refused: ${message}` : message));
+  if (files.length > 1 || star.collection !== null) words.unshift(...(done > 0 ? [doneWords(done, star)] : []));
+  if (words.length > 0) report(words.join(' '), refused.size > 0);
+}
+
+function doneWords(done: number, { kept, collection }: Star): string {
+  if (!kept) return `${plural(done, 'file')} given up: time deletes ${done === 1 ? 'it' : 'them'} again.`;
+  return collection === null ? `${plural(done, 'file')} kept.` : `${plural(done, 'file')} kept in “${collection}”.`;
+}
