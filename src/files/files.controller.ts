@@ -182,8 +182,8 @@ export class FilesController {
   @Fails('file_not_found')
   @ApiOperation({ summary: 'Delete an upload, or the bytes of an output', operationId: 'deleteFile' })
   @ApiOkResponse({ type: DeletedFileView })
-  async delete(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<DeletedFileView> {
-    await this.files.delete(apiKeyId, id);
+  async delete(@CurrentActor() actor: Actor, @Param('id') id: string): Promise<DeletedFileView> {
+    await this.files.delete(actor, id);
     return toDeletedFileView(id);
   }
 }

@@ -93,8 +93,8 @@ export class FilesResolver {
 
   @Mutation(() => DeletedFileView, { description: 'Deletes an upload, or the bytes of an output.' })
   @Scope('generations:write')
-  async deleteFile(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<DeletedFileView> {
-    await this.service.delete(apiKeyId, id);
+  async deleteFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<DeletedFileView> {
+    await this.service.delete(actor, id);
     return toDeletedFileView(id);
   }
 }

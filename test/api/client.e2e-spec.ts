@@ -271,6 +271,18 @@ describe('a download', () => {
 });
 
 describe('the other resources', () => {
+  it('keeps a task and one output of another, and gives them up', async () => {
+    const [task, other] = [await (await darkroom.generate(CAT)).wait(), await (await darkroom.generate(CAT)).wait()];
+    const { id } = other.outputs[0]!;
+    expect(await darkroom.tasks.keep(task.task_id, 'Covers')).toMatchObject({ kept: true, collection: 'Covers' });
+    expect(await darkroom.tasks.keep(task.task_id)).toMatchObject({ kept: true, collection: null });
+    expect(await darkroom.files.keep(id, 'Best')).toMatchObject({ kept: true, collection: 'Best', expires_at: null });
+    expect(await darkroom.tasks.get(other.task_id)).toMatchObject({ kept: true, collection: null });
+    expect(await darkroom.files.unkeep(id)).toMatchObject({ kept: false, expires_at: expect.any(Number) });
+    expect(await darkroom.tasks.unkeep(task.task_id)).toMatchObject({ kept: false });
+    expect(await darkroom.tasks.get(other.task_id)).toMatchObject({ kept: false });
+  });
+
   it('uploads from a path, a Blob and bytes, and uses the id', async () => {
     const task = await (await darkroom.generate(CAT)).wait();
     const path = join(folder, 'reference.png');

@@ -64,6 +64,16 @@ describe('the command line', () => {
     expect(JSON.parse(cancelled.out)).toEqual({ cancelled: 1, already_final: 0, not_found: 0 });
   });
 
+  it('keeps a task, moves it to another collection, and gives it up', async () => {
+    const { task_id } = await service.api.untilFinal((await service.api.create(aCat)).body.task_id);
+    const kept = JSON.parse((await darkroom(['tasks', 'keep', task_id, '--collection', 'Covers', '--json'])).out);
+    expect(kept).toMatchObject({ task_id, kept: true, collection: 'Covers', expires_at: null });
+    await darkroom(['tasks', 'keep', task_id]);
+    expect((await service.api.get(`/v1/tasks/${task_id}`)).body).toMatchObject({ kept: true, collection: null });
+    const givenUp = JSON.parse((await darkroom(['tasks', 'keep', task_id, '--give-up', '--json'])).out);
+    expect(givenUp).toMatchObject({ kept: false, expires_at: expect.any(Number) });
+  });
+
   it('uploads, lists, downloads and deletes files', async () => {
     const { body } = await service.api.create(aCat);
     const task = await service.api.untilFinal(body.task_id);

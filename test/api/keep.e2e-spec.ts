@@ -257,6 +257,22 @@ describe('what is kept', () => {
     expect(JSON.stringify(body)).not.toContain('collection');
   });
 
+  it('is given up, as the list says, by whoever deletes its last output', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api, 2);
+    for (const index of [0, 1]) await keep(api, `files/${fileIdOf(task_id, index)}`);
+    for (const index of [0, 1, 1]) await api.call('DELETE', `/v1/files/${fileIdOf(task_id, index)}`);
+    expect((await api.get(`/v1/tasks/${task_id}`)).body).toMatchObject({ kept: false });
+    const { body } = await service.api.get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${task_id}`);
+    const [first, second] = [0, 1].map((index) => fileIdOf(task_id, index));
+    expect(body.data).toMatchObject([
+      { action: 'task.unkept', before: { kept: true, file_ids: [second] }, after: { kept: false, file_ids: [] } },
+      { action: 'task.unkept', before: { kept: true, file_ids: [first, second] }, after: { file_ids: [second] } },
+      { action: 'task.kept' },
+      { action: 'task.kept' },
+    ]);
+  });
+
   it('does not come back when its task is deleted while an output changes', async () => {
     const api = await tenantWith();
     const { task_id } = await made(api, 2);

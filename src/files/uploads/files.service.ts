@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, MoreThan, Repository } from 'typeorm';
 import type { Caller } from '../../auth/access/caller.ts';
 import type { Owner } from '../../auth/api-keys/key-limits.ts';
+import type { Actor } from '../../auth/audit/actor.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Sql } from '../../platform/database/sql.ts';
@@ -149,10 +150,11 @@ export class FilesService {
    * task stays. A link for its bytes receives none on disk; what it puts into a bucket is deleted once it is over.
    * @throws ApiError file_not_found
    */
-  async delete(apiKeyId: string, id: string): Promise<void> {
+  async delete(actor: Actor, id: string): Promise<void> {
+    const { apiKeyId } = actor.caller!;
     if (!isUploadId(id)) {
       const output = await this.find(apiKeyId, id);
-      await this.deleteOutput.delete(output as OutputFile);
+      await this.deleteOutput.delete(actor, output as OutputFile);
       return;
     }
     const own = { id, api_key_id: apiKeyId, deleted_at: IsNull() };

@@ -13,8 +13,8 @@ export interface ProtocolTask {
   /** ISO 8601. */
   createdAt: string;
   lastUpdatedAt: string;
-  /** From the creation. */
-  ttlMs: number;
+  /** From the creation; null: it is kept. */
+  ttlMs: number | null;
   pollIntervalMs: number;
 }
 
@@ -32,7 +32,7 @@ export function protocolTaskOf(task: ShownTask, statusMessage: string): Protocol
     statusMessage,
     createdAt: task.created_at.toISOString(),
     lastUpdatedAt: updatedAt.toISOString(),
-    ttlMs: task.expires_at.getTime() - task.created_at.getTime(),
+    ttlMs: task.kept_at ? null : task.expires_at.getTime() - task.created_at.getTime(),
     pollIntervalMs: POLL_AFTER_S[task.kind] * 1000,
   };
 }

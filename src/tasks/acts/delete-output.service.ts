@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../auth/audit/actor.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { TaskCache } from '../queue/task-cache.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
+import { setStars } from '../sql/kept-tasks.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
 import { PREVIEW_WIDTHS, previewKeyOf } from '../read/preview-key.ts';
 import type { OutputFile } from '../read/task-files.ts';
 import { giveUpOutputs, type Stars } from '../record/stars.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
+import { recordStars, starsOf } from './record-stars.ts';
 
 /** Each round needs another output of the same task to be deleted meanwhile. */
 const ROUNDS = 20;
@@ -16,6 +20,7 @@ const ROUNDS = 20;
 @Injectable()
 export class DeleteOutput {
   constructor(
+    private readonly audit: AuditLog,
     private readonly cache: TaskCache,
     private readonly reads: ReadTasks,
     private readonly results: ReplaceResult,
@@ -23,23 +28,33 @@ export class DeleteOutput {
   ) {}
 
   /** Repeats harmlessly. The record first: a link to bytes that are gone would be an error of the service. */
-  async delete({ task, output }: Pick<OutputFile, 'task' | 'output'>): Promise<void> {
+  async delete(actor: Actor, { task, output }: Pick<OutputFile, 'task' | 'output'>): Promise<void> {
     for (let round = 1; round <= ROUNDS; round++) {
       const current = await this.reads.find(task.id);
       if (!current?.result) throw new ApiError('file_not_found', { param: 'id' });
       const isDone = current.result[output.index]?.deleted === true;
-      if (!isDone && !(await this.results.replace(current, starsWithout(current, output.index)))) continue;
+      if (!isDone && !(await this.replace(actor, current, starsWithout(current, output.index)))) continue;
       this.cache.drop(task.id);
       await deleteBytes(this.storage, task.id, output);
       return;
     }
     throw new ApiError('service_unavailable');
   }
+
+  /** The end of a star is recorded in the transaction that ends it. @returns null when the task has changed since it was read */
+  private replace(actor: Actor, task: ShownTask, stars: Stars): Promise<ShownTask | null> {
+    if (task.kept_at === null) return this.results.replace(task, stars);
+    return this.audit.transaction(actor, async (tx, record) => {
+      const changed = await setStars(tx, task, stars);
+      if (changed) await recordStars(record, task, stars);
+      return changed;
+    });
+  }
 }
 
 /** A task whose last kept output is deleted is given up. */
-function starsWithout({ result, kept_at, collection }: ShownTask, index: number): Stars {
-  const left = giveUpOutputs({ result, kept: kept_at !== null, collection }, index, 0);
+function starsWithout(task: ShownTask, index: number): Stars {
+  const left = giveUpOutputs(starsOf(task), index, 0);
   return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };
 }
 

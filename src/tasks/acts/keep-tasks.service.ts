@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
-import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { TaskCache } from '../queue/task-cache.ts';
 import {
   giveUpOutputs,
-  isKept,
   isThere,
   keepOutputs,
   keptBytes,
@@ -17,6 +16,7 @@ import {
 import type { ShownTask } from '../record/task.entity.ts';
 import { isFinal } from '../record/task-status.ts';
 import { countOthers, type FinalTask, lockFinal, type OtherStars, setStars } from '../sql/kept-tasks.ts';
+import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
 /** Kept tasks of one API key. */
@@ -82,19 +82,13 @@ export class KeepTasks {
       }
       const stars = starsOfChange(task, others);
       if (isSame(starsOf(task), stars)) return task;
-      await recordChange(record, task, stars);
-      return setStars(tx, task, stars);
+      await recordStars(record, task, stars);
+      return (await setStars(tx, task, stars))!;
     });
     this.cache.drop(taskId);
     return changed;
   }
 }
-
-const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
-  result,
-  kept: kept_at !== null,
-  collection,
-});
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
@@ -112,24 +106,6 @@ function assertRoom({ limits }: Caller, task: ShownTask, { result }: Stars, othe
     throw new ApiError('kept_quota_exceeded', { message });
   }
 }
-
-/** Another collection is not recorded: its name is the customer's text, which an erasure must find. */
-async function recordChange(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
-  const before = starsOf(task);
-  if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;
-  const isLess = !stars.kept || keptBytes(stars.result) < keptBytes(before.result);
-  await record({
-    action: isLess ? 'task.unkept' : 'task.kept',
-    target: { type: 'task', id: task.id },
-    before: snapshotOf(before),
-    after: snapshotOf(stars),
-  });
-}
-
-const snapshotOf = ({ result, kept }: Stars): Record<string, unknown> => ({
-  kept,
-  file_ids: (result ?? []).filter(isKept).map(({ id }) => id),
-});
 
 /** @throws ApiError string_too_long, invalid_value */
 function checkedCollection(name: string | null): string | null {

@@ -48,9 +48,13 @@ const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
-/** @param task locked */
-export async function setStars(tx: EntityManager, { id, sequence }: ShownTask, stars: Stars): Promise<ShownTask> {
-  const [[task]] = await tx.query<[[ShownTask], number]>(REPLACE_RESULT.text, valuesOf(id, sequence, stars));
-  if (stars.kept) await tx.query(KEEP_REQUEST_FILES, [id]);
-  return task;
+/** @returns null when the task has changed since it was read, which a locked one has not */
+export async function setStars(
+  tx: EntityManager,
+  { id, sequence }: ShownTask,
+  stars: Stars,
+): Promise<ShownTask | null> {
+  const [[task]] = await tx.query<[ShownTask[], number]>(REPLACE_RESULT.text, valuesOf(id, sequence, stars));
+  if (task && stars.kept) await tx.query(KEEP_REQUEST_FILES, [id]);
+  return task ?? null;
 }

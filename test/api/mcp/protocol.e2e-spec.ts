@@ -235,6 +235,8 @@ describe('the tasks extension', () => {
     const { body: task } = await service.api.get(`/v1/tasks/${handle.taskId}`);
     const endsAt = new Date(handle.createdAt).getTime() + handle.ttlMs;
     expect(Math.abs(endsAt / 1000 - (task.expires_at as number))).toBeLessThan(2);
+    await service.api.call('PUT', `/v1/tasks/${handle.taskId}/keep`);
+    expect((await get(handle.taskId)).body.result.ttlMs).toBe(null);
   });
 
   it('answers an image that is quick with its result', async () => {

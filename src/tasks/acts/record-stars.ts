@@ -1,0 +1,27 @@
+import type { RecordAct } from '../../auth/audit/audit-log.ts';
+import { isKept, keptBytes, type Stars } from '../record/stars.ts';
+import type { ShownTask } from '../record/task.entity.ts';
+
+export const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
+  result,
+  kept: kept_at !== null,
+  collection,
+});
+
+/** Another collection is not recorded: its name is the customer's text, which an erasure must find. */
+export async function recordStars(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
+  const before = starsOf(task);
+  if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;
+  const isLess = !stars.kept || keptBytes(stars.result) < keptBytes(before.result);
+  await record({
+    action: isLess ? 'task.unkept' : 'task.kept',
+    target: { type: 'task', id: task.id },
+    before: snapshotOf(before),
+    after: snapshotOf(stars),
+  });
+}
+
+const snapshotOf = ({ result, kept }: Stars): Record<string, unknown> => ({
+  kept,
+  file_ids: (result ?? []).filter(isKept).map(({ id }) => id),
+});
