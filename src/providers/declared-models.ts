@@ -24,6 +24,14 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     if (atOnce || modelsWatchS > 0) await this.look(atOnce);
     return modelsWatchS > 0 ? modelsWatchS : DAY_S;
   });
+  private readonly renewals = new Interval(async () => {
+    try {
+      await this.versions.stillLoaded(catalog.models);
+    } catch (error) {
+      this.logger.warn({ event: 'models.not_kept', err: error });
+    }
+    return RENEW_S;
+  });
   /** Whether a SIGHUP asks for a look, which no other may overlap. */
   private isAsked = false;
   private folder: ModelFolder | null = null;
@@ -70,11 +78,12 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
       this.isAsked = true;
       void this.looks.runNow();
     });
+    this.renewals.start(RENEW_S);
     this.looks.start(this.config.modelsWatchS > 0 ? this.config.modelsWatchS : DAY_S);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.looks.stop();
+    await Promise.all([this.looks.stop(), this.renewals.stop()]);
   }
 
   /** @param atOnce whether a change is read that no earlier look has seen */
@@ -156,6 +165,9 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     });
   }
 }
+
+/** Between two statements that the loaded versions are in use. The purge takes what was not for a day. */
+const RENEW_S = 3600;
 
 /** Where only a SIGHUP asks for a look. */
 const DAY_S = 86_400;

@@ -322,6 +322,7 @@ describe('the statements of the hot path', () => {
     await service.app.get(TakeLeases).take(['none']);
     await service.app.get(PurgeRows).filesPurged(['none']);
     await service.app.get(PurgeRows).delete(['none']);
+    await service.app.get(PurgeRows).deleteUnnamedVersions();
     const place = { provider: 'openai', url: '', model: '', credential: null, concurrency: null };
     await service.app.get(ClaimTasks).claim(1, true, [], ['none']); // sent only by a busy worker
     for (const concurrency of [null, 1]) {

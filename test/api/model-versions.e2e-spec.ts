@@ -2,6 +2,13 @@
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { catalog } from '../../src/models/catalog.ts';
+import { ModelVersion } from '../../src/models/versions/model-version.entity.ts';
+import { ModelVersions } from '../../src/models/versions/model-versions.ts';
+import type { Sql, Statement } from '../../src/platform/database/sql.ts';
+import { PURGE_VERSIONS, PurgeRows } from '../../src/tasks/sql/purge-rows.ts';
 import { queryOnce } from '../support/faults/watch.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
@@ -108,4 +115,98 @@ it('does not change what a repeated request is answered', async () => {
   await eventually('the end of the model', async () => (await create({ ...body, prompt: 'x' })).status === 400);
   const last = await create(body, key);
   expect([last.status, last.text]).toEqual([201, first.text]);
+});
+
+describe('the purge of versions', () => {
+  let client: Client;
+  let rows: PurgeRows;
+  beforeAll(async () => {
+    client = new Client({ connectionString: service.database.url });
+    await client.connect();
+    const run = async ({ text }: Statement, values: unknown[] = []) => (await client.query({ text, values })).rows;
+    rows = new PurgeRows({ run } as unknown as Sql);
+  });
+  afterAll(() => client.end());
+
+  const query = <Row extends object>(text: string, values: unknown[] = []) =>
+    queryOnce<Row>(service.database.url, text, values);
+  /** @param daysAgo of the last time that it was loaded, and of its creation */
+  const add = (id: string, version: string, daysAgo: [number, number]) =>
+    query(
+      `insert into model_versions (id, version, document, loaded_at, created_at)
+       values ($1, $2, '{}', now() - make_interval(days => $3), now() - make_interval(days => $4))`,
+      [id, version, ...daysAgo],
+    );
+  const left = async (id: string) => {
+    const found = await query<{ version: string }>('select version from model_versions where id = $1 order by 1', [id]);
+    return found.map(({ version }) => version);
+  };
+
+  it('takes what no process has loaded for a day, and leaves the row that says since when the model is there', async () => {
+    await add('alone', 'a', [2, 3]);
+    await add('loaded', 'a', [0, 3]);
+    for (const [at, version] of ['first', 'second', 'third'].entries()) await add('several', version, [2, 9 - at]);
+    await rows.deleteUnnamedVersions();
+    expect([await left('alone'), await left('loaded'), await left('several')]).toEqual([[], ['a'], ['first']]);
+  });
+
+  it('leaves a version as long as a task names it', async () => {
+    const waits = await waiting('kept');
+    const { body } = await create({ model: 'kept', prompt: 'x' });
+    await query(`update model_versions set loaded_at = now() - interval '2 days' where id = 'kept'`);
+    await add('kept', 'unnamed', [2, 0]);
+    await rows.deleteUnnamedVersions();
+    expect(await left('kept')).toContain(waits.version);
+    expect(await left('kept')).not.toContain('unnamed');
+    await waits.resume();
+    await service.api.untilFinal(waits.id);
+    await service.api.untilFinal(body.task_id);
+    await rows.deleteUnnamedVersions();
+    expect(await left('kept')).toContain(waits.version);
+    await query(`delete from tasks_done where model = 'kept'`);
+    await rows.deleteUnnamedVersions();
+    expect((await left('kept')).length).toBeLessThanOrEqual(1);
+  });
+
+  it('passes over a version that is being loaded, of which a task may come at once', async () => {
+    await add('again', 'a', [2, 3]);
+    const other = new Client({ connectionString: service.database.url });
+    await other.connect();
+    await other.query('begin');
+    await other.query(`update model_versions set loaded_at = now() where id = 'again'`);
+    await rows.deleteUnnamedVersions();
+    await other.query('commit');
+    await other.end();
+    await rows.deleteUnnamedVersions();
+    expect(await left('again')).toEqual(['a']);
+  });
+
+  it('takes no more in a round than its bound', async () => {
+    await query(
+      `insert into model_versions (id, version, document, loaded_at)
+       select 'many-' || n, 'a', '{}', now() - interval '2 days' from generate_series(1, $1) n`,
+      [PURGE_VERSIONS + 1],
+    );
+    expect(await rows.deleteUnnamedVersions()).toBe(PURGE_VERSIONS);
+  });
+
+  it('is told which versions are loaded, and gets back one that it has taken from a process that was stopped', async () => {
+    const source = await new DataSource({
+      type: 'postgres',
+      url: service.database.url,
+      entities: [ModelVersion],
+    }).initialize();
+    const versions = new ModelVersions(source.getRepository(ModelVersion));
+    const [first, second] = catalog.shipped;
+    await query(`update model_versions set loaded_at = now() - interval '2 days', document = '{}' where id = $1`, [
+      first!.id,
+    ]);
+    await versions.stillLoaded([first!]);
+    const kept = "select document, loaded_at > now() - interval '1 hour' as is_new from model_versions where id = $1";
+    expect(await query(kept, [first!.id])).toEqual([{ document: {}, is_new: true }]);
+    await query('delete from model_versions where id = $1', [second!.id]);
+    await versions.stillLoaded([first!, second!]);
+    expect(await query(kept, [second!.id])).toMatchObject([{ document: { declaration: {} }, is_new: true }]);
+    await source.destroy();
+  });
 });

@@ -8,4 +8,6 @@ export class ModelVersion {
   @PrimaryColumn('text') version: string;
   @Column('json') document: ModelDocument;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
+  /** When a process that has it loaded said so last. Tasks of it may be created until then. */
+  @Column('timestamptz', { default: () => 'now()' }) loaded_at: Date;
 }

@@ -23,14 +23,26 @@ export class ModelVersions {
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
-    const values = models.map(({ id, version, document }) => ({ id, version, document }));
+    const values = models.map(({ id, version, document }) => ({ id, version, document, loaded_at: () => 'now()' }));
     const insert = this.rows.createQueryBuilder().insert();
     // A document is any JSON, which TypeORM's types read as nested columns.
     await insert
       .values(values as QueryDeepPartialEntity<ModelVersion>[])
-      .orUpdate(['document'], ['id', 'version'])
+      .orUpdate(['document', 'loaded_at'], ['id', 'version'])
       .execute();
     for (const { id, version } of models) this.known.delete(keyOf(id, version));
+  }
+
+  /** Says that these versions are in use. The words of a stored one stay: another process may have newer ones. */
+  async stillLoaded(models: readonly Model[]): Promise<void> {
+    if (models.length === 0) return;
+    const loaded = models.map(({ id, version }) => ({ id, version }));
+    const renewal = this.rows.createQueryBuilder().update();
+    const { affected } = await renewal
+      .set({ loaded_at: () => 'now()' })
+      .whereInIds(loaded)
+      .execute();
+    if (affected !== models.length) await this.keep(models); // this process was stopped for so long that some were purged
   }
 
   /** @returns null for a version that was never stored, or whose last task is gone */

@@ -5,12 +5,21 @@ import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
-import { type ExpiredTask, PURGE_COUNTERS, PURGE_KEYS, PURGE_TASKS, PurgeRows } from '../sql/purge-rows.ts';
+import {
+  type ExpiredTask,
+  PURGE_COUNTERS,
+  PURGE_KEYS,
+  PURGE_TASKS,
+  PURGE_VERSIONS,
+  PurgeRows,
+} from '../sql/purge-rows.ts';
 
 /** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */
 const PURGE_EVERY_S = 60;
 /** Seconds between purges of counters, each of which reads the counters of every key. */
 const PURGE_COUNTERS_EVERY_S = 600;
+/** Seconds between purges of versions of models, of which there are few. */
+const PURGE_VERSIONS_EVERY_S = 3600;
 
 /**
  * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned
@@ -23,6 +32,7 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     this.repeat(PURGE_TASKS, this.pauseS(), () => this.purgeTasksAndFiles()),
     this.repeat(PURGE_KEYS, this.pauseS(), () => this.purgeIdempotencyKeys()),
     this.repeat(PURGE_COUNTERS, PURGE_COUNTERS_EVERY_S, () => this.rows.deleteIdleCounters()),
+    this.repeat(PURGE_VERSIONS, PURGE_VERSIONS_EVERY_S, () => this.rows.deleteUnnamedVersions()),
   ];
 
   /** How overdue the oldest idempotency key of the last round was: an index that finds it costs every creation. */

@@ -9,6 +9,9 @@ export const PURGE_KEYS = 5_000;
 /** Counters of one round. */
 export const PURGE_COUNTERS = 1_000;
 
+/** Versions of models of one round. */
+export const PURGE_VERSIONS = 100;
+
 /** A task whose files could not be deleted is tried again after this time, as is one whose worker died on the way. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
@@ -71,6 +74,25 @@ const DELETE_COUNTERS: Statement = {
     delete from key_load l using idle where l.api_key_id = idle.api_key_id returning 1`,
 };
 
+/**
+ * A process creates tasks only of versions that it has loaded, and says so every hour: none can come of one that has not been
+ * loaded for a day. The oldest row of a model that has others stays, because it says since when the model is there.
+ */
+const DELETE_VERSIONS: Statement = {
+  name: 'tasks.delete_unnamed_versions',
+  text: `
+    with unnamed as (
+      select id, version from model_versions v
+      where loaded_at < now() - interval '1 day'
+        and not exists (select from tasks_live t where t.model = v.id and t.model_version = v.version)
+        and not exists (select from tasks_done t where t.model = v.id and t.model_version = v.version)
+        and (exists (select from model_versions o where o.id = v.id and o.created_at < v.created_at)
+             or not exists (select from model_versions o where o.id = v.id and o.version <> v.version))
+      order by loaded_at limit ${PURGE_VERSIONS} for update skip locked
+    )
+    delete from model_versions v using unnamed u where v.id = u.id and v.version = u.version returning 1`,
+};
+
 export interface ExpiredTask {
   id: string;
   files_purged: boolean;
@@ -114,6 +136,11 @@ export class PurgeRows {
   /** @returns for each that was deleted, the seconds since it had expired */
   async deleteIdempotencyKeys(): Promise<number[]> {
     return (await this.sql.run<{ overdue_s: number }>(DELETE_KEYS)).map(({ overdue_s }) => overdue_s);
+  }
+
+  /** Deletes versions of models that no task names and no process has loaded. @returns how many were deleted */
+  async deleteUnnamedVersions(): Promise<number> {
+    return (await this.sql.run(DELETE_VERSIONS)).length;
   }
 
   /** Deletes the counters of keys of which no task is stored any more, most of them revoked. @returns how many were deleted */
