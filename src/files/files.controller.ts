@@ -153,6 +153,7 @@ export class FilesController {
 
   @Put(':id/keep')
   @Scope('generations:write')
+  @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'kept_quota_exceeded')
   @ApiOperation({ summary: 'Keep an output, and the record of its task', operationId: 'keepFile' })
@@ -168,6 +169,7 @@ export class FilesController {
 
   @Delete(':id/keep')
   @Scope('generations:write')
+  @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'invalid_value')
   @ApiOperation({ summary: 'Give up a kept output: it is deleted by time again', operationId: 'unkeepFile' })

@@ -77,6 +77,7 @@ export class FilesResolver {
     description: 'Keeps an output and the record of its task: they are not deleted by time.',
   })
   @Scope('generations:write')
+  @CountsAs('create')
   async keepFile(
     @CurrentActor() actor: Actor,
     @FileId() id: string,
@@ -87,6 +88,7 @@ export class FilesResolver {
 
   @Mutation(() => FileView, { description: 'Gives up a kept output: it is deleted by time again.' })
   @Scope('generations:write')
+  @CountsAs('create')
   unkeepFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<FileView> {
     return this.keeps.giveUp(actor, id);
   }

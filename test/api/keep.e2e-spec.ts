@@ -46,7 +46,7 @@ describe('what is kept', () => {
   /** As if the task had been made that long ago. */
   const age = (id: string, interval: string) =>
     database.query(
-      `update tasks_done set unkept_expires_at = unkept_expires_at - $2::interval,
+      `update tasks_done set kept_at = kept_at - $2::interval, unkept_expires_at = unkept_expires_at - $2::interval,
               unkept_files_expire_at = unkept_files_expire_at - $2::interval where id = $1`,
       [id, interval],
     );
@@ -101,6 +101,54 @@ describe('what is kept', () => {
       expect(end).toBeLessThanOrEqual(endS + DAY_S);
     }
     expect((await fetch(body.result!.outputs[0]!.url)).status).toBe(200);
+  });
+
+  it('has no other day from a star that is taken back at once, so that no files stay beyond the quota', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api, 2);
+    await keep(api, `files/${fileIdOf(task_id, 0)}`);
+    await age(task_id, '400 days');
+    await keep(api, `files/${fileIdOf(task_id, 1)}`);
+    const startS = Math.ceil(Date.now() / 1000);
+    const other = await giveUp<FileBody>(api, `files/${fileIdOf(task_id, 1)}`);
+    const { body } = await giveUp(api, `tasks/${task_id}`);
+    for (const end of [other.body.expires_at, body.expires_at as number]) expect(end).toBeLessThan(startS + 3_600);
+  });
+
+  it('counts as a creation on every road, as each change is recorded for 400 days', async () => {
+    const { id, key } = await anotherKey(service.api, { limits: { creates_per_minute: 9 } });
+    const api = new Api(service.baseUrl, key);
+    const { task_id } = await api.untilFinal((await api.create(aCat)).body.task_id);
+    await database.query(
+      `insert into rate_windows (api_key_id, bucket, ends_at, taken) values ($1, 'create', now() + interval '1 hour', 0)
+       on conflict (api_key_id, bucket) do update set ends_at = excluded.ends_at`,
+      [id],
+    );
+    const taken = async () =>
+      (await database.query('select taken from rate_windows where api_key_id = $1 and bucket = $2', [id, 'create']))
+        .rows[0].taken;
+    const graphql = new GraphqlClient(service.baseUrl, key);
+    const roads = [
+      () => keep(api, `tasks/${task_id}`),
+      () => giveUp(api, `tasks/${task_id}`),
+      () => keep(api, `files/${fileIdOf(task_id, 0)}`),
+      () => giveUp(api, `files/${fileIdOf(task_id, 0)}`),
+      () => graphql.ask(`mutation { keepTask(taskId: "${task_id}") { taskId } }`),
+      () => graphql.ask(`mutation { unkeepTask(taskId: "${task_id}") { taskId } }`),
+      () => graphql.ask(`mutation { keepFile(id: "${fileIdOf(task_id, 0)}") { id } }`),
+      () => graphql.ask(`mutation { unkeepFile(id: "${fileIdOf(task_id, 0)}") { id } }`),
+    ];
+    const before = Number(await taken());
+    for (const road of roads) await road();
+    expect(Number(await taken())).toBe(before + roads.length);
+    expect(codeOf(await keep(api, `tasks/${task_id}`))).toEqual([429, 'rate_limit_exceeded']);
+    const mcp = await api.call<{ result: { content: { text: string }[] } }>(
+      'POST',
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'keep_task', arguments: { task_id } } },
+      { accept: 'application/json' },
+    );
+    expect(mcp.body.result.content[0]!.text).toContain('rate_limit_exceeded');
   });
 
   it('may be one output: its task stays with it, and the other output goes at its time', async () => {
@@ -244,6 +292,30 @@ describe('what is kept', () => {
     expect((await keep(api, `files/${fileIdOf(another!, 0)}`)).status).toBe(200);
   });
 
+  it('counts for the keys above, which together keep no more than one of them', async () => {
+    const settings = { limits: { max_kept_bytes: 1_500 }, scopes: ['keys:manage', 'generations:write', 'tasks:read'] };
+    const maker = await tenantWith(settings);
+    const keys = await Promise.all(
+      [1, 2].map(async () => new Api(service.baseUrl, (await anotherKey(maker, settings)).key)),
+    );
+    const tasks = await Promise.all([made(maker), ...keys.map((api) => made(api))]);
+    const ids = tasks.map(({ task_id }) => task_id);
+    await database.query(
+      `update tasks_done set result = jsonb_set(result::jsonb, '{0,size_bytes}', '1000')::json where id = any($1)`,
+      [ids],
+    );
+    const kept = await Promise.all([maker, ...keys].map((api, at) => keep(api, `tasks/${ids[at]}`)));
+    expect(kept.map((answer) => (answer.status === 200 ? 200 : codeOf(answer)[1])).toSorted()).toEqual([
+      200,
+      'kept_quota_exceeded',
+      'kept_quota_exceeded',
+    ]);
+    const winner = kept.findIndex(({ status }) => status === 200);
+    await giveUp([maker, ...keys][winner]!, `tasks/${ids[winner]}`);
+    const next = (winner + 1) % 3;
+    expect((await keep([maker, ...keys][next]!, `tasks/${ids[next]}`)).status).toBe(200);
+  });
+
   it('is in the list of who did what, once for each change', async () => {
     const api = await tenantWith();
     const { task_id } = await made(api);
@@ -279,7 +351,10 @@ describe('what is kept', () => {
     await keep(api, `files/${fileIdOf(task_id, 0)}`);
     const { rows } = await database.query('select result, sequence from tasks_done where id = $1', [task_id]);
     await api.call('DELETE', `/v1/tasks/${task_id}`);
-    const change = valuesOf(task_id, rows[0].sequence, { result: rows[0].result, kept: true, collection: null });
+    const change = valuesOf(
+      { id: task_id, sequence: rows[0].sequence },
+      { result: rows[0].result, kept: true, collection: null },
+    );
     expect((await database.query(REPLACE_RESULT.text, change)).rows).toEqual([]);
     expect((await api.get(`/v1/tasks/${task_id}`)).status).toBe(404);
   });

@@ -8,7 +8,10 @@ export const keysFrom = (id: string): string => `
       ) select id from made`;
 
 /** The same, but only the key itself if it has no own limit of this name: then what it has made does not count for it. */
-export const keysWithin = (id: string, limit: 'max_file_bytes' | 'max_request_file_bytes'): string => `
+export const keysWithin = (
+  id: string,
+  limit: 'max_file_bytes' | 'max_request_file_bytes' | 'max_kept_bytes',
+): string => `
       with recursive made(id, shares) as (
         select ${id}::text collate "C", exists (select from api_keys where id = ${id} and limits ? '${limit}')
         union all

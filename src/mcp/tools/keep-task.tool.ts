@@ -36,7 +36,7 @@ export class KeepTaskTool implements Tool {
   readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
   readonly scope = 'generations:write';
-  readonly bucket = 'read';
+  readonly bucket = 'create';
 
   constructor(
     private readonly keeps: KeepTasks,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../auth/access/caller.ts';
+import type { EntityManager } from 'typeorm';
+import type { CallerBound } from '../../auth/access/caller.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -44,43 +45,50 @@ export class KeepTasks {
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
     const name = checkedCollection(collection);
-    return this.change(actor, kept, (task, others) => {
+    return this.change(actor, kept, async (tx, task, others) => {
       const filesEnd = task.files_expire_at && task.files_expire_at.getTime() / 1000;
       const output = kept.output === null ? undefined : task.result?.[kept.output];
       if (output && !isThere(output, filesEnd, others.now_s)) throw new ApiError('file_expired');
       const ends = { filesEnd, nowS: others.now_s };
       const stars = keepOutputs(starsOf(task), kept.output ?? 'all', name, ends);
-      assertRoom(actor.caller!, task, stars, others);
+      assertRoom(actor.caller!.limits.maxKeptBytes, task, stars, others);
+      for (const bound of countingAbove(actor)) await assertRoomAbove(tx, bound, task, stars);
       return stars;
     });
   }
 
   /**
-   * What expired before it was kept stays for another day. Repeats harmlessly.
+   * What has expired meanwhile stays for as long as it was kept, at most another day. Repeats harmlessly.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
-    return this.change(actor, kept, (task, { now_s }) => {
+    return this.change(actor, kept, (_tx, task, { now_s }) => {
       const before = task.unkept_files_expire_at?.getTime() ?? 0;
-      return giveUpOutputs(starsOf(task), kept.output ?? 'all', Math.max(before / 1000, now_s + DAY_S));
+      const keptS = task.kept_at ? now_s - task.kept_at.getTime() / 1000 : 0;
+      return giveUpOutputs(
+        starsOf(task),
+        kept.output ?? 'all',
+        Math.max(before / 1000, now_s + Math.min(keptS, DAY_S)),
+      );
     });
   }
 
   private async change(
     actor: Actor,
     { taskId }: Kept,
-    starsOfChange: (task: FinalTask, others: OtherStars) => Stars,
+    starsOfChange: (tx: EntityManager, task: FinalTask, others: OtherStars) => Stars | Promise<Stars>,
   ): Promise<ShownTask> {
     const { apiKeyId } = actor.caller!;
     const { status } = await this.tasks.find(apiKeyId, taskId);
     if (!isFinal(status)) throw new ApiError('task_unfinished', { message: 'Only a final task can be kept.' });
     const changed = await this.audit.transaction(actor, async (tx, record) => {
-      const task = await lockFinal(tx, apiKeyId, taskId);
-      const others = task && (await countOthers(tx, task));
+      const above = countingAbove(actor).map((bound) => bound.apiKeyId);
+      const task = await lockFinal(tx, apiKeyId, above, taskId);
+      const others = task && (await countOthers(tx, apiKeyId, task));
       if (!others || task.expires_at.getTime() / 1000 <= others.now_s) {
         throw new ApiError('task_not_found', { param: 'task_id' });
       }
-      const stars = starsOfChange(task, others);
+      const stars = await starsOfChange(tx, task, others);
       if (isSame(starsOf(task), stars)) return task;
       await recordStars(record, task, stars);
       return (await setStars(tx, task, stars))!;
@@ -93,18 +101,33 @@ export class KeepTasks {
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** What takes no more space than before passes, so that a lowered quota forbids no change of a name. */
-function assertRoom({ limits }: Caller, task: ShownTask, { result }: Stars, others: OtherStars): void {
+function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key keeps ${MAX_KEPT} tasks, as many as allowed; give some up.`;
     throw new ApiError('kept_quota_exceeded', { message });
   }
   const [before, after] = [keptBytes(task.result), keptBytes(result)];
-  const { maxKeptBytes } = limits;
   if (maxKeptBytes > 0 && after > before && others.bytes + after > maxKeptBytes) {
     const used = others.bytes + before;
     const message = `The kept files of this API key may take ${maxKeptBytes} bytes, of which ${used} are used; give some up.`;
     throw new ApiError('kept_quota_exceeded', { message });
   }
+}
+
+/** The keys above with an own limit of what is kept. */
+const countingAbove = ({ caller }: Actor): CallerBound[] =>
+  (caller!.bounds ?? []).filter(({ limits }) => (limits.maxKeptBytes ?? 0) > 0);
+
+async function assertRoomAbove(
+  tx: EntityManager,
+  { apiKeyId, limits: { maxKeptBytes = 0 } }: CallerBound,
+  task: ShownTask,
+  { result }: Stars,
+): Promise<void> {
+  const [before, after] = [keptBytes(task.result), keptBytes(result)];
+  if (after <= before || (await countOthers(tx, apiKeyId, task)).bytes + after <= maxKeptBytes) return;
+  const message = `A key above this API key has no room to keep ${after - before} more bytes.`; // whose limit is not for this one
+  throw new ApiError('kept_quota_exceeded', { message });
 }
 
 /** @throws ApiError string_too_long, invalid_value */

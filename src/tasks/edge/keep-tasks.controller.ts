@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Header, Param, Put } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { CountsAs, Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
@@ -18,6 +18,7 @@ export class KeepTasksController {
 
   @Put()
   @Scope('generations:write')
+  @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished', 'kept_quota_exceeded')
   @ApiOperation({ summary: 'Keep a final task and its files', operationId: 'keepTask' })
@@ -34,6 +35,7 @@ export class KeepTasksController {
 
   @Delete()
   @Scope('generations:write')
+  @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished')
   @ApiOperation({ summary: 'Give up a kept task: it is deleted by time again', operationId: 'unkeepTask' })

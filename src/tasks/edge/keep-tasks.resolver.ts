@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { CountsAs, Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
@@ -17,6 +17,7 @@ export class KeepTasksResolver {
 
   @Mutation(() => TaskView, { description: 'Keeps a final task and its files: they are not deleted by time.' })
   @Scope('generations:write')
+  @CountsAs('create')
   async keepTask(
     @CurrentActor() actor: Actor,
     @TaskId() taskId: string,
@@ -28,6 +29,7 @@ export class KeepTasksResolver {
 
   @Mutation(() => TaskView, { description: 'Gives up a kept task with its files: they are deleted by time again.' })
   @Scope('generations:write')
+  @CountsAs('create')
   async unkeepTask(@CurrentActor() actor: Actor, @TaskId() taskId: string): Promise<TaskView> {
     return this.views.forGraphql(await this.keeps.giveUp(actor, { taskId, output: null }));
   }

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { Stars } from '../record/stars.ts';
+import { keysWithin } from '../../auth/limits/keys-below.ts';
+import { isKept, type Stars } from '../record/stars.ts';
 import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
 
-/** Serialises the stars of a key, so that two at once cannot pass its quota together. */
+/** Serialises the stars of the keys that count them, so that two at once cannot pass a quota together. */
 const LOCK_KEY = `select pg_advisory_xact_lock(hashtextextended('kept ' || $1, 0))`;
 
 const READ = `
@@ -12,34 +13,42 @@ const READ = `
 
 export type FinalTask = ShownTask & Pick<DoneTask, 'unkept_files_expire_at'>;
 
-/** @returns null when the API key has no such final task any more; what is returned is locked */
-export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: string): Promise<FinalTask | null> {
-  await tx.query(LOCK_KEY, [apiKeyId]);
+/**
+ * @param above the keys above that count what is kept
+ * @returns null when the API key has no such final task any more; what is returned is locked
+ */
+export async function lockFinal(
+  tx: EntityManager,
+  apiKeyId: string,
+  above: string[],
+  taskId: string,
+): Promise<FinalTask | null> {
+  for (const id of [apiKeyId, ...above].toSorted()) await tx.query(LOCK_KEY, [id]);
   const [task] = await tx.query<FinalTask[]>(READ, [taskId, apiKeyId]);
   return task ?? null;
 }
 
 /** Deleted tasks are not counted, though their rows stay for some minutes. The time is read now: the lock may have been waited for. */
 const OTHERS = `
-  select count(*)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes,
+  select count(*) filter (where api_key_id = $1)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes,
          extract(epoch from clock_timestamp())::float8 as now_s
   from tasks_done
   cross join lateral (
     select sum((output->>'size_bytes')::float8) as bytes from json_array_elements(result) as output
     where (output->>'kept')::boolean and output->>'deleted' is null
   ) stored
-  where api_key_id = $1 and kept_at is not null and id <> $2 and expires_at > now()`;
+  where api_key_id = any(array(${keysWithin('$1', 'max_kept_bytes')})) and kept_at is not null and id <> $2 and expires_at > now()`;
 
 export interface OtherStars {
   /** Kept tasks of the API key beside this one. */
   tasks: number;
-  /** Of their kept outputs. */
+  /** Of the kept outputs of the key, and of the keys that it has made if it has a limit of its own. */
   bytes: number;
   now_s: number;
 }
 
-export async function countOthers(tx: EntityManager, { id, api_key_id }: ShownTask): Promise<OtherStars> {
-  const [others] = await tx.query<OtherStars[]>(OTHERS, [api_key_id, id]);
+export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: ShownTask): Promise<OtherStars> {
+  const [others] = await tx.query<OtherStars[]>(OTHERS, [apiKeyId, id]);
   return others!;
 }
 
@@ -49,12 +58,11 @@ const KEEP_REQUEST_FILES = `
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
 /** @returns null when the task has changed since it was read, which a locked one has not */
-export async function setStars(
-  tx: EntityManager,
-  { id, sequence }: ShownTask,
-  stars: Stars,
-): Promise<ShownTask | null> {
-  const [[task]] = await tx.query<[ShownTask[], number]>(REPLACE_RESULT.text, valuesOf(id, sequence, stars));
-  if (task && stars.kept) await tx.query(KEEP_REQUEST_FILES, [id]);
+export async function setStars(tx: EntityManager, before: ShownTask, stars: Stars): Promise<ShownTask | null> {
+  const isMore = keptOf(stars) > keptOf(before);
+  const [[task]] = await tx.query<[ShownTask[], number]>(REPLACE_RESULT.text, valuesOf(before, stars, isMore));
+  if (task && stars.kept) await tx.query(KEEP_REQUEST_FILES, [before.id]);
   return task ?? null;
 }
+
+const keptOf = ({ result }: Pick<Stars, 'result'>): number => (result ?? []).filter(isKept).length;
