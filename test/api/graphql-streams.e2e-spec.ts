@@ -17,7 +17,7 @@ describe('subscriptions over server-sent events', () => {
   });
   afterAll(() => service?.close());
   const url = () => new URL('/graphql', service.baseUrl).href;
-  const clientOf = ({ key }: { key: string }, retryAttempts = 0) =>
+  const clientOf = ({ key }: { key: string | null }, retryAttempts = 0) =>
     createClient({ url: url(), headers: { authorization: `Bearer ${key}` }, retryAttempts });
   const keyWith = async (scopes: string[]) => {
     const { id, key } = await anotherKey(service.api, { scopes });
