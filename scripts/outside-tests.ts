@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 /** Tests, and what they are about: a file whose path begins so. */
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
-  'test/outside/client': ['packages/client/', 'openapi.json', 'scripts/pack-client.ts'],
+  'test/outside/client': ['packages/client/', 'packages/python/', 'openapi.json', 'scripts/pack-'],
   'test/outside/dashboard': ['packages/dashboard/', 'src/dashboard/', 'schema.graphql', 'test/support/browser/'],
   'test/outside/deploy/chart': ['deploy/helm/', 'src/platform/config/settings.ts'],
   'test/outside/deploy/compose': ['docker-compose.yml', 'deploy/compose/'],

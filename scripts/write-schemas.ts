@@ -1,4 +1,4 @@
-// Writes openapi.json, the client's types, schema.graphql, the answers of `darkroom mcp` without its service, and the settings in the schema of the chart's values from the
+// Writes openapi.json, the types of both clients, schema.graphql, the answers of `darkroom mcp` without its service, and the settings in the schema of the chart's values from the
 // built service (`npm run build` first), here or into the folder given; run by `npm run schema`. Needs no database: in
 // preview mode Nest reads the modules without making their providers.
 import 'reflect-metadata';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { chartSchema } from './chart-schema.ts';
 import { clientTypes } from './client-types.ts';
 import { mcpAnswers } from './mcp-answers.ts';
+import { pythonTypes } from './python-types.ts';
 
 const built = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
 
@@ -32,7 +33,8 @@ const write = async (name: string, text: string) => {
 const openApi = buildOpenApi(app);
 await write('openapi.json', `${JSON.stringify(openApi, null, 2)}\n`);
 await write('packages/client/src/types.gen.ts', await clientTypes(openApi));
+await write('packages/python/src/darkroom_client/types.py', pythonTypes(openApi));
 await write('src/cli/mcp/answers.gen.ts', await mcpAnswers(built, config));
 await write('schema.graphql', await schemaText(app));
 await write('deploy/helm/darkroom/values.schema.json', chartSchema(SETTINGS, PROVIDER_SETTINGS));
-console.log('openapi.json, schema.graphql, values.schema.json, types.gen.ts and answers.gen.ts are written.');
+console.log('openapi.json, schema.graphql, values.schema.json, types.gen.ts, types.py and answers.gen.ts are written.');

@@ -14,7 +14,7 @@ import { assertPooler, assertSameDatabase } from './platform/database/pooler-che
 import { assertMigrated } from './platform/database/schema-check.ts';
 import { assertOwnSessions } from './platform/database/session-check.ts';
 import { serveApiDocs } from './platform/http/api-docs.ts';
-import { serveClientPackage } from './platform/http/client-package.ts';
+import { serveClientPackages } from './platform/http/client-packages.ts';
 import { serveHealthOnly } from './platform/http/health-only.ts';
 import { createHttpApp, type EdgeAdapter } from './platform/http/http-app.ts';
 import { listening } from './platform/http/listening.ts';
@@ -117,7 +117,7 @@ export async function startService(config: Config): Promise<Service> {
       const firstKey = await whileStarting(dataSource, async () => {
         await app.init();
         serveApiDocs(app);
-        serveClientPackage(app);
+        serveClientPackages(app);
         serveModelSchema(app);
         return makeFirstKey(app, config);
       });

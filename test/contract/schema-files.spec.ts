@@ -16,6 +16,7 @@ describe('the committed schema files match the code (npm run schema)', () => {
     'schema.graphql',
     'deploy/helm/darkroom/values.schema.json',
     'packages/client/src/types.gen.ts',
+    'packages/python/src/darkroom_client/types.py',
     'src/cli/mcp/answers.gen.ts',
   ])('%s', (name) => {
     expect(readFileSync(join(root, name), 'utf8')).toBe(readFileSync(join(fresh, name), 'utf8'));

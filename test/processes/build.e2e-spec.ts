@@ -50,7 +50,7 @@ describe('npm run build', () => {
 
   it('builds what is not there, and nothing the next time', async () => {
     await build();
-    for (const path of ['main.js', 'dashboard/app/index.html', 'client.tgz', 'reference/llms.txt']) {
+    for (const path of ['main.js', 'dashboard/app/index.html', 'client.tgz', 'python', 'reference/llms.txt']) {
       expect([path, existsSync(join(clone, 'dist', path))]).toEqual([path, true]);
     }
     expect(await isCompiled()).toBe(false);

@@ -7,6 +7,7 @@ import S3rver from 's3rver';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { installWithoutDevelopment } from '../support/installed.ts';
 import { type ServiceProcess, spawnService } from '../support/process.ts';
+import { VERSION } from '../../src/platform/config/version.ts';
 import { makeSigningCredential } from '../support/servers/certificate.ts';
 import { GeminiStub } from '../support/stubs/gemini.stub.ts';
 import { OpenaiStub } from '../support/stubs/openai.stub.ts';
@@ -106,9 +107,10 @@ describe('the built program beside its dependencies alone', () => {
     }
   });
 
-  it('serves the client, the texts for language models and the workers of GraphiQL', async () => {
+  it('serves the clients, the texts for language models and the workers of GraphiQL', async () => {
     for (const [path, type] of [
       ['/client.tgz', /gzip|octet-stream/],
+      [`/python/darkroom_client-${VERSION}-py3-none-any.whl`, /zip/],
       ['/llms.txt', /text\/plain/],
       ['/graphiql/json.js', /javascript/],
       ['/graphiql/graphql.js', /javascript/],

@@ -55,6 +55,9 @@ export function AboutPage() {
               <li>
                 <a href="/client.tgz">The TypeScript client</a>
               </li>
+              <li>
+                <a href={`/python/darkroom_client-${about.version}-py3-none-any.whl`}>The Python client</a>
+              </li>
             </ul>
           </section>
           <section className={stat.card} aria-label="Licences">
