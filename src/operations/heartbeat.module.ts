@@ -4,7 +4,11 @@ import { GenerationModule } from '../generation/generation.module.ts';
 import { ProvidersModule } from '../providers/providers.module.ts';
 import { OperationsModule } from './operations.module.ts';
 import { ProcessHeartbeat } from './processes/process-heartbeat.worker.ts';
+import { QueueSampler } from './tasks/queue-sampler.worker.ts';
 
-/** Makes the process visible to operators. The command line uses the services of operators without it. */
-@Module({ imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule], providers: [ProcessHeartbeat] })
+/** Makes the process and the past of the queue visible to operators. The command line uses the services of operators without it. */
+@Module({
+  imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule],
+  providers: [ProcessHeartbeat, QueueSampler],
+})
 export class HeartbeatModule {}

@@ -37,9 +37,13 @@ import { OperatorProviders } from './providers/providers.service.ts';
 import { CircuitResets } from './providers/sql/circuit-resets.ts';
 import { ProcessRows } from './processes/sql/process-rows.ts';
 import { ReadMigrations } from './overview/sql/read-migrations.ts';
+import { QueueHistoryController } from './tasks/queue-history.controller.ts';
+import { QueueHistoryResolver } from './tasks/queue-history.resolver.ts';
+import { QueueSample } from './tasks/queue-sample.entity.ts';
 import { OperatorTasksController } from './tasks/operator-tasks.controller.ts';
 import { OperatorTasksResolver } from './tasks/operator-tasks.resolver.ts';
 import { OperatorTasks } from './tasks/operator-tasks.service.ts';
+import { QueueSamples } from './tasks/sql/queue-samples.ts';
 import { WatchLoad } from './tasks/sql/watch-load.ts';
 import { WatchTasks } from './tasks/sql/watch-tasks.ts';
 import { WatchedTasksResolver } from './tasks/watched-tasks.resolver.ts';
@@ -59,7 +63,7 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ProvidersModule,
     TasksModule,
     WebhooksModule,
-    TypeOrmModule.forFeature([CircuitReset, LogLevelsRow, ProcessRow]),
+    TypeOrmModule.forFeature([CircuitReset, LogLevelsRow, ProcessRow, QueueSample]),
   ],
   controllers: [
     KeyQueuesController,
@@ -70,6 +74,7 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     PausesController,
     ProcessesController,
     ProvidersController,
+    QueueHistoryController,
     ReplaysController,
   ],
   providers: [
@@ -99,6 +104,8 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     ProcessGauges,
     ProcessRows,
     ProvidersResolver,
+    QueueHistoryResolver,
+    QueueSamples,
     ReadMigrations,
     RecentActivity,
     ReplaysResolver,
@@ -107,6 +114,6 @@ import { OperatorReplays } from './webhooks/replays.service.ts';
     WatchLoad,
     WatchTasks,
   ],
-  exports: [ActivityReporter, ProcessesService, ProcessRows],
+  exports: [ActivityReporter, ProcessesService, ProcessRows, QueueSamples],
 })
 export class OperationsModule {}

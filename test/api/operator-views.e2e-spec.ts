@@ -1,9 +1,11 @@
 import { OBJECTIVES } from '../../src/operations/activity/objectives.ts';
 import { ProviderRegistry } from '../../src/providers/registry.ts';
 import { ProviderError } from '../../src/providers/contract/provider.ts';
+import { QueueSamples } from '../../src/operations/tasks/sql/queue-samples.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { aCat, aHang, Api, type ErrorBody } from '../support/clients/api.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Place {
@@ -12,6 +14,11 @@ interface Place {
   models: { model: string }[];
   circuit_open_in: string[];
   pauses: string[];
+}
+
+interface Minute {
+  minute: number;
+  waiting: number | null;
 }
 
 describe('what operators see', () => {
@@ -39,6 +46,50 @@ describe('what operators see', () => {
     const keys = await service.api.get<{ data: object[] }>('/v1/operations/keys');
     expect(keys.body.data).toMatchObject([{ name: 'BOOTSTRAP_API_KEY', running: 1, queued: 0, max_running: 50 }]);
     await service.api.cancel(task.task_id);
+  });
+
+  it('of the past: a row a minute, whoever writes it, and nulls where there is none', async () => {
+    const samples = service.app.get(QueueSamples, { strict: false });
+    const ask = <Row>(sql: string) => queryOnce<Row>(service.database.url, sql);
+    await ask('delete from queue_samples');
+    await ask(
+      `insert into queue_samples select date_trunc('minute', now()) - n * interval '1 minute', n, 0, 1 from unnest(array[2, 1439, 1440]) n`,
+    );
+    const { body: task } = await service.api.create(aHang);
+    await service.api.until(task.task_id, 'running');
+    await Promise.all([samples.take(), samples.take(), samples.take()]);
+    await service.api.cancel(task.task_id);
+    await samples.take();
+    const rows = await ask<{ waiting: number; running: number }>('select * from queue_samples order by minute');
+    // The oldest is a day old. A minute may have passed since.
+    expect(rows.slice(0, 3)).toMatchObject([{ waiting: 1439 }, { waiting: 2 }, { waiting: 0, running: 1 }]);
+    expect(rows.length).toBeLessThan(5);
+
+    const { body } = await service.api.get<{ data: Minute[] }>('/v1/operations/queue_history?minutes=1440');
+    expect(body).toMatchObject({ object: 'list', has_more: false });
+    expect(body.data).toHaveLength(1_440);
+    expect(new Set(body.data.slice(1).map(({ minute }, index) => minute - body.data[index]!.minute))).toEqual(
+      new Set([60]),
+    );
+    const at = body.data.findIndex(({ waiting }) => waiting === 2);
+    expect(body.data.slice(at, at + 3)).toMatchObject([
+      { waiting: 2, parked: 0, running: 1 },
+      { waiting: null, parked: null, running: null },
+      { waiting: 0, parked: 0, running: 1 },
+    ]);
+    expect((await service.api.get<{ data: Minute[] }>('/v1/operations/queue_history')).body.data).toHaveLength(60);
+    const query = '{ operations { all: queueHistory { minute } few: queueHistory(minutes: 2) { minute waiting } } }';
+    const { data } = (await service.api.call<{ data: { operations: Record<string, Minute[]> } }>('POST', '/graphql', { query })).body; // prettier-ignore
+    expect([data.operations.all!.length, data.operations.few!.length]).toEqual([60, 2]);
+  });
+
+  it.each(['0', '1441', '1.5', 'x'])('but no history of %s minutes', async (minutes) => {
+    const rest = await service.api.get<ErrorBody>(`/v1/operations/queue_history?minutes=${minutes}`);
+    expect([rest.status, rest.body.error.param]).toEqual([400, 'minutes']);
+    if (!/^\d+$/.test(minutes)) return;
+    const query = `{ operations { queueHistory(minutes: ${minutes}) { minute } } }`;
+    const { body } = await service.api.call<{ errors: { extensions: object }[] }>('POST', '/graphql', { query });
+    expect(body.errors).toMatchObject([{ extensions: { code: 'value_out_of_range', param: 'minutes' } }]);
   });
 
   const places = async () => (await service.api.get<{ data: Place[] }>('/v1/operations/providers')).body.data;

@@ -2728,6 +2728,40 @@ export type ProviderPlaceList = {
     has_more: boolean;
 };
 
+export type QueueHistory = {
+    /**
+     * always "list"
+     */
+    object: 'list';
+    /**
+     * every minute, the oldest first
+     */
+    data: Array<QueueMinute>;
+    /**
+     * always false
+     */
+    has_more: boolean;
+};
+
+export type QueueMinute = {
+    /**
+     * start of the minute, unix seconds
+     */
+    minute: number;
+    /**
+     * queued tasks of API keys with a free place
+     */
+    waiting: number | null;
+    /**
+     * queued tasks of API keys that run as many as they may
+     */
+    parked: number | null;
+    /**
+     * running tasks
+     */
+    running: number | null;
+};
+
 export type RecoverWebhookEndpointInput = {
     /**
      * unix seconds: failed events created at that time or later are sent again

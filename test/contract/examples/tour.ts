@@ -193,6 +193,7 @@ async function operationsTour(recorder: Recorder): Promise<void> {
   const operations = '/v1/operations';
   await recorder.call('GET', operations);
   await recorder.call('GET', `${operations}/keys`);
+  await recorder.call('GET', `${operations}/queue_history?minutes=2`);
   await recorder.call('GET', `${operations}/log_levels`);
   await recorder.call('PUT', `${operations}/log_levels`, {
     body: { log_level: 'info', log_levels: { tasks: 'debug' } },

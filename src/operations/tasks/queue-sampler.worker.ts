@@ -1,0 +1,36 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../../platform/config/config.ts';
+import { Interval } from '../../platform/run/interval.ts';
+import { QueueSamples } from './sql/queue-samples.ts';
+
+const MINUTE_S = 60;
+
+/** In every worker process: writes down once a minute what the queue looks like. The first process of a minute does it for all. */
+@Injectable()
+export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('operations');
+  private readonly interval = new Interval(() => this.run());
+
+  constructor(
+    private readonly config: Config,
+    private readonly samples: QueueSamples,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.interval.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.interval.stop();
+  }
+
+  /** @returns seconds until the next minute */
+  private async run(): Promise<number> {
+    try {
+      await this.samples.take();
+    } catch (err) {
+      this.logger.warn({ event: 'queue.sample_failed', err });
+    }
+    return MINUTE_S - ((Date.now() / 1_000) % MINUTE_S);
+  }
+}

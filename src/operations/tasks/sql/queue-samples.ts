@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Sql, type Statement } from '../../../platform/database/sql.ts';
+import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
+
+/** How long samples are kept, and so the most that a reader may ask for. */
+export const MAX_MINUTES = 1_440;
+
+/**
+ * Of all processes that send it in a minute, the first one writes; the counters are then not read again. They are exact, so no task is
+ * counted. A row that has been kept long enough goes with it.
+ */
+const SAMPLE: Statement = {
+  name: 'operations.sample_queue',
+  text: `
+    with old as (delete from queue_samples where minute <= date_trunc('minute', now()) - make_interval(mins => $1))
+    insert into queue_samples (minute, waiting, parked, running)
+    select date_trunc('minute', now()), coalesce(sum(queued) filter (where not is_full), 0),
+           coalesce(sum(queued) filter (where is_full), 0), coalesce(sum(running), 0)
+    from (select queued, running, ${FREE_PLACES} = 0 as is_full from key_load l where queued > 0 or running > 0) load
+    having not exists (select from queue_samples where minute = date_trunc('minute', now()))
+    on conflict (minute) do nothing`,
+};
+
+/** A minute of the history. Null: no process was there to look. */
+export interface QueueMinute {
+  /** Unix seconds. */
+  minute: number;
+  waiting: number | null;
+  parked: number | null;
+  running: number | null;
+}
+
+const HISTORY: Statement = {
+  name: 'operations.queue_history',
+  text: `
+    select extract(epoch from m.minute)::float8 as minute, waiting, parked, running
+    from generate_series(date_trunc('minute', now()) - make_interval(mins => $1 - 1), date_trunc('minute', now()),
+                         interval '1 minute') m(minute)
+      left join queue_samples s on s.minute = m.minute
+        and s.minute > date_trunc('minute', now()) - make_interval(mins => $1)
+    order by m.minute`,
+};
+
+/** Raw SQL because the minutes are those of the database's clock. */
+@Injectable()
+export class QueueSamples {
+  constructor(private readonly sql: Sql) {}
+
+  async take(): Promise<void> {
+    await this.sql.run(SAMPLE, [MAX_MINUTES]);
+  }
+
+  /** Each of the last minutes with the present one, the oldest first. */
+  last(minutes: number): Promise<QueueMinute[]> {
+    return this.sql.run<QueueMinute>(HISTORY, [minutes]);
+  }
+}
