@@ -7,6 +7,7 @@ export interface Seeded {
   endpointId: string;
   eventId: string;
   keyId: string;
+  batchId: string;
 }
 
 const PROMPTS: [prompt: string, ratio: string][] = [
@@ -48,6 +49,14 @@ export async function seed(baseUrl: string, key: string): Promise<Seeded> {
     prompt: 'A cup of tea #fail:provider_timeout',
     metadata: { order: '1042' },
   });
+  const requests = ['A red door', 'A blue door #fail:provider_timeout'].map((prompt) => ({
+    body: { model: 'gpt-image-2', prompt },
+  }));
+  const batchId = String((await call('/v1/batches', { requests, metadata: { name: 'spring' } }))['id']);
+  await eventually(
+    'the end of the batch',
+    async () => (await call(`/v1/batches/${batchId}`))['status'] === 'completed',
+  );
   await eventually('the end of all tasks', async () => {
     const states = await Promise.all([...pictures, film, failed].map((id) => call(`/v1/tasks/${id}`)));
     return states.every(({ status }) => status === 'succeeded' || status === 'failed');
@@ -57,5 +66,5 @@ export async function seed(baseUrl: string, key: string): Promise<Seeded> {
   const endpointId = String(endpoint['id']);
   const eventId = String((await first(`/v1/webhook_endpoints/${endpointId}/deliveries`))['event_id']);
   const keyId = String((await first('/v1/api_keys'))['id']);
-  return { picture: pictures[1] as string, film, failed, endpointId, eventId, keyId };
+  return { picture: pictures[1] as string, film, failed, endpointId, eventId, keyId, batchId };
 }

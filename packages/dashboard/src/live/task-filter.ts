@@ -20,6 +20,8 @@ export interface TaskSearch {
   kept?: string;
   /** The name under which it is kept. */
   collection?: string;
+  /** The batch that the task is an item of. */
+  batch?: string;
   /** A pair that the task carries. */
   [pair: MetadataField]: string | undefined;
 }
@@ -59,6 +61,7 @@ export interface TaskFilter {
   cancelled?: boolean;
   kept?: true;
   collection?: string;
+  batchId?: string;
   metadata?: Record<string, string>;
 }
 
@@ -70,7 +73,7 @@ export const statesOf = ({ status }: TaskSearch): State[] => {
 
 /** The filter of the API. What the address has misspelt is left out. */
 export function filterOf(searched: TaskSearch): TaskFilter {
-  const { kind, model, from, to, q, error, kept, collection } = searched;
+  const { kind, model, from, to, q, error, batch, kept, collection } = searched;
   const filter: TaskFilter = {};
   const states = statesOf(searched);
   const statuses = new Set(states.map((state) => (state === 'cancelled' ? 'failed' : state)));
@@ -87,12 +90,13 @@ export function filterOf(searched: TaskSearch): TaskFilter {
   if (isErrorCode(code)) filter.errorCode = code;
   if (kept === '1') filter.kept = true;
   if (collection) filter.collection = collection;
+  if (batch) filter.batchId = batch;
   const metadata = metadataOf(searched);
   if (Object.keys(metadata).length > 0) filter.metadata = metadata;
   return filter;
 }
 
-/** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata. */
+/** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata, and does not name its batch. */
 export function matches(
   row: TaskRow,
   { statuses, kind, model, createdAfter, createdBefore, search, errorCode, cancelled, kept, collection }: TaskFilter,

@@ -1,4 +1,5 @@
 import { createRouter } from '@tanstack/react-router';
+import { batchesRoute, batchRoute } from './batches.tsx';
 import { compareRoute } from './compare.tsx';
 import { createScreenRoute, homeRoute } from './create.tsx';
 import { galleryRoute, pictureRoute } from './gallery.tsx';
@@ -33,6 +34,8 @@ export const router = createRouter({
       createScreenRoute,
       tasksRoute,
       taskRoute,
+      batchesRoute,
+      batchRoute,
       galleryRoute.addChildren([pictureRoute]),
       compareRoute,
       connectRoute,

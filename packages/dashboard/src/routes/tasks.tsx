@@ -6,7 +6,20 @@ import { signedInRoute } from './signed-in.tsx';
 export const tasksRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'tasks',
-  validateSearch: pick('status', 'kind', 'model', 'from', 'to', 'q', 'error', 'kept', 'collection', 'meta.*', 'peek'),
+  validateSearch: pick(
+    'status',
+    'kind',
+    'model',
+    'from',
+    'to',
+    'q',
+    'error',
+    'batch',
+    'kept',
+    'collection',
+    'meta.*',
+    'peek',
+  ),
   component: lazyRouteComponent(
     part(() => import('./tasks-screen.tsx')),
     'TasksScreen',

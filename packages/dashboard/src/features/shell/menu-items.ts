@@ -1,4 +1,16 @@
-import { Boxes, ChartColumn, Images, KeyRound, ListTodo, Plug, Plus, Server, Settings, Webhook } from 'lucide-react';
+import {
+  Boxes,
+  ChartColumn,
+  Images,
+  KeyRound,
+  Layers,
+  ListTodo,
+  Plug,
+  Plus,
+  Server,
+  Settings,
+  Webhook,
+} from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { Scope } from '../../api/session.ts';
 
@@ -17,6 +29,7 @@ export const MENU_ITEMS: readonly MenuItem[] = [
   { to: '/create', label: 'Create', Icon: Plus, key: 'c', scope: 'generations:write', group: 'work' },
   { to: '/tasks', label: 'Tasks', Icon: ListTodo, key: 't', scope: 'tasks:read', group: 'work' },
   { to: '/gallery', label: 'Gallery', Icon: Images, key: 'g', scope: 'tasks:read', group: 'work' },
+  { to: '/batches', label: 'Batches', Icon: Layers, key: 'b', scope: 'tasks:read', group: 'work' },
   { to: '/connect', label: 'Connect', Icon: Plug, key: 'n', group: 'connect' },
   { to: '/keys', label: 'API keys', Icon: KeyRound, key: 'k', scope: 'keys:manage', group: 'connect' },
   { to: '/webhooks', label: 'Webhooks', Icon: Webhook, key: 'w', scope: 'webhooks:manage', group: 'connect' },

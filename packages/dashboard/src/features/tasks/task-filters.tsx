@@ -1,4 +1,5 @@
 import { FAILURES } from '../../api/error-words.ts';
+import { shortId } from '../../format/id.ts';
 import { count } from '../../format/numbers.ts';
 import { useCollections } from '../../live/use-collections.ts';
 import { useModelNames } from '../../live/model-names.ts';
@@ -91,7 +92,7 @@ function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] 
     for (const name of names) delete next[name];
     onSearch(next);
   };
-  const { kind, model, error, from, to, kept, collection } = search;
+  const { kind, model, error, batch, from, to, kept, collection } = search;
   const range = rangeWords(from, to);
   return [
     ...(kindWord(kind) ? [{ label: kindWord(kind), onRemove: () => without('kind') }] : []),
@@ -99,6 +100,7 @@ function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] 
     ...(error ? [{ label: error, onRemove: () => without('error') }] : []),
     ...(kept === '1' ? [{ label: 'Kept', onRemove: () => without('kept') }] : []),
     ...(collection ? [{ label: `In ${collection}`, onRemove: () => without('collection') }] : []),
+    ...(batch ? [{ label: `batch ${shortId(batch)}`, onRemove: () => without('batch') }] : []),
     ...(range ? [{ label: range, onRemove: () => without('from', 'to') }] : []),
     ...Object.entries(metadataOf(search)).map(([name, value]) => ({
       label: `${name} = ${value}`,

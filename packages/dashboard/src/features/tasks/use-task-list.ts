@@ -98,8 +98,9 @@ export function useTaskList(search: TaskSearch): TaskList {
         if (news.length === 0) return;
         const show = (ids: readonly string[]) => setWaiting((before) => [...new Set([...ids, ...before])]);
         const ids = news.map(({ taskId }) => taskId);
-        // Rows have no metadata, so the service says which of the new tasks match.
-        if (filter.metadata) void newestOf(filter).then((found) => show(ids.filter((id) => found.has(id))));
+        // Rows have no metadata, and do not name their batch, so the service says which of the new tasks match.
+        if (filter.metadata || filter.batchId)
+          void newestOf(filter).then((found) => show(ids.filter((id) => found.has(id))));
         else show(ids);
       }),
     [key],

@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { failureWords } from '../../api/error-words.ts';
+import { goneWords } from '../../format/gone.ts';
+import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
+import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { useTask } from '../../live/use-task.ts';
+import { StatusChip } from '../../parts/status-chip.tsx';
+import { TilePicture } from '../../parts/tile-picture.tsx';
+import styles from './batches.module.css';
+import type { BatchItem } from './use-batch-items.ts';
+
+/** One item on the sheet: its first output, or how it is doing. One that ran again shows what came of that. */
+export function BatchTile({ item: { taskId, againId, index, customId } }: { item: BatchItem }) {
+  const first = useTask(taskId);
+  const again = useTask(againId);
+  const row = again ?? first;
+  return (
+    <li className={styles.item}>
+      <Link to="/tasks/$taskId" params={{ taskId: row?.taskId ?? taskId }} className={styles.print} title={row?.prompt}>
+        {row ? <Print key={row.taskId} row={row} /> : null}
+      </Link>
+      <span className={styles.edge}>
+        <bdi>{customId ?? `#${index + 1}`}</bdi>
+        {again && <span>again</span>}
+      </span>
+    </li>
+  );
+}
+
+function Print({ row }: { row: TaskRow }) {
+  const [wasFinal] = useState(isFinal(row));
+  const [output] = row.outputs;
+  if (!output) {
+    return (
+      <span className={styles.waiting}>
+        <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />
+        {row.error && row.error.code !== 'TASK_CANCELLED' && <span>{failureWords(row.error.code).title}</span>}
+      </span>
+    );
+  }
+  return (
+    <TilePicture
+      src={output.type === 'VIDEO' || output.url === null ? fileUrl(output) : stillUrl(output)}
+      gone={goneWords(row.filesUntil)}
+      poster={output.preview && stillUrl(output)}
+      alt={row.prompt.slice(0, 120)}
+      isFilm={output.type === 'VIDEO'}
+      seconds={output.duration}
+      develop={!wasFinal}
+      {...(row.outputs.length > 1 && { index: `1 of ${row.outputs.length}` })}
+    />
+  );
+}

@@ -1,0 +1,31 @@
+import { plural } from '../../format/numbers.ts';
+import type { Batch } from './batches.documents.ts';
+
+export const isEnded = ({ status }: Pick<Batch, 'status'>): boolean => status === 'COMPLETED' || status === 'CANCELLED';
+
+/** The name that its maker gave it as metadata; null: none. */
+export function nameOf({ metadata }: Batch): string | null {
+  const { name } = metadata as Record<string, string | undefined>;
+  return name?.trim() || null;
+}
+
+const WORDS: Record<Batch['status'], string> = {
+  IN_PROGRESS: 'In progress',
+  CANCELLING: 'Cancelling',
+  COMPLETED: 'Completed',
+  CANCELLED: 'Cancelled',
+};
+
+export const statusOf = ({ status }: Pick<Batch, 'status'>): string => WORDS[status];
+
+/** What became of the items, in the order in which one asks. */
+export function countWords({ counts, requestCounts }: Batch): string {
+  const { queued, running, succeeded, failed, cancelled, invalid } = counts;
+  const parts = [`${succeeded} of ${plural(requestCounts.total, 'item')} succeeded`];
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (cancelled > 0) parts.push(`${cancelled} cancelled`);
+  if (invalid > 0) parts.push(`${invalid} invalid`);
+  if (running > 0) parts.push(`${running} running`);
+  if (queued > 0) parts.push(`${queued} queued`);
+  return parts.join(', ');
+}

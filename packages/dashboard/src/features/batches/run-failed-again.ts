@@ -1,0 +1,30 @@
+import { mayRunAgain } from '../../api/error-words.ts';
+import { mutate } from '../../api/client.ts';
+import { RetryTask } from '../../live/task-actions.documents.ts';
+import { putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import type { BatchItem } from './use-batch-items.ts';
+
+/** Failed, and may end otherwise. A cancelled one did not fail. */
+const isFailure = (row: TaskRow | undefined): boolean =>
+  row?.status === 'FAILED' && row.error?.code !== 'TASK_CANCELLED' && mayRunAgain(row);
+
+/** Those that failed, and that nobody has run again since; or whose last run again failed too. */
+export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
+  items.filter(
+    ({ taskId, againId }) => isFailure(taskRow(taskId)) && (againId === null || isFailure(taskRow(againId))),
+  );
+
+/**
+ * Makes each anew, one after the other. The idempotency key names the run that failed, so that a second press, or one in another tab,
+ * buys nothing twice.
+ * @param onSent called after each
+ */
+export async function runFailedAgain(items: readonly BatchItem[], onSent: (sent: number) => void): Promise<void> {
+  let sent = 0;
+  for (const { taskId, againId } of items) {
+    const { retryTask } = await mutate(RetryTask, { taskId, key: `again ${againId ?? taskId}` });
+    putTasks([toRow(retryTask)]);
+    onSent(++sent);
+  }
+}

@@ -1,0 +1,65 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { run } from '../../api/client.ts';
+import { asCallError, type CallError } from '../../api/errors.ts';
+import { putTasks } from '../../live/task-store.ts';
+import { toRow } from '../../live/task.documents.ts';
+import { BatchItems } from './batches.documents.ts';
+
+export interface BatchItem {
+  taskId: string;
+  /** From 0. */
+  index: number;
+  customId: string | null;
+  /** The last task that ran it again; null: none. */
+  againId: string | null;
+}
+
+/** As many as a sheet shows. */
+const MAX_PAGES = 20;
+
+interface Items {
+  /** In the order of the batch; null: not read yet. */
+  items: readonly BatchItem[] | null;
+  error: CallError | null;
+  reload(): void;
+}
+
+/** The tasks of a batch, the newest 1,000. Their states come from the feed. */
+export function useBatchItems(batchId: string): Items {
+  const [items, setItems] = useState<readonly BatchItem[] | null>(null);
+  const [error, setError] = useState<CallError | null>(null);
+  const round = useRef(0);
+  const reload = useCallback(async () => {
+    const mine = ++round.current;
+    try {
+      const read = await readItems(batchId);
+      if (mine !== round.current) return;
+      setItems(read);
+      setError(null);
+    } catch (fault) {
+      if (mine === round.current) setError(asCallError(fault));
+    }
+  }, [batchId]);
+  useEffect(() => void reload(), [reload]);
+  return { items, error, reload: () => void reload() };
+}
+
+async function readItems(batchId: string): Promise<BatchItem[]> {
+  const items: BatchItem[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { edges, pageInfo } = await readPage(batchId, after);
+    putTasks(edges.map(({ node }) => toRow(node)));
+    for (const { node } of edges) {
+      const again = node.children.edges.find(({ node: child }) => child.relation === 'RETRY');
+      const { index = 0, customId = null } = node.batch ?? {};
+      items.push({ taskId: node.taskId, index, customId, againId: again?.node.taskId ?? null });
+    }
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  return items.toSorted((a, b) => a.index - b.index);
+}
+
+const readPage = async (batchId: string, after: string | null) =>
+  (await run(BatchItems, { filter: { batchId }, after })).tasks;

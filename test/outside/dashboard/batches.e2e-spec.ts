@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core';
+import { describeInBrowser, launch } from '../../support/browser/browser.ts';
+import { Visitor } from '../../support/browser/visitor.ts';
+import { BatchClient } from '../../support/clients/batches.ts';
+import { joinService, type SharedService } from '../../support/service.ts';
+import { eventually } from '../../support/wait.ts';
+
+const model = 'gpt-image-2';
+
+describeInBrowser('batches on the dashboard', () => {
+  let service: SharedService;
+  let batches: BatchClient;
+  let browser: Awaited<ReturnType<typeof launch>>;
+  let visitor: Visitor;
+  let page: Page;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([joinService(), launch()]);
+    batches = new BatchClient(service.api);
+    visitor = await Visitor.open(browser, service.baseUrl);
+    await visitor.enter(service.api.key as string);
+    ({ page } = visitor);
+  });
+  afterAll(async () => {
+    const { problems } = visitor;
+    await visitor.close();
+    await browser.close();
+    expect(problems).toEqual([]);
+  });
+
+  const made = (prompts: string[], name: string) =>
+    batches.of(
+      prompts.map((prompt) => ({ model, prompt })),
+      { metadata: { name } },
+    );
+
+  it('are watched by one click, and go on without another read', async () => {
+    await page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: 'Batches' }).click();
+    await page.getByText('No batch yet').waitFor();
+    const { id } = await made(['a cat', 'a dog', 'x #hang'], 'zoo');
+    await visitor.goto('/batches');
+    const row = page.getByRole('row', { name: /zoo/ });
+    await row.getByText('2 of 3 items succeeded, 1 running').waitFor();
+    expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('66');
+    const reads = visitor.requests.length;
+    await batches.cancel(id);
+    await row.getByText('2 of 3 items succeeded, 1 cancelled').waitFor();
+    expect(visitor.requests.slice(reads)).toEqual([]);
+  });
+
+  it('are one thing: a sheet of results, the failed ones again, a cancel, their tasks', async () => {
+    const { id } = await made(
+      ['a boat', 'x #fail:provider_timeout', 'x #fail:content_policy_violation', 'x #hang'],
+      'fleet',
+    );
+    await visitor.goto(`/batches/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'fleet' }).waitFor();
+    await page.getByText('1 of 4 items succeeded, 2 failed, 1 running').waitFor();
+    const sheet = page.getByRole('list', { name: 'Items of the batch' });
+    const items = sheet.getByRole('listitem');
+    await items.nth(0).getByRole('img', { name: 'a boat' }).waitFor();
+    await items.nth(2).getByText('The provider refused the content').waitFor();
+
+    // What was refused for its content would be refused again.
+    const [, timedOut] = await batches.tasks(id);
+    const again = async () =>
+      (await service.api.get<{ data: { relation: string }[] }>(`/v1/tasks?parent_task_id=${timedOut!.task_id}`)).body
+        .data;
+    await page.getByRole('button', { name: 'Run 1 failed again' }).click();
+    await items.nth(1).getByText('again').waitFor();
+    expect(await again()).toMatchObject([{ relation: 'retry' }]);
+
+    await page.getByRole('button', { name: 'Cancel batch' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1 item' }).click();
+    await page.getByText('1 of 4 items succeeded, 2 failed, 1 cancelled').waitFor();
+    await page
+      .getByText('Cancelled:')
+      .or(page.getByText('Cancelled', { exact: true }))
+      .first()
+      .waitFor();
+    expect((await batches.untilEnded(id)).status).toBe('cancelled');
+    await page.getByRole('link', { name: 'Open its tasks' }).click();
+    await eventually('the items', async () => (await page.getByRole('row').count()) === 4);
+    expect(new URL(page.url()).search).toBe(`?batch=${id}`);
+    await service.api.create({ model, prompt: 'of no batch' }, { prefer: 'wait=30' });
+    await page.getByRole('button', { name: /^batch batch_/ }).click();
+    await eventually('all tasks', async () => (await page.getByRole('row').count()) > 4);
+  });
+});
