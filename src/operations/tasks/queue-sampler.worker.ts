@@ -4,6 +4,8 @@ import { Interval } from '../../platform/run/interval.ts';
 import { QueueSamples } from './sql/queue-samples.ts';
 
 const MINUTE_S = 60;
+/** So that a minute whose first attempt fails is not lost. */
+const RETRY_S = 10;
 
 /** In every worker process: writes down once a minute what the queue looks like. The first process of a minute does it for all. */
 @Injectable()
@@ -24,12 +26,13 @@ export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdo
     await this.interval.stop();
   }
 
-  /** @returns seconds until the next minute */
+  /** @returns seconds until the next attempt */
   private async run(): Promise<number> {
     try {
       await this.samples.take();
     } catch (err) {
       this.logger.warn({ event: 'queue.sample_failed', err });
+      return RETRY_S;
     }
     return MINUTE_S - ((Date.now() / 1_000) % MINUTE_S);
   }
