@@ -18,6 +18,7 @@ const SCOPES = [
 const SCREENS = [
   '/tasks',
   '/gallery',
+  '/batches',
   '/connect',
   '/keys',
   '/webhooks',
@@ -179,6 +180,63 @@ describeInBrowser('operating on the dashboard', () => {
     await models.getByRole('button', { name: 'Resume sora-2' }).click();
     await models.getByRole('button', { name: 'Pause sora-2' }).waitFor();
     expect(await paused()).toEqual([]);
+  });
+
+  it('shows the queue of the last hour, and says of a minute without a sample that it is not known', async () => {
+    const { page } = visitor;
+    const minute = `date_trunc('minute', now()) - interval`;
+    await queryOnce(service.database.url, `delete from queue_samples where minute < ${minute} '9 minutes'`);
+    await queryOnce(service.database.url, `insert into queue_samples values (${minute} '30 minutes', 17, 4, 2)`);
+    await visitor.goto('/queue');
+    const queued = page.getByRole('figure', { name: /^Queued/ });
+    const columns = queued.locator('[data-column]');
+    await eventually('an hour', async () => (await columns.count()) === 60);
+    // A minute may have passed since.
+    const words = [];
+    for (const nth of [27, 28, 29, 30, 31]) {
+      await columns.nth(nth).hover();
+      words.push(await queued.locator('figcaption').textContent());
+    }
+    expect(words.filter((text) => text?.includes('17 waiting, 4 at the limit of their key'))).toHaveLength(1);
+    expect(words.filter((text) => text?.includes('not known'))).toHaveLength(4);
+  });
+
+  it('drains a process and resumes it, and cancels what a model has unfinished', async () => {
+    const { page } = visitor;
+    const { body: task } = await service.api.create({ model: 'nano-banana-pro', prompt: 'x #hang' });
+    await service.api.until(task.task_id, 'running');
+    await visitor.goto('/queue');
+    const processes = page.getByRole('region', { name: 'Processes' });
+    await processes
+      .getByRole('button', { name: /^Drain/ })
+      .first()
+      .click();
+    await processes.getByText('draining').waitFor();
+    await processes.getByRole('button', { name: /^Resume/ }).click();
+    await processes.getByText('live').first().waitFor();
+    await page.getByRole('button', { name: 'Cancel the tasks of nano-banana-pro' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel the unfinished tasks of nano-banana-pro?' });
+    await dialog.getByRole('button', { name: 'Cancel tasks' }).click();
+    await page.getByText('1 task cancelled.').waitFor();
+    expect((await service.api.untilFinal(task.task_id)).error?.code).toBe('task_cancelled');
+  });
+
+  it('draws tasks and cost over time with an axis, and how much of its budget a key has spent', async () => {
+    const { page } = visitor;
+    const limits = { budget: { amount_micros: 2_000_000, period: 'month' } };
+    await service.api.call('POST', '/v1/api_keys', { name: 'shop', limits });
+    await visitor.goto('/usage?by=key');
+    const tasks = page.getByRole('figure', { name: /^Tasks/ });
+    await tasks.locator('[data-column]').last().hover();
+    expect(await tasks.locator('figcaption').textContent()).toMatch(
+      /\d\d:00: \d+ succeeded, \d+ failed, \d+ cancelled$/,
+    );
+    await page.getByRole('figure', { name: /^Cost/ }).getByText('USD 0.00').first().waitFor();
+    const meter = page.getByRole('meter', { name: 'Budget of shop' });
+    expect(await meter.getAttribute('aria-valuetext')).toMatch(/^USD\s0\.00 of USD\s2\.00 a month$/);
+    await visitor.goto('/usage?by=model');
+    await tasks.waitFor();
+    expect(await meter.count()).toBe(0);
   });
 
   it('shows a key of each single scope what it lacks, and sends no call that is refused', async () => {

@@ -4,7 +4,7 @@ import { Gate } from './gate.tsx';
 export function QueueScreen() {
   return (
     <Gate title="Queue and workers" scope="operations:read" what="see the instance">
-      {() => <QueuePage />}
+      {({ api_key: { scopes } }) => <QueuePage mayAct={scopes.includes('operations:manage')} />}
     </Gate>
   );
 }

@@ -8,13 +8,14 @@ export function UsageScreen() {
   const navigate = useNavigate();
   return (
     <Gate title="Usage" scope="tasks:read" what="see usage">
-      {({ api_key: { scopes } }) => (
+      {({ api_key: { id, scopes } }) => (
         <UsagePage
           choice={{
             range: isRange(range) ? range : '24h',
             by: isBy(by) ? by : 'model',
             view: view === 'table' ? 'table' : 'chart',
           }}
+          ownId={id}
           maySeeAll={scopes.includes('keys:manage')}
           onChoice={(next) => void navigate({ to: '/usage', search: { ...next }, resetScroll: false })}
         />

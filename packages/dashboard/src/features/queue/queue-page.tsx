@@ -1,6 +1,8 @@
+import { type ReactNode, useState } from 'react';
 import { count, plural } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
 import { useSubscription } from '../../live/use-subscription.ts';
+import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -9,15 +11,25 @@ import { StaleNote } from '../../parts/stale-note.tsx';
 import { Stats } from '../../parts/stat.tsx';
 import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { ActDialog, type QueueAct } from './act-dialog.tsx';
+import { ProcessActs } from './process-acts.tsx';
+import { QueueHistory } from './queue-history.tsx';
 import { QueueUpdated } from './queue.documents.ts';
 
 /** Minutes over which the service counts its rates. */
 const RATE_MINUTES = 5;
-const TONES: Record<string, string | undefined> = { LIVE: styles.good, LATE: styles.warn, LOST: styles.bad };
+const TONES: Record<string, string | undefined> = {
+  LIVE: styles.good,
+  LATE: styles.warn,
+  DRAINING: styles.warn,
+  DRAINED: styles.warn,
+  LOST: styles.bad,
+};
 
-/** Whether the instance copes. */
-export function QueuePage() {
+/** Whether the instance copes, and what an operator does where it does not. */
+export function QueuePage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(QueueUpdated);
+  const [asked, setAsked] = useState<QueueAct | null>(null);
   if (!data) {
     return (
       <Page title="Queue and workers">
@@ -33,6 +45,17 @@ export function QueuePage() {
   const oldest = Math.max(0, ...overview.queue.map(({ oldestWaitingS }) => oldestWaitingS ?? 0));
   const slots = processes.filter(({ state }) => state !== 'LOST').reduce((total, each) => total + each.slots, 0);
   const { succeeded, failed } = overview.rates;
+  const acts = (cell: ReactNode) => (mayAct ? [cell] : []);
+  const actsColumn = mayAct ? [{ label: 'Acts', hidden: true }] : [];
+  const cancel = (name: string, filter: QueueAct['filter']) => (
+    <Button
+      key="acts"
+      aria-label={`Cancel the tasks of ${name}`}
+      onClick={() => setAsked({ act: 'cancel', of: `of ${name}`, filter })}
+    >
+      Cancel…
+    </Button>
+  );
   return (
     <Page title="Queue and workers" sub="live, every 2 s">
       <StaleNote since={staleSince} />
@@ -52,6 +75,7 @@ export function QueuePage() {
           },
         ]}
       />
+      <QueueHistory />
       <section className={styles.section}>
         <h2>By model</h2>
         {overview.queue.length === 0 ? (
@@ -65,6 +89,7 @@ export function QueuePage() {
               { label: 'Held', number: true },
               { label: 'Running', number: true },
               { label: 'Oldest waits', number: true },
+              ...actsColumn,
             ]}
             rows={overview.queue.map(({ model, waiting, parked, paused, running, oldestWaitingS }) => ({
               key: model,
@@ -74,6 +99,7 @@ export function QueuePage() {
                 count(parked + paused),
                 count(running),
                 oldestWaitingS === null ? '–' : duration(oldestWaitingS),
+                ...acts(cancel(model, { model })),
               ],
             }))}
           />
@@ -89,6 +115,7 @@ export function QueuePage() {
               { label: 'Queued', number: true },
               { label: 'Running', number: true },
               { label: 'At most', number: true },
+              ...actsColumn,
             ]}
             rows={keys.map(({ apiKeyId, name, queued, running, maxRunning }) => ({
               key: apiKeyId,
@@ -97,6 +124,7 @@ export function QueuePage() {
                 count(queued),
                 count(running),
                 maxRunning === null ? '–' : maxRunning === 0 ? 'no limit' : count(maxRunning),
+                ...acts(queued + running > 0 ? cancel(name ?? apiKeyId, { apiKeyId }) : ''),
               ],
             }))}
           />
@@ -114,6 +142,7 @@ export function QueuePage() {
             { label: 'Version' },
             { label: 'Seen' },
             { label: 'Started' },
+            ...actsColumn,
           ]}
           rows={processes.map(({ id, host, role, state, busy, slots: own, version, lastSeenAt, startedAt }) => ({
             key: id,
@@ -127,10 +156,12 @@ export function QueuePage() {
               version,
               <TimeAgo key="seen" at={lastSeenAt} />,
               <TimeAgo key="started" at={startedAt} />,
+              ...acts(<ProcessActs key="acts" process={{ id, host, state, busy, slots: own }} onAct={setAsked} />),
             ],
           }))}
         />
       </section>
+      {asked && <ActDialog asked={asked} onClose={() => setAsked(null)} />}
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { graphql } from '../../api/graphql.ts';
+import { graphql, type ResultOf } from '../../api/graphql.ts';
 
 export const QueueUpdated = graphql(`
   subscription QueueUpdated {
@@ -43,6 +43,53 @@ export const QueueUpdated = graphql(`
         running
         maxRunning
       }
+    }
+  }
+`);
+
+export const QueueHistory = graphql(`
+  query QueueHistory {
+    operations {
+      queueHistory(minutes: 60) {
+        minute
+        waiting
+        parked
+        running
+      }
+    }
+  }
+`);
+
+export type QueueMinute = ResultOf<typeof QueueHistory>['operations']['queueHistory'][number];
+
+export const DrainProcess = graphql(`
+  mutation DrainProcess($id: String!) {
+    drainProcess(id: $id) {
+      id
+    }
+  }
+`);
+
+export const ResumeProcess = graphql(`
+  mutation ResumeProcess($id: String!) {
+    resumeProcess(id: $id) {
+      id
+    }
+  }
+`);
+
+export const CancelTasks = graphql(`
+  mutation CancelOperatorTasks($filter: OperatorTaskFilter!) {
+    cancelOperatorTasks(filter: $filter) {
+      changed
+    }
+  }
+`);
+
+export const ReleaseTasks = graphql(`
+  mutation ReleaseOperatorTasks($filter: OperatorTaskFilter!) {
+    releaseOperatorTasks(filter: $filter) {
+      changed
     }
   }
 `);

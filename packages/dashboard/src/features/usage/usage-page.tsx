@@ -12,12 +12,13 @@ import { Segments } from '../../parts/segments.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import stat from '../../parts/stat.module.css';
 import { Stats } from '../../parts/stat.tsx';
-import { Bars } from './bars.tsx';
+import { Budgets } from './budgets.tsx';
 import { toCsv } from './csv.ts';
 import { saveFile } from './save-file.ts';
 import { bucketSums, type By, csvRows, GROUPS, rowsBy } from './usage-rows.ts';
+import { UsageCharts } from './usage-charts.tsx';
 import { BY_LABELS, ErrorsTable, FiguresTable } from './usage-tables.tsx';
-import { KeyNames, Usage } from './usage.documents.ts';
+import { Usage, UsageKeys } from './usage.documents.ts';
 
 const HOUR = 3_600;
 const RANGES = {
@@ -42,13 +43,14 @@ export interface UsageChoice {
 
 interface Props {
   choice: UsageChoice;
+  ownId: string;
   /** Whether the key may see the usage of all keys. */
   maySeeAll: boolean;
   onChoice(choice: UsageChoice): void;
 }
 
 /** What tasks came to, of this key or of all. */
-export function UsagePage({ choice, maySeeAll, onChoice }: Props) {
+export function UsagePage({ choice, ownId, maySeeAll, onChoice }: Props) {
   const { range, by, view } = choice;
   const isRefused = by === 'key' && !maySeeAll;
   return (
@@ -78,24 +80,31 @@ export function UsagePage({ choice, maySeeAll, onChoice }: Props) {
         </>
       }
     >
-      {isRefused ? <Forbidden scope="keys:manage" what="see the usage of all keys" /> : <UsageOf {...choice} />}
+      {isRefused ? (
+        <Forbidden scope="keys:manage" what="see the usage of all keys" />
+      ) : (
+        <UsageOf {...choice} ownId={maySeeAll ? ownId : null} />
+      )}
     </Page>
   );
 }
 
-function UsageOf({ range, by, view }: UsageChoice) {
+/** @param ownId null: the key may not see the budgets of keys */
+function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | null }) {
   const { seconds, bucket } = RANGES[range];
   // Whole hours, so that the same range asks for the same buckets.
   const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
   const startTime = now - seconds + HOUR;
   const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
   const { data, error, reload } = useQuery(Usage, question);
-  const { data: keys } = useQuery(KeyNames, by === 'key' ? {} : null);
+  const { data: keys } = useQuery(UsageKeys, ownId === null ? null : {});
   const usage = data?.usage;
   if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 
   const { currency, totals } = usage;
-  const names = new Map(keys?.apiKeys.edges.map(({ node }) => [node.id, node.name]));
+  const known = keys?.apiKeys.edges.map(({ node }) => node) ?? [];
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  const budgeted = known.filter(({ id, limits }) => limits.budget && (by === 'key' || id === ownId));
   const nameOf = (id: string) => names.get(id) ?? id;
   const labelOf = (at: number) => (bucket === '1h' ? clockTime(at).slice(0, 5) : day(at));
   const sums = bucketSums(usage.data);
@@ -120,12 +129,13 @@ function UsageOf({ range, by, view }: UsageChoice) {
           },
         ]}
       />
+      <Budgets keys={budgeted} currency={currency} />
       {totals.tasks === 0 ? (
         <EmptyState title="No task in this range" />
       ) : (
         <>
           {view === 'chart' ? (
-            <Bars bars={sums.map((sum) => ({ label: labelOf(sum.startTime), ...sum }))} />
+            <UsageCharts usage={usage} by={by} labelOf={labelOf} nameOf={nameOf} />
           ) : (
             <FiguresTable
               label="Usage over time"

@@ -1,4 +1,4 @@
-import { bucketSums, csvRows, rowsBy } from './usage-rows.ts';
+import { bucketSums, costSeries, csvRows, rowsBy } from './usage-rows.ts';
 
 const result = {
   model: 'gpt-image-2',
@@ -47,4 +47,22 @@ it('writes a line a bucket and group', () => {
     ['2023-11-14T22:13:20.000Z', 'provider_timeout', 0, 2, 0, 0, 0, 0],
     ['2023-11-15T00:13:20.000Z', 'provider_timeout', 0, 2, 0, 0, 0, 0],
   ]);
+});
+
+it('stacks the cost of the five dearest groups, and the others on top', () => {
+  const costs = [1, 9, 8, 7, 6, 5, 2].map((costMicros, nth) => ({ ...result, model: `m${nth}`, costMicros }));
+  const series = costSeries(
+    [
+      { startTime: 1, results: costs },
+      { startTime: 2, results: [] },
+    ],
+    'model',
+  );
+  expect(series.ids).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+  expect(series.values).toEqual([
+    [9, 8, 7, 6, 5, 3],
+    [0, 0, 0, 0, 0, 0],
+  ]);
+  expect(series.hasOthers).toBe(true);
+  expect(costSeries(data, 'error')).toMatchObject({ ids: [], hasOthers: true, values: [[250_000], [0], [0]] });
 });

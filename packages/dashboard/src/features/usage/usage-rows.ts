@@ -60,3 +60,20 @@ export function csvRows(
   );
   return [heading, ...lines];
 }
+
+/** Groups that get a colour of their own. */
+const MOST_SERIES = 5;
+
+/** The cost of every bucket by group: those that cost most, then all others as one. Buckets are in order. */
+export function costSeries(data: readonly Bucket[], by: By): { ids: string[]; hasOthers: boolean; values: number[][] } {
+  const ranked = rowsBy(data, by)
+    .filter(({ costMicros }) => costMicros > 0)
+    .toSorted((a, b) => b.costMicros - a.costMicros);
+  const ids = ranked.slice(0, MOST_SERIES).map(({ id }) => id);
+  const values = data.map(({ results }) => {
+    const costs = ids.map((id) => sumOf(results.filter((result) => idOf(result, by) === id)).costMicros);
+    const named = costs.reduce((total, cost) => total + cost, 0);
+    return [...costs, sumOf(results).costMicros - named];
+  });
+  return { ids, hasOthers: values.some((costs) => (costs.at(-1) ?? 0) > 0), values };
+}

@@ -35,15 +35,29 @@ export const Usage = graphql(`
 
 export type UsagePages = ResultOf<typeof Usage>['usage'];
 
-export const KeyNames = graphql(`
-  query KeyNames {
+export const UsageKeys = graphql(`
+  query UsageKeys {
     apiKeys(first: 100) {
       edges {
         node {
           id
           name
+          limits {
+            budget {
+              amountMicros
+              period
+              softPercent
+            }
+          }
+          budgetStatus {
+            spentMicros
+            reservedMicros
+            periodEnd
+          }
         }
       }
     }
   }
 `);
+
+export type UsageKey = ResultOf<typeof UsageKeys>['apiKeys']['edges'][number]['node'];

@@ -1,0 +1,53 @@
+import { useEffect } from 'react';
+import { clockTime } from '../../format/time.ts';
+import { count } from '../../format/numbers.ts';
+import { useQuery } from '../../live/use-query.ts';
+import { Chart, type ChartColumn } from '../../parts/chart.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import styles from '../../parts/stat.module.css';
+import { QueueHistory as Document, type QueueMinute } from './queue.documents.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The last hour, minute by minute. A minute in which no worker ran is shown as unknown. */
+export function QueueHistory() {
+  const { data, reload } = useQuery(Document, {});
+  useEffect(() => {
+    const timer = setInterval(() => void reload(), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  if (!data) return <Skeleton height={150} />;
+  const minutes = data.operations.queueHistory;
+  return (
+    <section className={styles.section}>
+      <h2>Last 60 minutes</h2>
+      <div className={styles.pair}>
+        <Chart
+          small
+          whole
+          title="Queued"
+          series={[
+            { name: 'waiting', tone: '--queued' },
+            { name: 'at the limit of their key', tone: '--control' },
+          ]}
+          columns={columnsOf(minutes, ({ waiting, parked }) => [waiting ?? 0, parked ?? 0])}
+          format={count}
+        />
+        <Chart
+          small
+          whole
+          title="Running"
+          series={[{ name: 'running', tone: '--running' }]}
+          columns={columnsOf(minutes, ({ running }) => [running ?? 0])}
+          format={count}
+        />
+      </div>
+    </section>
+  );
+}
+
+const columnsOf = (minutes: readonly QueueMinute[], pick: (minute: QueueMinute) => number[]): ChartColumn[] =>
+  minutes.map((each) => ({
+    label: clockTime(each.minute).slice(0, 5),
+    values: each.running === null ? null : pick(each),
+  }));
