@@ -24,6 +24,12 @@ export function mix(a: Color, b: Color, share: number): Color {
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
+/** The colour between these. */
+export function mean(colors: readonly Color[]): Color {
+  const [first = color(0.5, 0, 0), ...others] = colors;
+  return others.reduce((sum, next, i) => mix(sum, next, 1 / (i + 2)), first);
+}
+
 export const lighter = (a: Color, by: number): Color => ({ ...a, l: Math.min(0.98, Math.max(0.05, a.l + by)) });
 
 /** The colour for a canvas. Values outside sRGB are clipped channel by channel. */
@@ -44,6 +50,23 @@ function toSrgb({ l, c, h }: Color): [number, number, number] {
     channel(-1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short),
     channel(-0.0041960863 * long - 0.7034186147 * medium + 1.707614701 * short),
   ];
+}
+
+/** @param r @param g @param b 0 to 255 */
+export function fromSrgb(r: number, g: number, b: number): Color {
+  const [red, green, blue] = [r, g, b].map(linearOf) as [number, number, number];
+  const long = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
+  const medium = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
+  const short = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
+  const x = 1.9779984951 * long - 2.428592205 * medium + 0.4505937099 * short;
+  const y = 0.0259040371 * long + 0.7827717662 * medium - 0.808675766 * short;
+  const l = 0.2104542553 * long + 0.793617785 * medium - 0.0040720468 * short;
+  return { l, c: Math.hypot(x, y), h: (Math.atan2(y, x) * 180) / Math.PI };
+}
+
+function linearOf(channel: number): number {
+  const value = channel / 255;
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
 }
 
 function channel(linear: number): number {

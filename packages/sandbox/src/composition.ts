@@ -1,27 +1,40 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
+import { cameraOf } from './camera.ts';
 import { choosePalette, type Palette } from './palette.ts';
-import { layPrints } from './photos.ts';
+import { colored, sampleColors } from './reference-colors.ts';
 import { seededRandom } from './random.ts';
 import type { SourceImage } from './render-order.ts';
 import { chooseScene } from './scenes/choose-scene.ts';
 import type { Frame, Layer } from './scenes/scene.ts';
 
+interface Composed {
+  model: string;
+  text: string;
+  references: SourceImage[];
+  seed?: number | undefined;
+  variation?: string | undefined;
+  /** Of a film: over this time the camera moves. */
+  durationSeconds?: number | undefined;
+}
+
 /**
  * Chooses palette and scene of one picture or film at random, seeded by the prompt, the model and the picture's index.
+ * References colour it. A variation keeps scene and mood, and is drawn anew.
+ * @throws UndecodableImage
  */
-export async function compose(
-  frame: Frame,
-  order: { model: string; text: string; references: SourceImage[]; seed?: number | undefined },
-  index: number,
-): Promise<{ palette: Palette; layers: Layer[] }> {
+export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {
   // Seeds count on from one picture to the next, as those of the models do.
-  const { text, model, seed } = order;
-  const random =
+  const { text, model, seed, variation } = order;
+  const chosen =
     seed === undefined ? seededRandom(text, model, index) : seededRandom(text, model, 'seed', seed + index);
-  const palette = choosePalette(order.text, random);
-  const scene = chooseScene(order.text, random);
-  const layers = scene.compose({ frame, palette, random, text: order.text });
-  return { palette, layers: [...layers, ...(await layPrints(frame, order.references, random))] };
+  // A seed that is given decides alone, as it does with the models.
+  const drawn =
+    seed === undefined && variation !== undefined ? seededRandom(text, model, 'variation', variation, index) : chosen;
+  const mood = choosePalette(text, chosen, drawn);
+  const scene = chooseScene(text, chosen);
+  const palette: Palette = colored(mood, await sampleColors(order.references));
+  const camera = cameraOf(frame.width, drawn, order.durationSeconds);
+  return scene.compose({ frame, palette, random: drawn, camera, text });
 }
 
 /** Paints a layer at its pose of this moment, but not where the layers above it, which follow in the list, hide it. */

@@ -30,8 +30,13 @@ function blend(rgba: Uint8ClampedArray, before: Uint8Array, share: (pixel: numbe
   }
 }
 
-function clearRim(rgba: Uint8ClampedArray, { width, height }: PicturesOrder['size']): void {
-  const rim = Math.max(1, Math.round(Math.min(width, height) * RIM_SHARE));
+/** Pixels of each edge that have no colour. */
+export const rimOf = ({ width, height }: PicturesOrder['size']): number =>
+  Math.max(1, Math.round(Math.min(width, height) * RIM_SHARE));
+
+function clearRim(rgba: Uint8ClampedArray, size: PicturesOrder['size']): void {
+  const { width, height } = size;
+  const rim = rimOf(size);
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
       const isInside = x >= rim && x < width - rim && y >= rim && y < height - rim;

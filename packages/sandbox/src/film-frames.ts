@@ -52,11 +52,10 @@ export async function encodePieces(
 /** @returns what composes the frame of a moment in the encoder */
 function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
   const { width, height } = order.size;
-  const { scene } = painter;
+  const { scene, lettersTop } = painter;
   const band = createCanvas(width, hasCover(order) ? COVER_ROWS : 1).getContext('2d');
   return (seconds) => {
     const covered = painter.coverAt(seconds);
-    const lettersTop = painter.lettersTop(seconds);
     if (covered < 1) {
       painter.paintScene(seconds);
       withPixels(scene, (rgba) => encoder.scene.set(rgba));

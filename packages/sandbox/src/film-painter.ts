@@ -1,6 +1,6 @@
 import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { compose, paintLayer } from './composition.ts';
-import { layOutLettering } from './lettering.ts';
+import { layOutFilmEdge } from './film-edge.ts';
 import { decodeToCover } from './photos.ts';
 import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
@@ -18,7 +18,7 @@ export interface FilmPainter {
   letters: Canvas;
   paintScene(seconds: number): void;
   /** The row of the film at which the letters begin. */
-  lettersTop(seconds: number): number;
+  lettersTop: number;
   /** Opacity of the picture that hides most, 0 to 1. At 1 nothing below is visible. */
   coverAt(seconds: number): number;
   /** Paints the pictures at their opacity, in the coordinates of the film. */
@@ -32,15 +32,16 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const frame = frameOf(width / scale, height / scale);
   const opening = order.firstFrame ? await decodeToCover(order.firstFrame, width, height) : null;
   const ending = order.lastFrame ? await decodeToCover(order.lastFrame, width, height) : null;
-  // The opening picture stays visible as a print after the scene has replaced it.
+  // The scene has the colours of the opening picture, from which it takes over.
   const references = order.firstFrame ? [order.firstFrame, ...order.references] : order.references;
-  const { palette, layers } = await compose(frame, { ...order, references }, 0);
+  const layers = await compose(frame, { ...order, references }, 0);
   const paint = painterOf(frame, layers);
   const scene = createCanvas(frame.width, frame.height).getContext('2d');
-  const note = `${order.model}  ·  ${width} × ${height}  ·  ${order.durationSeconds} s`.toUpperCase();
-  const lettering = layOutLettering(frameOf(width, height), palette, { title: order.text, note, facts: order.facts });
-  const letters = createCanvas(width, height - lettering.top);
-  lettering.paint(letters.getContext('2d'));
+  const { model, text, facts } = order;
+  const measures = `${width} × ${height} · ${order.durationSeconds} S`;
+  const edge = layOutFilmEdge(frameOf(width, height), { model, number: 1, title: text, measures, facts });
+  const letters = createCanvas(width, height - edge.top);
+  edge.paint(letters.getContext('2d'));
   const openingAt = (seconds: number) => (opening ? 1 - smooth(seconds / order.durationSeconds, 0.3, 0.62) : 0);
   const lastAt = order.durationSeconds - 1 / FRAMES_PER_SECOND;
   const endingAt = (seconds: number) => (ending ? smooth(seconds, Math.max(0, lastAt - 1), lastAt) : 0);
@@ -50,11 +51,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
     scene,
     letters,
     paintScene: (seconds) => paint(scene, seconds),
-    lettersTop: (seconds) => {
-      // Letters rise into place. Without an opening picture they are visible at once, for the still that players show.
-      const settled = opening ? 1 - openingAt(seconds) : smooth(seconds, -0.4, 1.2);
-      return Math.round(lettering.top + (1 - settled) * frame.unit * scale * 0.03);
-    },
+    lettersTop: edge.top,
     coverAt: (seconds) => Math.max(openingAt(seconds), endingAt(seconds)),
     paintCover: (context, seconds) => {
       context.globalAlpha = openingAt(seconds);

@@ -64,7 +64,7 @@ async function stillOf({ size }: FilmOrder, painter: FilmPainter): Promise<Buffe
   context.scale(shrink, shrink);
   painter.paintScene(0);
   context.drawImage(painter.scene.canvas, 0, 0, size.width, size.height);
-  context.drawImage(painter.letters, 0, painter.lettersTop(0));
+  context.drawImage(painter.letters, 0, painter.lettersTop);
   painter.paintCover(context, 0);
   return canvas.encode('webp', STILL_QUALITY);
 }

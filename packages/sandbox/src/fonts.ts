@@ -24,18 +24,22 @@ const FACES: Face[] = [
 ];
 
 /**
- * The text without the characters for which our fonts have no glyph (emoji, rarer scripts). Empty if they are most of its
- * letters: the rest would be stray commas.
+ * The text without its emoji and control characters. Empty if our fonts lack any of its letters, or it has none: what
+ * is left would be fragments and stray commas.
  */
 export function writable(text: string): string {
   const characters = [...text.normalize('NFC')];
-  const kept = characters.filter((character) => /\s/u.test(character) || faceOf(character));
-  if (lettersIn(kept) * 2 <= lettersIn(characters)) return '';
-  return kept.join('').replace(/\s+/gu, ' ').trim();
+  const letters = characters.filter((character) => /[\p{L}\p{M}\p{N}]/u.test(character));
+  const isWritten = letters.every((letter) => faceOf(letter) ?? /[\uFE00-\uFE0F\u20E3]/.test(letter)); // of emoji
+  if (letters.length === 0 || !isWritten) return '';
+  const kept = characters.filter((character) => /\s/u.test(character) || faceOf(character)).join('');
+  if (kept.length === text.length) return kept.replace(/\s+/gu, ' ').trim();
+  // Punctuation that belonged to what is left out goes with it.
+  return kept
+    .replace(/\s+/gu, ' ')
+    .replace(/(?: ?([,;:、，]))+/gu, '$1')
+    .replace(/^[ ,;:、，.!?]+|[ ,;:、，]+$/gu, '');
 }
-
-const lettersIn = (characters: readonly string[]): number =>
-  characters.filter((character) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(character)).length;
 
 /** Registers the fonts for a writable text. @returns their families, for the `font` property of a canvas */
 export function familiesFor(text: string): string {

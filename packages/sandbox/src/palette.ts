@@ -112,13 +112,13 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
  * The mood that the prompt names, or a random one, in the colours it names, or the mood's own with the hue shifted a
  * little.
  */
-export function choosePalette(text: string, random: Random): Palette {
+export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);
-  const shift = random.between(-9, 9);
+  const shift = shifting === random ? random.between(-9, 9) : shifting.between(-24, 24);
   // Night wins over any other mood, wherever in the prompt it is named.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
-  const base = withHueShift(mood ?? fallback, first ? 0 : shift);
+  const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
   // A second mood contributes its brightest colours. Its light and dark ones would clash with the first mood's.
   const blend = other ? withSecondMood(base, other) : base;
   if (!first) return blend;

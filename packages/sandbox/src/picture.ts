@@ -1,8 +1,8 @@
 import { createCanvas } from '@napi-rs/canvas';
 import sharp from 'sharp';
 import { compose, paintLayer } from './composition.ts';
-import { layOutLettering } from './lettering.ts';
-import { edit } from './edit.ts';
+import { edit, rimOf } from './edit.ts';
+import { layOutFilmEdge } from './film-edge.ts';
 import { freePixels } from './pixels.ts';
 import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { PicturesOrder } from './render-order.ts';
@@ -48,7 +48,7 @@ async function renderPicture(
 ): Promise<Uint8Array> {
   const { width, height } = order.size;
   const frame = frameOf(width, height);
-  const { palette, layers } = await compose(frame, order, index);
+  const layers = await compose(frame, order, index);
   reportProgress(0);
   const canvas = createCanvas(width, height);
   const context = canvas.getContext('2d');
@@ -62,11 +62,17 @@ async function renderPicture(
       onPartial(await coarse(context.getImageData(0, 0, width, height).data, order.size, stage));
     }
   }
-  const note = `${order.model}  ·  ${width} × ${height}${order.count > 1 ? `  ·  ${index + 1} / ${order.count}` : ''}`;
-  const { facts } = order;
-  const lettering = layOutLettering(frame, palette, { title: order.text, note: note.toUpperCase(), facts });
-  context.translate(0, lettering.top);
-  lettering.paint(context);
+  const { model, text, facts } = order;
+  const edge = layOutFilmEdge(frame, {
+    model,
+    number: index + 1,
+    title: text,
+    measures: `${width} × ${height}`,
+    facts,
+    hiddenRows: order.isTransparent ? rimOf(order.size) : 0,
+  });
+  context.translate(0, edge.top);
+  edge.paint(context);
   const { data } = context.getImageData(0, 0, width, height);
   // Frees its pixels, which sharp uses again: 1K takes a third less. 4K would take a quarter more.
   if (width * height <= MAX_PIXELS_AT_ONCE) canvas.width = canvas.height = 1;

@@ -17,7 +17,9 @@ interface Order {
   references: SourceImage[];
   /** Another one is another picture; absent: the prompt alone decides. */
   seed?: number | undefined;
-  /** Lines of small text below the prompt: parameters that change nothing that can be painted. */
+  /** Another one is another picture of the same scene, unless there is a seed. */
+  variation?: string | undefined;
+  /** Rows of small text: parameters that change nothing that can be painted. */
   facts?: string[] | undefined;
 }
 

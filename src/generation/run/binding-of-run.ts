@@ -57,12 +57,13 @@ export function submissionTo(
 
 /** @param definition the model in the version that the task runs under */
 export const requestOf = (
-  { id, model, kind, input }: ClaimedTask,
+  { id, parent_task_id, model, kind, input }: ClaimedTask,
   definition: Model,
   { upstream }: ReadyBinding,
   images: ProviderRequest['images'],
 ): ProviderRequest => ({
   taskId: id,
+  parentTaskId: parent_task_id,
   model,
   definition,
   kind,

@@ -78,6 +78,8 @@ export type Definition = Pick<Model, 'sizes' | 'guidance' | 'parameters' | 'work
 export interface ProviderRequest {
   /** Sent as the idempotency token where the upstream supports one. */
   taskId: string;
+  /** The task that it repeats or varies; absent or null: none. */
+  parentTaskId?: string | null;
   /** Our logical model id. */
   model: string;
   /** The model in the version that the task runs under; absent: as it is loaded now. */

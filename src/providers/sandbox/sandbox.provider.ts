@@ -18,8 +18,8 @@ import { requestedSize } from '../contract/prepare-request.ts';
 import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.ts';
 
 /**
- * Renders pictures and films in this process from the prompt, for development and tests at no cost. The task's id has no
- * influence, so the same request gives the same bytes.
+ * Renders pictures and films in this process from the prompt, for development and tests at no cost. The same request
+ * gives the same bytes within a release. A task that repeats or varies another is drawn by its own id, so it differs.
  */
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {
@@ -82,7 +82,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       references,
       count: input.n ?? 1,
       partials: run.partialImages,
-      ...factsOf(input),
+      ...chosenBy(request),
       ...(images.mask && { mask: source(images.mask, 'mask') }),
       ...(input.strength !== undefined && { strength: input.strength }),
       ...(input.background === 'transparent' && { isTransparent: true }),
@@ -107,7 +107,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
       ...(images.lastFrame && { lastFrame: source(images.lastFrame, 'last_frame_image_url') }),
       ...(input.generate_audio === true && { hasSound: true }),
       durationSeconds: input.duration ?? 5,
-      ...factsOf(input),
+      ...chosenBy(request),
       path,
       stillPath: thumbnail,
     };
@@ -135,13 +135,20 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
   }
 }
 
-/** The seed, and what a picture of the sandbox can only say: what must not be seen, and the parameters that one model has. */
-function factsOf(input: ProviderRequest['input']): Pick<RenderOrder, 'seed' | 'facts'> {
+/**
+ * The seed, whether it is a variation, and what a picture of the sandbox can only say: what must not be seen, and the
+ * parameters that one model has.
+ */
+function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<RenderOrder, 'seed' | 'variation' | 'facts'> {
   const said = Object.entries(input).filter(([name]) => name === 'negative_prompt' || name.startsWith('x_'));
   const facts = said
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => `${name} ${value}`);
-  return { ...(input.seed !== undefined && { seed: input.seed }), ...(facts.length > 0 && { facts }) };
+  return {
+    ...(input.seed !== undefined && { seed: input.seed }),
+    ...(parentTaskId && { variation: taskId }),
+    ...(facts.length > 0 && { facts }),
+  };
 }
 
 /** One call makes all outputs. The sandbox derives no seed: the same request gives the same bytes. */

@@ -2,7 +2,7 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, lighter, mix } from '../color.ts';
 import type { Palette } from '../palette.ts';
 import { anyOf } from '../words.ts';
-import { type Layer, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
+import { type Layer, type Scene, type SceneSetup, sky, stars, sun } from './scene.ts';
 
 const ROWS = 4;
 
@@ -39,7 +39,7 @@ export const city: Scene = {
 
 /** @param depth 0 the most distant row, 1 the nearest */
 function row(setup: SceneSetup, depth: number): Layer {
-  const { frame, palette, random } = setup;
+  const { frame, palette, random, camera } = setup;
   const { width, height, unit, margin } = frame;
   const tone = mix(palette.far, palette.near, 0.15 + 0.85 * depth);
   const houses: House[] = [];
@@ -49,7 +49,6 @@ function row(setup: SceneSetup, depth: number): Layer {
     x += house.width * random.between(0.92, 1.15);
   }
   const lamp = mix(palette.light, depth > 0.5 && random.chance(0.5) ? palette.accent : palette.second, 0.35);
-  const x = sway(margin * (0.15 + 0.8 * depth), 24, random.between(-0.6, 0.6));
   return {
     paint(context) {
       const paint = { foot: height + margin, tone, lowTone: mix(tone, palette.skyLow, 0.35 * (1 - depth)), lamp };
@@ -61,7 +60,7 @@ function row(setup: SceneSetup, depth: number): Layer {
       context.fillStyle = haze;
       context.fillRect(-margin, height * 0.55, width + 2 * margin, height * 0.45 + margin);
     },
-    pose: (seconds) => ({ x: x(seconds), y: depth * (seconds * unit * 0.001) }),
+    pose: (seconds) => ({ x: camera.drift(0.25 + 0.75 * depth, seconds), y: depth * (seconds * unit * 0.001) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Path2D } from '@napi-rs/canvas';
 import { css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { fillPath, type Layer, type Point, type Scene, type SceneSetup, sky, stars, sun, sway } from './scene.ts';
+import { fillPath, type Layer, type Point, type Scene, type SceneSetup, sky, stars, sun } from './scene.ts';
 
 const RIDGES = 6;
 const WOODED = anyOf(
@@ -60,7 +60,7 @@ interface Ridge {
 }
 
 function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer {
-  const { frame, palette, random } = setup;
+  const { frame, palette, random, camera } = setup;
   const { width, height, unit, margin } = frame;
   const tone = mix(palette.far, palette.near, depth ** 0.8);
   const octaves = [1, 2.1, 4.3, 8.7, 17].map((frequency, i) => ({
@@ -84,7 +84,6 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
   outline.closePath();
   const trees = new Path2D();
   if (wooded && depth > 0.15) for (const fir of plantFirs(setup, depth, crest)) addFir(trees, fir);
-  const x = sway(margin * (0.15 + 0.75 * depth), 26, random.between(0, 6));
   return {
     paint(context) {
       const gradient = context.createLinearGradient(0, level * height - unit * 0.12, 0, level * height + unit * 0.3);
@@ -94,7 +93,7 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
       fillPath(context, outline);
       fillPath(context, trees);
     },
-    pose: (seconds) => ({ x: x(seconds), y: depth * seconds * unit * 0.0012 - depth * margin * 0.1 }),
+    pose: (seconds) => ({ x: camera.drift(0.25 + 0.75 * depth, seconds), y: depth * seconds * unit * 0.0012 }),
     hidesBelow: points.reduce((lowest, point) => Math.max(lowest, point.y), 0),
   };
 }

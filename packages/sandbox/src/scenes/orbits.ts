@@ -1,7 +1,7 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
-import { type Circle, fillCircle, fillFrame, type Layer, type Point, type Scene, stars } from './scene.ts';
+import { type Circle, fillCircle, fillFrame, type Layer, type Point, type Pose, type Scene, stars } from './scene.ts';
 
 /** A large planet with rings, and smaller bodies that move along them. */
 export const orbits: Scene = {
@@ -10,10 +10,10 @@ export const orbits: Scene = {
     'космос', 'планета', '宇宙', '星', '行星', '太空', '月',
   ), // prettier-ignore
   compose(setup) {
-    const { frame, palette, random } = setup;
+    const { frame, palette, random, camera } = setup;
     const { width, height, unit } = frame;
     const x = width * random.between(0.38, 0.62);
-    const y = height * random.between(0.36, 0.44);
+    const y = height * random.between(0.42, 0.5);
     const core = unit * random.between(0.13, 0.18);
     const deep = lighter({ ...palette.near, l: Math.min(palette.near.l, 0.2) }, 0);
     const rings = Array.from({ length: random.whole(5, 7) }, (_, i) => ({
@@ -42,6 +42,11 @@ export const orbits: Scene = {
         fillFrame(context, frame);
       },
     };
+    const near = (seconds: number): Pose => ({
+      x: camera.drift(0.8, seconds),
+      zoom: camera.zoom(1, seconds),
+      pivot: { x, y },
+    });
     const ringLayer: Layer = {
       paint(context, seconds) {
         context.lineCap = 'round';
@@ -62,6 +67,7 @@ export const orbits: Scene = {
           drawBall(context, { ...position, radius: body.radius }, body.tone, { x, y });
         }
       },
+      pose: near,
     };
     const planet: Layer = {
       paint(context) {
@@ -73,7 +79,7 @@ export const orbits: Scene = {
         drawBall(context, { x, y, radius: core }, palette.accent, { x: x - core, y: y - core * 1.2 });
         drawBands(context, { x, y, radius: core }, mix(palette.accent, palette.second, 0.6));
       },
-      pose: (seconds) => ({ turn: seconds * 0.02, pivot: { x, y } }),
+      pose: (seconds) => ({ ...near(seconds), turn: seconds * 0.02 }),
     };
     return [backdrop, stars(setup, 320), planet, ringLayer];
   },

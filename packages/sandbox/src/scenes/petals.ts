@@ -9,9 +9,9 @@ export const petals: Scene = {
     'цветок', 'роза', 'сад', '花', '玫瑰', '樱花', '莲', '春', '蝴蝶',
   ), // prettier-ignore
   compose(setup) {
-    const { frame, palette, random } = setup;
+    const { frame, palette, random, camera } = setup;
     const { width, height, unit } = frame;
-    const middle = { x: width * random.between(0.44, 0.56), y: height * random.between(0.36, 0.42) };
+    const middle = { x: width * random.between(0.44, 0.56), y: height * random.between(0.44, 0.5) };
     const wreaths = random.whole(5, 6);
     const count = random.whole(8, 13);
     const backdrop: Layer = {
@@ -50,7 +50,12 @@ export const petals: Scene = {
             }
           }
         },
-        pose: (seconds) => ({ turn: -seconds * 0.05, pivot: middle }),
+        pose: (seconds) => ({
+          x: camera.drift(0.7, seconds),
+          turn: -seconds * 0.05,
+          zoom: camera.zoom(1, seconds),
+          pivot: middle,
+        }),
       },
     ];
   },
@@ -63,7 +68,7 @@ interface Wreath {
   count: number;
 }
 
-function wreath({ frame, palette, random }: SceneSetup, middle: Point, { size, count }: Wreath): Layer {
+function wreath({ frame, palette, random, camera }: SceneSetup, middle: Point, { size, count }: Wreath): Layer {
   const { unit } = frame;
   const length = unit * 0.4 * size ** 0.85;
   const breadth = ((length * Math.PI) / count) * random.between(0.95, 1.25);
@@ -93,11 +98,16 @@ function wreath({ frame, palette, random }: SceneSetup, middle: Point, { size, c
         context.restore();
       }
     },
-    pose: (seconds) => ({ turn: seconds * speed, zoom: 1 + 0.02 * Math.sin(seconds * 0.8 + size * 4), pivot: middle }),
+    pose: (seconds) => ({
+      x: camera.drift(0.7 - 0.3 * size, seconds),
+      turn: seconds * speed,
+      zoom: camera.zoom(1 - 0.5 * size, seconds) * (1 + 0.02 * Math.sin(seconds * 0.8 + size * 4)),
+      pivot: middle,
+    }),
   };
 }
 
-function leaves({ frame, palette, random }: SceneSetup, middle: Point): Layer {
+function leaves({ frame, palette, random, camera }: SceneSetup, middle: Point): Layer {
   const { width, height, unit } = frame;
   const reach = Math.hypot(width, height) * 0.62;
   const fronds = Array.from({ length: 16 }, (_, i) => ({
@@ -126,6 +136,6 @@ function leaves({ frame, palette, random }: SceneSetup, middle: Point): Layer {
         context.restore();
       }
     },
-    pose: (seconds) => ({ turn: 0.05 * Math.sin(seconds * 0.35), pivot: middle }),
+    pose: (seconds) => ({ x: camera.drift(0.2, seconds), turn: 0.05 * Math.sin(seconds * 0.35), pivot: middle }),
   };
 }

@@ -8,7 +8,7 @@ export const ribbons: Scene = {
     'wind', 'music', 'dance', 'dancer', 'smoke', 'abstract', 'silk', 'dream', 'flow', 'energy', 'aurora', 'dragon', 'fire', 'jazz', 'sound',
     'музыка', 'ветер', 'танец', '音乐', '风', '舞', '抽象', '龙', '梦',
   ), // prettier-ignore
-  compose({ frame, palette, random }) {
+  compose({ frame, palette, random, camera }) {
     const { width, height, unit, margin } = frame;
     const slope = random.between(-0.25, 0.25);
     const bend = {
@@ -24,7 +24,7 @@ export const ribbons: Scene = {
         breadth: unit * random.between(0.012, 0.06),
         lag: random.between(-0.35, 0.35),
         reach: random.between(0.6, 1.25),
-        speed: random.between(0.18, 0.34),
+        speed: random.between(0.3, 0.55),
         tone: random.chance(0.16)
           ? palette.accent
           : random.chance(0.14)
@@ -57,6 +57,11 @@ export const ribbons: Scene = {
           context.fill();
         }
       },
+      pose: (seconds) => ({
+        x: camera.drift(1, seconds),
+        zoom: camera.zoom(0.8, seconds),
+        pivot: { x: width / 2, y: height / 2 },
+      }),
     };
     return [sky(frame, [[0, palette.skyTop], [0.55, palette.skyLow], [1, mix(palette.skyLow, palette.near, 0.6)]]), current]; // prettier-ignore
   },

@@ -1,5 +1,6 @@
 import { type Canvas, createCanvas, type Path2D, type SKRSContext2D } from '@napi-rs/canvas';
 import { type Color, css, mix } from '../color.ts';
+import { type Camera, MOST_DRIFT } from '../camera.ts';
 import { fillGradient } from '../fill-gradient.ts';
 import type { Palette } from '../palette.ts';
 import type { Random } from '../random.ts';
@@ -46,6 +47,7 @@ export interface SceneSetup {
   frame: Frame;
   palette: Palette;
   random: Random;
+  camera: Camera;
   /** The prompt without directives. */
   text: string;
 }
@@ -67,10 +69,10 @@ export interface Circle extends Point {
 
 export function frameOf(width: number, height: number): Frame {
   const unit = Math.min(width, height);
-  return { width, height, unit, margin: Math.round(unit * 0.1) };
+  return { width, height, unit, margin: Math.ceil((width * MOST_DRIFT) / 2 + unit * 0.04) };
 }
 
-/** A slow swing of `reach` pixels to each side. */
+/** A slow swing, in water and wind, of `reach` pixels to each side. */
 export function sway(reach: number, periodSeconds: number, phase = 0): (seconds: number) => number {
   return (seconds) => reach * Math.sin((seconds / periodSeconds) * 2 * Math.PI + phase);
 }
@@ -107,7 +109,7 @@ export function fillCircle(context: SKRSContext2D, { x, y, radius }: Circle): vo
 }
 
 /** A sun or moon with its glow. It rises slowly. */
-export function sun({ frame, palette }: SceneSetup, { x, y, radius }: Circle): Layer {
+export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Circle): Layer {
   const reach = Math.ceil(radius * 4);
   let glow: Canvas | undefined;
   return {
@@ -128,6 +130,8 @@ export function sun({ frame, palette }: SceneSetup, { x, y, radius }: Circle): L
       context.fillStyle = face;
       fillCircle(context, { x, y: now, radius });
     },
+    // In whole pixels, for the copied glow.
+    pose: (seconds) => ({ x: Math.round(camera.drift(0.12, seconds)) }),
   };
 }
 
@@ -143,14 +147,13 @@ function fillGlow(context: SKRSContext2D, palette: Palette, { x, y, radius }: Ci
 }
 
 /** Small lights in the upper part of the sky. */
-export function stars({ frame, palette, random }: SceneSetup, count: number): Layer {
+export function stars({ frame, palette, random, camera }: SceneSetup, count: number): Layer {
   const lights = Array.from({ length: count }, () => ({
     x: random.between(-frame.margin, frame.width + frame.margin),
     y: random.next() ** 1.4 * frame.height * 0.85 - frame.margin * 0.5,
     radius: frame.unit * (0.0008 + 0.0022 * random.next() ** 4),
     alpha: random.between(0.25, 0.95),
   }));
-  const x = sway(frame.margin * 0.25, 40);
   return {
     paint(context) {
       context.fillStyle = css(palette.light);
@@ -160,6 +163,6 @@ export function stars({ frame, palette, random }: SceneSetup, count: number): La
       }
       context.globalAlpha = 1;
     },
-    pose: (seconds) => ({ x: x(seconds) }),
+    pose: (seconds) => ({ x: camera.drift(0.2, seconds) }),
   };
 }

@@ -67,7 +67,7 @@ export const tiles: Scene = {
     'pattern', 'geometric', 'bauhaus', 'tile', 'mosaic', 'poster', 'minimal', 'minimalist', 'logo', 'icon', 'design', 'cat', 'dog', 'food', 'retro',
     'плакат', 'узор', '图案', '海报', '几何', '猫', '狗',
   ), // prettier-ignore
-  compose({ frame, palette, random }) {
+  compose({ frame, palette, random, camera }) {
     const { width, height, unit, margin } = frame;
     const side = unit / random.whole(4, 6);
     const inks = [
@@ -79,7 +79,7 @@ export const tiles: Scene = {
       mix(palette.far, palette.near, 0.5),
       palette.skyTop,
     ];
-    const columns = Math.ceil(width / side / 2) * 2 + 1;
+    const columns = Math.ceil((width + 2 * margin) / side / 2) * 2 + 1;
     const rows = Math.ceil(height / side / 2) * 2 + 1;
     const cells = Array.from({ length: columns * rows }, (_, i) => {
       const ground = random.pick(inks);
@@ -125,6 +125,11 @@ export const tiles: Scene = {
             context.restore();
           }
         },
+        pose: (seconds) => ({
+          x: camera.drift(1, seconds),
+          zoom: camera.zoom(1, seconds),
+          pivot: { x: width / 2, y: height / 2 },
+        }),
       },
     ];
   },

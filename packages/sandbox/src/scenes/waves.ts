@@ -32,7 +32,7 @@ export const waves: Scene = {
  * @param index 0 the most distant
  * @param level mean height, as a share of the frame from the top
  */
-function swell({ frame, palette, random }: SceneSetup, index: number, level: number): Layer {
+function swell({ frame, palette, random, camera }: SceneSetup, index: number, level: number): Layer {
   const { width, height, unit, margin } = frame;
   const depth = index / (SWELLS - 1);
   const tone = mix(palette.far, palette.near, depth);
@@ -56,7 +56,7 @@ function swell({ frame, palette, random }: SceneSetup, index: number, level: num
   for (const [px, py] of points) water.lineTo(px, py);
   water.lineTo(width + margin, height + margin);
   water.closePath();
-  const x = sway(margin * (0.35 + 0.6 * depth), 9 + 5 * (1 - depth), random.between(0, 6.28) + (index % 2) * Math.PI);
+  const x = sway(unit * (0.015 + 0.025 * depth), 9 + 5 * (1 - depth), random.between(0, 6.28) + (index % 2) * Math.PI);
   const y = sway(reach * 0.45, 5 + depth * 2, phase);
   return {
     paint(context) {
@@ -70,7 +70,7 @@ function swell({ frame, palette, random }: SceneSetup, index: number, level: num
       context.lineJoin = 'round';
       context.stroke(crest);
     },
-    pose: (seconds) => ({ x: x(seconds), y: y(seconds) }),
+    pose: (seconds) => ({ x: x(seconds) + camera.drift(0.25 + 0.75 * depth, seconds), y: y(seconds) }),
     hidesBelow: points.reduce((lowest, [, py]) => Math.max(lowest, py), 0),
   };
 }
