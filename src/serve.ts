@@ -25,7 +25,7 @@ const EXIT_TIMEOUT_MS = 3_000;
 export async function serve(config: Config, environment: Environment): Promise<void> {
   const service = await startService(config);
   collectGarbageWhenIdle();
-  process.stdout.write(welcome(config, service.firstKey));
+  process.stdout.write(welcome(config, service.firstKey, process.stdout.isTTY ? process.stdout : undefined));
   logProcess();
 
   let stoppedAt: number | null = null;

@@ -1,10 +1,19 @@
 import type { FirstKey } from './service.ts';
 import type { Config } from './platform/config/config.ts';
 
-/** Text for the terminal after a start: all that a first request needs. The API key is shown only here. */
-export function welcome(config: Config, firstKey: FirstKey | null): string {
+/** The lamp of the dashboard, nearly in its colour: terminals have 256. */
+const LAMP = '◉';
+const LAMP_COLOR = '\u001b[38;5;202m';
+const NO_COLOR = '\u001b[39m';
+
+/**
+ * Text after a start: all that a first request needs. The API key is shown only here.
+ * @param terminal where it is shown; undefined: it is none
+ */
+export function welcome(config: Config, firstKey: FirstKey | null, terminal?: NodeJS.WriteStream): string {
   const { publicUrl } = config;
-  const lines = [`Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
+  const lamp = terminal && (terminal.hasColors(256) ? LAMP_COLOR + LAMP + NO_COLOR : LAMP);
+  const lines = [`${lamp ? `${lamp} ` : ''}Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
   if (config.dashboard && !firstKey && config.role !== 'worker') {
     lines.push(`  dashboard   ${publicUrl}/app/  (\`npm run darkroom -- open\` signs you in)`);
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { skipPauses } from '../../../test/support/clock.ts';
-import { run } from './generate.ts';
+import { firstRecommendation, generateCommand, run } from './generate.ts';
 
 const IMAGE = Buffer.from('the bytes of a picture');
 const SHA256 = createHash('sha256').update(IMAGE).digest('hex');
@@ -143,6 +143,30 @@ describe('generate', () => {
     answers = [json(succeeded(1, '0'.repeat(64)), 201), bytes];
     await expect(generate(folder)).rejects.toThrow(/damaged/);
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('takes the first recommendation without a model, and the model that is named without a look', async () => {
+    const model = (id: string, kind: string, available = true) => ({ id, kind, available });
+    answers = [json({ object: 'list', data: [model('first', 'image')] }), json(succeeded(), 201), bytes];
+    const options = ['--url', url, '--key', 'dr_test', '--out', folder];
+    await generateCommand().parseAsync(['p', ...options], { from: 'user' });
+    expect(requests.map(({ line }) => line).slice(0, 2)).toEqual(['GET /v1/models', 'POST /v1/generations']);
+    expect(JSON.parse(requests[1]!.body)).toEqual({ model: 'first', prompt: 'p' });
+    [answers, requests] = [[json(succeeded(), 201), bytes], []];
+    await generateCommand().parseAsync(['p', '--model', 'm', ...options], { from: 'user' });
+    expect(requests.map(({ line }) => line)).toEqual(['POST /v1/generations', 'GET /file/0']);
+  });
+
+  it('recommends a model that is available, for a video if an option is one of videos', () => {
+    const models = [
+      { id: 'away', kind: 'image', available: false },
+      { id: 'picture', kind: 'image', available: true },
+      { id: 'film', kind: 'video', available: true },
+    ] as const;
+    expect(firstRecommendation(models, {})).toBe('picture');
+    expect(firstRecommendation(models, { duration: 5 })).toBe('film');
+    expect(firstRecommendation(models.slice(0, 1), {})).toBe('away'); // the service says why
+    expect(() => firstRecommendation([], {})).toThrow('No image model is served here.');
   });
 
   it('asks for a key when there is none', async () => {

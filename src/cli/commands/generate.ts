@@ -5,7 +5,7 @@ import { followRun } from '../client/follow-run.ts';
 import { number, wholeNumber } from '../terminal/options.ts';
 
 interface Options {
-  model: string;
+  model?: string;
   out: string;
   aspectRatio?: string;
   resolution?: string;
@@ -29,7 +29,7 @@ export function generateCommand(): Command {
   const command = new Command('generate')
     .description('Generate an image or a video and save it.')
     .argument('<prompt>')
-    .requiredOption('--model <id>', 'id of a model; darkroom models lists them')
+    .option('--model <id>', 'id of a model; left out: the first that darkroom models lists')
     .option('--out <path>', 'output folder, or a file name if the task makes one file', '.')
     .option('--aspect-ratio <ratio>', 'for example 16:9')
     .option('--resolution <resolution>', 'for example 2K or 1080P')
@@ -44,12 +44,27 @@ export function generateCommand(): Command {
     .option('--reference-mode <mode>', 'how the images guide the video')
     .option('--open', 'show the files in the browser of this machine')
     .action(async (prompt: string, options: Options) => {
+      const { models } = connect(options);
+      const chosen = { ...options, model: options.model ?? firstRecommendation(await models.list(), options) };
       const images = options.file || options.referenceImage;
-      const model = images ? await connect(options).models.get(options.model) : null;
-      const given = options.file ? withFiles(options, model, await upload(options.file, options)) : options;
+      const model = images ? await models.get(chosen.model) : null;
+      const given = options.file ? withFiles(chosen, model, await upload(options.file, options)) : chosen;
       await run(parametersOf(prompt, given, model), options);
     });
-  return connected(command, 'generate "A red bicycle" --model gpt-image-2 --out bicycle.png');
+  return connected(command, 'generate "A red bicycle" --out bicycle.png');
+}
+
+/** The first model of the list that is available: a video model if an option is one of videos only. */
+export function firstRecommendation(
+  models: readonly Pick<Model, 'id' | 'kind' | 'available'>[],
+  { duration, firstFrame, referenceMode }: Pick<Options, 'duration' | 'firstFrame' | 'referenceMode'>,
+): string {
+  const isVideo = [duration, firstFrame, referenceMode].some((given) => given !== undefined);
+  const kind = isVideo ? 'video' : 'image';
+  const ofKind = models.filter((model) => model.kind === kind);
+  const model = ofKind.find(({ available }) => available) ?? ofKind[0];
+  if (!model) throw new Error(`No ${kind} model is served here. \`darkroom models\` lists the models.`);
+  return model.id;
 }
 
 /** @returns the ids of the files */

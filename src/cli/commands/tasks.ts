@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import type { ListTasks } from '@darkroom/client';
-import type { Task } from '@darkroom/client';
+import { type Task, TaskFailedError } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { followRun } from '../client/follow-run.ts';
+import { failureText } from '../terminal/failure-text.ts';
 import { number, past, wholeNumber } from '../terminal/options.ts';
 import { table } from '../terminal/table.ts';
 import { take } from '../terminal/take.ts';
@@ -35,7 +36,7 @@ export function tasksCommand(): Command {
     .argument('<id>', 'task_…')
     .action(async (id: string, options: Connection) => {
       const task = await connect(options).tasks.get(id);
-      console.log(options.json ? JSON.stringify(task, null, 2) : table([rowOf(task)]));
+      console.log(options.json ? JSON.stringify(task, null, 2) : detail(task));
     });
   connected(get, 'tasks get task_01jd8e5t9kf3qs7m2v4xw6yzab --json');
 
@@ -127,3 +128,9 @@ const rowOf = (task: Task): Record<string, string> => ({
   created: new Date(task.created_at * 1000).toISOString(),
   prompt: String((task.input as { prompt?: unknown }).prompt ?? '').slice(0, 40),
 });
+
+/** Its row, and below it why it failed. */
+function detail(task: Task): string {
+  const row = table([rowOf(task)]);
+  return task.status === 'failed' ? `${row}\n\n${failureText(new TaskFailedError(task))}` : row;
+}

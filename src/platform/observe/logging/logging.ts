@@ -11,6 +11,7 @@ import { Repeats } from './repeats.ts';
 import { activeSpan, traceFieldsOf } from '../traces/span.ts';
 import { currentRequestId } from './request-context.ts';
 import { errorFields, scrub } from './scrub.ts';
+import { terminalLines } from './terminal-lines.ts';
 
 /** On every line, so that lines of several processes can be kept in one place. */
 export interface LogIdentity {
@@ -22,7 +23,7 @@ export interface LogIdentity {
 
 /**
  * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request
- * and span. It writes every line that it is given: `NestLogger` knows the levels.
+ * and span, or readable lines if that is a terminal. It writes every line that it is given: `NestLogger` knows the levels.
  * @param destination only tests pass another one
  */
 export function createLogger(
@@ -69,6 +70,7 @@ const BATCH_MS = 200;
 
 /** pino writes the last batch when the process ends, unless by SIGKILL. */
 function standardOutput(): DestinationStream {
+  if (process.stdout.isTTY) return terminalLines(process.stdout);
   return pino.destination({ dest: 1, sync: false, minLength: BATCH_BYTES, periodicFlush: BATCH_MS });
 }
 
