@@ -241,6 +241,16 @@ describeInBrowser('looking at what was made', () => {
     await row('prompt differs').waitFor();
     await page.getByRole('button', { name: 'Next output of 1' }).click();
     await page.waitForURL(`**outputs=${pictures.result.outputs[2]?.id},**`);
+    await page.getByRole('button', { name: 'Full screen of 1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    await dialog.getByText('1 / 2').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await dialog.getByText('2 / 2').waitFor();
+    await dialog.locator('video').waitFor();
+    await page.waitForURL('**view=2');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.waitForURL((url) => !url.search.includes('view'));
     await page.getByRole('button', { name: 'Play together' }).click();
     await eventually('the film plays', () =>
       page.locator('video').evaluate((element) => (element as unknown as { currentTime: number }).currentTime > 0),

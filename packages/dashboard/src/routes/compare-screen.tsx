@@ -11,6 +11,16 @@ export function CompareScreen() {
         <ComparePage
           search={search}
           onOutputs={(outputs) => void navigate({ to: '/compare', search: { outputs }, replace: true })}
+          onView={(number) =>
+            void navigate({
+              to: '/compare',
+              search: { ...search, view: number === null ? undefined : String(number) },
+              replace: search.view !== undefined,
+            })
+          }
+          onTask={(taskId, output) =>
+            void navigate({ to: '/tasks/$taskId', params: { taskId }, search: { output: String(output) } })
+          }
           onTasks={() => void navigate({ to: '/tasks' })}
         />
       )}

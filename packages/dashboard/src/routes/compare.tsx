@@ -6,7 +6,7 @@ import { signedInRoute } from './signed-in.tsx';
 export const compareRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'compare',
-  validateSearch: pick('outputs', 'tasks'),
+  validateSearch: pick('outputs', 'tasks', 'view'),
   component: lazyRouteComponent(
     part(() => import('./compare-screen.tsx')),
     'CompareScreen',

@@ -10,7 +10,7 @@ const clock = new Date(TIME).toTimeString().slice(0, 8);
 
 describe('a line of the log on a terminal', () => {
   it('is aligned, and leaves out what is the same on each', () => {
-    expect(show({ context: 'tasks', event: 'task.moved', task_id: 'task_1', ms: 3, code: 'a b' })).toBe(
+    expect(show({ context: 'tasks', event: 'task.moved', task_id: 'task_1', ms: 3, code: 'a b', actor_id: null })).toBe(
       `${clock} info  tasks        task.moved task_id=task_1 ms=3 code="a b"\n`,
     );
     expect(show({ level: 'warn', msg: 'slow' })).toBe(`${clock} warn               slow\n`);

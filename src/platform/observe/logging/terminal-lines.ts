@@ -34,7 +34,7 @@ export function readable(line: string, terminal: NodeJS.WritableStream): string 
   if (context === 'requests' && level === 'info') return '';
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
     styleText(format, text, { stream: terminal as NodeJS.WriteStream });
-  const others = Object.entries(fields).filter(([name, value]) => !LEFT_OUT.has(name) && value !== undefined);
+  const others = Object.entries(fields).filter(([name, value]) => !LEFT_OUT.has(name) && value !== null);
   const text = [
     style('dim', new Date(time).toTimeString().slice(0, 8)),
     style(COLORS[level], level.padEnd(5)),

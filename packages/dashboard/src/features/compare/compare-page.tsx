@@ -1,6 +1,7 @@
 /* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- drawn as cards, a table is none to a browser */
 import { Play, SquareSplitHorizontal } from 'lucide-react';
-import { type CSSProperties, type KeyboardEvent, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, lazy, Suspense, useRef } from 'react';
+import { part } from '../../api/late-part.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
@@ -12,14 +13,21 @@ import { ComparePane } from './compare-pane.tsx';
 import styles from './compare.module.css';
 import { useCompared } from './use-compared.ts';
 
+const CompareViewer = lazy(
+  part(() => import('./compare-viewer.tsx').then(({ CompareViewer: it }) => ({ default: it }))),
+);
+
 interface Props {
-  search: { outputs?: string; tasks?: string };
+  /** `view`: the number of the output that fills the screen. */
+  search: { outputs?: string; tasks?: string; view?: string };
   onOutputs(outputs: string): void;
+  onView(number: number | null): void;
+  onTask(taskId: string, output: number): void;
   onTasks(): void;
 }
 
 /** Two to four outputs side by side, zoomed together, with the inputs that differ. */
-export function ComparePage({ search, onOutputs, onTasks }: Props) {
+export function ComparePage({ search, onOutputs, onView, onTask, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);
   const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
@@ -94,6 +102,7 @@ export function ComparePage({ search, onOutputs, onTasks }: Props) {
             number={at + 1}
             zoom={zoom}
             onStep={(index) => change(chosen.map((old, place) => (place === at ? { ...old, index } : old)))}
+            onFull={() => onView(at + 1)}
             onRemove={chosen.length > 2 ? () => change(chosen.filter((_, place) => place !== at)) : null}
           />
         ))}
@@ -133,6 +142,11 @@ export function ComparePage({ search, onOutputs, onTasks }: Props) {
             </tbody>
           </table>
         </div>
+      )}
+      {search.view !== undefined && (
+        <Suspense>
+          <CompareViewer chosen={chosen} number={Number(search.view)} onNumber={onView} onTask={onTask} />
+        </Suspense>
       )}
     </Page>
   );

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { ChevronLeft, ChevronRight, ListTodo, X } from 'lucide-react';
+import { ChevronLeft, ChevronRight, ListTodo, Expand, X } from 'lucide-react';
 import { fileUrl } from '../../live/link-keeper.ts';
 import { isFinal } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
@@ -18,11 +18,12 @@ interface Props {
   number: number;
   zoom: Zoom;
   onStep(index: number): void;
+  onFull(): void;
   onRemove: (() => void) | null;
 }
 
 /** One of the compared outputs. It fills when its task ends. */
-export function ComparePane({ chosen, number, zoom, onStep, onRemove }: Props) {
+export function ComparePane({ chosen, number, zoom, onStep, onFull, onRemove }: Props) {
   const row = useTask(chosen.taskId);
   const output = row?.outputs[chosen.index];
   const url = output ? fileUrl(output) : null;
@@ -50,6 +51,11 @@ export function ComparePane({ chosen, number, zoom, onStep, onRemove }: Props) {
               <ChevronRight />
             </IconButton>
           </>
+        )}
+        {url && (
+          <IconButton label={`Full screen of ${number}`} onClick={onFull}>
+            <Expand />
+          </IconButton>
         )}
         <Link
           to="/tasks/$taskId"

@@ -1,6 +1,7 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
 import { toCamelCase } from '../../format/names.ts';
+import type { TaskRow } from '../../live/task-store.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
 import type { Values } from './schema-rules.ts';
@@ -116,13 +117,27 @@ async function sendPatiently({ key, request, parent }: Run) {
   }
 }
 
-/** The tasks of a press that are worth comparing: one of each model first, then the repeats. */
-export function comparedOf(press: readonly Run[]): string[] {
+interface Compared {
+  /** Of the address of Compare. */
+  search: { tasks: string } | { outputs: string };
+  count: number;
+}
+
+/**
+ * What of a press is worth comparing: one task of each model first, then the repeats; of a single task its pictures. Null
+ * if there are no two.
+ */
+export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | undefined)[]): Compared | null {
+  if (press.length === 1) {
+    const outputs = task?.outputs.slice(0, MAX_COMPARED).map(({ id }) => id) ?? [];
+    return outputs.length > 1 ? { search: { outputs: outputs.join(',') }, count: outputs.length } : null;
+  }
   const firsts = press.filter(
     ({ request }, at) => press.findIndex((each) => each.request.model === request.model) === at,
   );
   const ordered = [...firsts, ...press.filter((run) => !firsts.includes(run))];
-  return ordered.flatMap(({ taskId }) => taskId ?? []).slice(0, MAX_COMPARED);
+  const tasks = ordered.flatMap(({ taskId }) => taskId ?? []).slice(0, MAX_COMPARED);
+  return tasks.length > 1 ? { search: { tasks: tasks.join(',') }, count: tasks.length } : null;
 }
 
 /** Runs by their press, newest first. */

@@ -8,7 +8,6 @@ import { useTasks } from '../../live/use-task.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
-import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import type { Model } from './create.documents.ts';
 import { typicalRunS } from './create.documents.ts';
 import { Failure, Refusal, Timing } from './run-words.tsx';
@@ -108,7 +107,7 @@ function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
   const ended = tasks.every((each) => each && isFinal(each));
   const open = tasks.flatMap((each) => (each && !isFinal(each) ? [each.taskId] : []));
   const typical = modelOf(model);
-  const compared = comparedOf(runs);
+  const compared = comparedOf(runs, tasks);
   return (
     <div className={styles.caption}>
       <div className={styles.words}>
@@ -147,9 +146,9 @@ function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
             <CircleX aria-hidden /> Cancel
           </Button>
         )}
-        {compared.length > 1 && (
-          <Link to="/compare" search={{ tasks: compared.join(',') }} className={buttonClass({ variant: 'quiet' })}>
-            <SquareSplitHorizontal aria-hidden /> Compare {Math.min(MAX_COMPARED, compared.length)}
+        {compared && (
+          <Link to="/compare" search={compared.search} className={buttonClass({ variant: 'quiet' })}>
+            <SquareSplitHorizontal aria-hidden /> Compare {compared.count}
           </Link>
         )}
         {acts.onAgain && ended && task && others.length === 0 && mayRunAgain(task) && (
