@@ -46,11 +46,14 @@ try {
   await light.getByRole('article').getByText('Succeeded').waitFor();
   await light.waitForTimeout(500);
   await shoot(light, 'create');
+  await light.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await light.waitForTimeout(500);
+  await shoot(light, 'create-dark');
+  await light.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await light.goto(`${BASE}/app/gallery`);
   await light.locator('[data-file] img').nth(5).waitFor();
-  await light.waitForFunction(
-    '[...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)',
-  );
+  for (const picture of await light.locator('[data-file] img').all())
+    await picture.evaluate((image) => (image as unknown as { decode(): Promise<void> }).decode());
   await light.waitForTimeout(800);
   await shoot(light, 'gallery');
 

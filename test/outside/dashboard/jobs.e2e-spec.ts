@@ -64,10 +64,10 @@ describeInBrowser('what people come for', () => {
   });
 
   it('is a film of a picture by 2 clicks', async () => {
-    await picture('A pier in fog #delay:0');
+    await picture('A pier in fog');
     await strip().locator('img').first().hover();
     await click(strip().getByRole('button', { name: 'Animate' }));
-    await visitor.page.keyboard.type(' #hang'); // the film itself takes long to draw
+    await visitor.page.locator('textarea[name=prompt]').fill('A pier in fog #hang'); // a film takes long to draw
     await click(generate());
     await strips(2);
     await strip()
@@ -101,7 +101,7 @@ describeInBrowser('what people come for', () => {
     await visitor.go('/providers');
     const providers = visitor.page.getByRole('region', { name: 'Providers', exact: true });
     await click(providers.getByRole('button', { name: /^Pause/ }).first());
-    await visitor.page.keyboard.type('Maintenance');
+    await visitor.page.getByRole('dialog').getByLabel('Why').fill('Maintenance');
     await click(visitor.page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }));
     const resume = providers.getByRole('button', { name: /^Resume/ });
     await resume.waitFor();
