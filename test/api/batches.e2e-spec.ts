@@ -254,6 +254,20 @@ describe('a batch', () => {
     });
   });
 
+  it('is refused when its key has had too many invalid items skipped', async () => {
+    const { id, key } = await anotherKey(service.api);
+    const own = new BatchClient(new Api(service.baseUrl, key));
+    const skip = (items: number) =>
+      own.create<BatchErrorBody>({ on_invalid: 'skip', requests: Array.from({ length: items }, () => ({ body: {} })) });
+    const earlier = await skip(1);
+    await database.query('update batches set total = 99998, invalid_items = 99998 where api_key_id = $1', [id]);
+    const full = await skip(3);
+    expect([earlier.status, full.status, full.body.error.code]).toEqual([201, 400, 'batch_invalid']);
+    expect(full.body.error.errors).toHaveLength(3);
+    expect([(await skip(2)).status, (await skip(1)).status]).toEqual([201, 400]);
+    expect((await own.create({ requests: [{ body: aFailure }] })).status).toBe(201);
+  });
+
   it('is refused as a whole with the field at fault', async () => {
     const requests = [{ body: aFailure }];
     for (const [body, code, param] of [

@@ -54,6 +54,12 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
   return new ApiError('batch_invalid', { message, errors: faults.slice(0, MAX_SHOWN_FAULTS) });
 }
 
+/**
+ * Invalid items of the newest batches of an API key, whose faults are kept as long as tasks. They take no room in a queue and cost nothing. Some
+ * more may be kept at the same moment, because creations do not wait for each other.
+ */
+const MAX_INVALID = 100_000;
+
 /** What holds for a batch as a whole. `requests` is not yet checked. */
 type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
 
@@ -189,6 +195,7 @@ export class CreateBatches {
   private async store({ caller, settings, endpoint, items, reserved }: ValidBatch): Promise<StoredBatch> {
     const invalid = items.flatMap((item) => faultOf(item) ?? []);
     if (invalid.length > 0 && settings.on_invalid !== 'skip') throw batchInvalid(invalid, items.length);
+    if (invalid.length > 0) await this.assertRoom(caller, invalid, items.length);
     const valid = items.flatMap((item) => toBatchItem(item) ?? []);
     const createdMs = this.tasks.nowMs();
     const row: NewBatchRow = {
@@ -216,6 +223,14 @@ export class CreateBatches {
     if (replayed !== null) return { ...replay(replayed), tasks: 0 };
     await this.attachImages(items, (index) => tasks.get(index)!);
     return { id: row.id, json, replayed: false, tasks: valid.length };
+  }
+
+  /** @throws ApiError batch_invalid */
+  private async assertRoom({ apiKeyId }: Caller, invalid: BatchFault[], total: number): Promise<void> {
+    if ((await this.rows.invalidItemsOf(apiKeyId)) + invalid.length <= MAX_INVALID) return;
+    const { message, errors } = batchInvalid(invalid, total);
+    const skipped = `The batches of this API key have ${MAX_INVALID} invalid items, as many as are skipped.`;
+    throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
   /** The files that came inside the bodies go with the tasks, or are deleted when nothing is created. */

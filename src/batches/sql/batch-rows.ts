@@ -80,6 +80,16 @@ const INVALID: Statement = {
   text: `select invalid, request_id from batches where id = $1`,
 };
 
+/** Batches of an API key that are looked at. */
+const LOOKED_AT = 10_000;
+
+const INVALID_ITEMS: Statement = {
+  name: 'batches.invalid_items',
+  text: `
+    select coalesce(sum(invalid_items), 0)::int as items
+    from (select invalid_items from batches where api_key_id = $1 order by id desc limit ${LOOKED_AT}) newest`,
+};
+
 const CANCEL: Statement = {
   name: 'batches.cancel',
   text: `
@@ -128,6 +138,11 @@ export class BatchRows {
   async invalidOf(id: string): Promise<{ invalid: BatchFault[]; requestId: string | null }> {
     const [row] = await this.sql.run<Pick<Batch, 'invalid' | 'request_id'>>(INVALID, [id]);
     return { invalid: row?.invalid ?? [], requestId: row?.request_id ?? null };
+  }
+
+  /** Of the newest batches of an API key. */
+  async invalidItemsOf(apiKeyId: string): Promise<number> {
+    return (await this.sql.run<{ items: number }>(INVALID_ITEMS, [apiKeyId]))[0]!.items;
   }
 
   /** @returns whether it was in progress */
