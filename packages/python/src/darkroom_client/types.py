@@ -6,9 +6,9 @@ from typing import Any, Literal, TypedDict, Union
 
 
 ApiKeyScope = Literal["generations:write", "tasks:read", "tasks:cancel", "webhooks:manage", "keys:manage", "operations:read", "operations:manage"]
-AuditAction = Literal["api_key.created", "api_key.updated", "api_key.rotated", "api_key.revoked", "api_key.erased", "process.drain_requested", "process.drained", "process.resumed", "pause.created", "pause.ended", "tasks.cancelled", "tasks.released", "tasks.failed", "circuit.reset", "webhook_replay.created", "webhook_replay.cancelled", "log_levels.set", "task.kept", "task.unkept"]
+AuditAction = Literal["api_key.created", "api_key.updated", "api_key.rotated", "api_key.revoked", "api_key.erased", "process.drain_requested", "process.drained", "process.resumed", "pause.created", "pause.ended", "tasks.cancelled", "tasks.released", "tasks.failed", "circuit.reset", "webhook_replay.created", "webhook_replay.cancelled", "log_levels.set", "task.kept", "task.unkept", "share.created", "share.deleted"]
 AuditActorType = Literal["api_key", "command_line", "service"]
-AuditTargetType = Literal["api_key", "process", "pause", "task", "tasks", "provider_place", "webhook_replay", "log_levels"]
+AuditTargetType = Literal["api_key", "process", "pause", "task", "tasks", "provider_place", "webhook_replay", "log_levels", "share"]
 BatchOnInvalid = Literal["refuse", "skip"]
 BatchResultStatus = Literal["succeeded", "failed"]
 BatchStatus = Literal["in_progress", "cancelling", "completed", "cancelled"]
@@ -53,7 +53,7 @@ WebhookEndpointStatus = Literal["enabled", "disabled"]
 WebhookEventType = Literal["task.completed", "task.failed", "batch.completed", "budget.threshold_reached", "budget.exceeded"]
 WebhookReplayEvents = Literal["failed", "all"]
 WebhookReplayStatus = Literal["running", "completed", "cancelled"]
-ErrorCode = Literal["invalid_json", "invalid_body", "missing_required_parameter", "invalid_type", "invalid_value", "value_out_of_range", "string_too_long", "too_many_items", "invalid_unicode", "unsupported_parameter", "unknown_parameter", "model_not_found", "invalid_url", "url_not_allowed", "invalid_idempotency_key", "duplicate_key", "json_too_deep", "invalid_multipart", "invalid_image", "invalid_file", "batch_invalid", "bad_request", "request_timeout", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired", "session_expired", "invalid_sign_in_code", "budget_exceeded", "insufficient_scope", "origin_not_allowed", "model_not_allowed", "invalid_signature", "file_quota_exceeded", "kept_quota_exceeded", "task_not_found", "api_key_not_found", "erasure_not_found", "webhook_endpoint_not_found", "webhook_event_not_found", "session_not_found", "file_not_found", "batch_not_found", "process_not_found", "pause_not_found", "place_not_found", "webhook_replay_not_found", "route_not_found", "method_not_allowed", "file_expired", "payload_too_large", "unsupported_media_type", "range_not_satisfiable", "headers_too_large", "upload_incomplete", "idempotency_in_progress", "idempotency_key_reused", "rate_limit_exceeded", "queue_full", "variant_not_available", "task_unfinished", "task_not_running", "result_not_ready", "content_policy_violation", "reference_image_fetch_failed", "reference_image_invalid", "provider_rejected", "task_cancelled", "worker_lost", "result_storage_failed", "provider_timeout", "provider_outcome_unknown", "provider_no_result", "provider_unavailable", "provider_quota_exceeded", "task_deadline_exceeded", "generation_timeout", "internal_error", "service_unavailable"]
+ErrorCode = Literal["invalid_json", "invalid_body", "missing_required_parameter", "invalid_type", "invalid_value", "value_out_of_range", "string_too_long", "too_many_items", "invalid_unicode", "unsupported_parameter", "unknown_parameter", "model_not_found", "invalid_url", "url_not_allowed", "invalid_idempotency_key", "duplicate_key", "json_too_deep", "invalid_multipart", "invalid_image", "invalid_file", "batch_invalid", "bad_request", "request_timeout", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired", "session_expired", "invalid_sign_in_code", "budget_exceeded", "insufficient_scope", "origin_not_allowed", "model_not_allowed", "invalid_signature", "file_quota_exceeded", "kept_quota_exceeded", "task_not_found", "api_key_not_found", "erasure_not_found", "webhook_endpoint_not_found", "webhook_event_not_found", "session_not_found", "file_not_found", "share_not_found", "batch_not_found", "process_not_found", "pause_not_found", "place_not_found", "webhook_replay_not_found", "route_not_found", "method_not_allowed", "file_expired", "share_ended", "payload_too_large", "unsupported_media_type", "range_not_satisfiable", "headers_too_large", "upload_incomplete", "idempotency_in_progress", "idempotency_key_reused", "rate_limit_exceeded", "queue_full", "variant_not_available", "task_unfinished", "task_not_running", "result_not_ready", "content_policy_violation", "reference_image_fetch_failed", "reference_image_invalid", "provider_rejected", "task_cancelled", "worker_lost", "result_storage_failed", "provider_timeout", "provider_outcome_unknown", "provider_no_result", "provider_unavailable", "provider_quota_exceeded", "task_deadline_exceeded", "generation_timeout", "internal_error", "service_unavailable"]
 ErrorType = Literal["invalid_request_error", "not_found_error", "authentication_error", "budget_error", "permission_error", "idempotency_error", "rate_limit_error", "server_error"]
 
 class About(TypedDict):
@@ -565,6 +565,18 @@ class CreateSessionInput(TypedDict, total=False):
     """true: the session survives the browser, and ends after 30 days without use. false or left out: 12 hours without use"""
 
 
+class _CreateShareInputRequired(TypedDict):
+    file_ids: list[str]
+    """pictures and films of yours, in the order of the page"""
+    expires_at: int
+    """unix seconds; nobody can open the page after this time. At most 365 days from now"""
+
+
+class CreateShareInput(_CreateShareInputRequired, total=False):
+    show_prompt: bool
+    """whether the page shows the prompts; not when left out"""
+
+
 class _CreateUploadInputRequired(TypedDict):
     filename: str
     """name of the file; it is only shown"""
@@ -658,6 +670,15 @@ class DeletedFile(TypedDict):
     """always true"""
 
 
+class DeletedShare(TypedDict):
+    id: str
+    """identifier of the share"""
+    object: Literal["share"]
+    """always \"share\""""
+    deleted: bool
+    """always true"""
+
+
 class DeletedTask(TypedDict):
     id: str
     """identifier that the task had"""
@@ -736,6 +757,8 @@ class ErasureCounts(TypedDict):
     """outputs of these tasks"""
     uploads: int
     """uploaded files"""
+    shares: int
+    """shares"""
     idempotency_keys: int
     """stored answers to requests with an Idempotency-Key"""
     calls: int
@@ -1525,6 +1548,26 @@ class ProviderPlaceList(TypedDict):
     """always false"""
 
 
+class QueueHistory(TypedDict):
+    object: Literal["list"]
+    """always \"list\""""
+    data: list[QueueMinute]
+    """every minute, the oldest first"""
+    has_more: bool
+    """always false"""
+
+
+class QueueMinute(TypedDict):
+    minute: int
+    """start of the minute, unix seconds"""
+    waiting: int | None
+    """queued tasks of API keys with a free place"""
+    parked: int | None
+    """queued tasks of API keys that run as many as they may"""
+    running: int | None
+    """running tasks"""
+
+
 class RecoverWebhookEndpointInput(TypedDict):
     since: int
     """unix seconds: failed events created at that time or later are sent again"""
@@ -1604,6 +1647,36 @@ class SetLogLevelsInput(TypedDict, total=False):
     """the least severe level that is logged, in place of LOG_LEVEL"""
     log_levels: dict[str, str]
     """levels of single contexts, in place of those in LOG_LEVELS"""
+
+
+class Share(TypedDict):
+    id: str
+    """identifier"""
+    object: Literal["share"]
+    """always \"share\""""
+    url: str
+    """the signed address of the page: whoever has it can open the page"""
+    file_ids: list[str]
+    """the files, in the order of the page"""
+    show_prompt: bool
+    """whether the page shows the prompts"""
+    created_at: int
+    """unix seconds"""
+    expires_at: int
+    """unix seconds; nobody can open the page after this time"""
+
+
+class ShareList(TypedDict):
+    object: Literal["list"]
+    """always \"list\""""
+    data: list[Share]
+    """the shares"""
+    has_more: bool
+    """whether an older page follows"""
+    first_id: str | None
+    """id of the first entry; null in an empty list"""
+    last_id: str | None
+    """id of the last entry; send it as `after` for the next page; null in an empty list"""
 
 
 class _Sora2RequestRequired(TypedDict):
