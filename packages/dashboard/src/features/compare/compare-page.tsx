@@ -20,6 +20,7 @@ const CompareViewer = lazy(
 interface Props {
   /** `view`: the number of the output that fills the screen. */
   search: { outputs?: string; tasks?: string; view?: string };
+  mayKeep: boolean;
   onOutputs(outputs: string): void;
   onView(number: number | null): void;
   onTask(taskId: string, output: number): void;
@@ -27,7 +28,7 @@ interface Props {
 }
 
 /** Two to four outputs side by side, zoomed together, with the inputs that differ. */
-export function ComparePage({ search, onOutputs, onView, onTask, onTasks }: Props) {
+export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);
   const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
@@ -145,7 +146,13 @@ export function ComparePage({ search, onOutputs, onView, onTask, onTasks }: Prop
       )}
       {search.view !== undefined && (
         <Suspense>
-          <CompareViewer chosen={chosen} number={Number(search.view)} onNumber={onView} onTask={onTask} />
+          <CompareViewer
+            chosen={chosen}
+            number={Number(search.view)}
+            mayKeep={mayKeep}
+            onNumber={onView}
+            onTask={onTask}
+          />
         </Suspense>
       )}
     </Page>

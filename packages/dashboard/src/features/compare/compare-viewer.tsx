@@ -9,12 +9,13 @@ interface Props {
   chosen: readonly Chosen[];
   /** The number of the output that is shown, from 1. */
   number: number;
+  mayKeep: boolean;
   onNumber(number: number | null): void;
   onTask(taskId: string, output: number): void;
 }
 
 /** What is compared, one output at a time. */
-export function CompareViewer({ chosen, number, onNumber, onTask }: Props) {
+export function CompareViewer({ chosen, number, mayKeep, onNumber, onTask }: Props) {
   const tasks = useTasks(chosen.map(({ taskId }) => taskId));
   const all = chosen.map(({ index }, at) => {
     const task = tasks[at];
@@ -33,6 +34,7 @@ export function CompareViewer({ chosen, number, onNumber, onTask }: Props) {
       onStep={(by) => void go(shown ? shots[shots.indexOf(shown) + by] : undefined)}
       onEnd={(last) => void go(last ? shots.at(-1) : shots[0])}
       onClose={() => onNumber(null)}
+      mayKeep={mayKeep}
       renderActs={({ taskId, output }) => (
         <Button onClick={() => onTask(taskId, output.index + 1)}>
           <ListTodo aria-hidden /> Task
