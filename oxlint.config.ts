@@ -70,7 +70,7 @@ export const FLOORS: Record<string, readonly (string | readonly string[])[]> = {
   models: ['definition', 'declaration', 'versions'],
   auth: ['access', 'limits', 'audit', 'credentials', 'api-keys', 'sessions', 'erasure'],
   tasks: ['record', 'sql', 'queue', 'read', 'live', 'insight', 'acts', 'edge'],
-  files: ['record', 'sql', 'uploads', 'images', 'content', 'previews', 'shares'],
+  files: ['record', 'sql', 'uploads', 'images', 'content', 'previews', 'archives', 'shares'],
   providers: ['templates', 'contract', 'wire', 'families', 'jobs', ADAPTERS, 'bindings'],
   provenance: ['xmp', 'formats', 'c2pa'],
   generation: ['images', 'accept', 'estimate', 'retry', 'run'],

@@ -4,6 +4,11 @@ import { Nodes } from '../auth/access/nodes.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { AuthModule } from '../auth/auth.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
+import { ArchiveFiles } from './archives/archive-files.ts';
+import { ArchivesController } from './archives/archives.controller.ts';
+import { ArchivesResolver } from './archives/archives.resolver.ts';
+import { Archives } from './archives/archives.service.ts';
+import { OpenArchives } from './archives/open-archives.ts';
 import { BatchFiles } from './uploads/batch-files.ts';
 import { ContentController } from './content/content.controller.ts';
 import { DirectDelivery } from './content/direct-delivery.ts';
@@ -45,8 +50,18 @@ import { Upload } from './record/upload.entity.ts';
 /** Files: what clients upload, and what tasks have made. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([RequestFileSum, Share, Upload, UploadBlob])],
-  controllers: [FilesController, ContentController, PreviewsController, SharesController, SharePageController],
+  controllers: [
+    ArchivesController,
+    FilesController,
+    ContentController,
+    PreviewsController,
+    SharesController,
+    SharePageController,
+  ],
   providers: [
+    ArchiveFiles,
+    Archives,
+    ArchivesResolver,
     BatchFiles,
     Blobs,
     DirectDelivery,
@@ -62,6 +77,7 @@ import { Upload } from './record/upload.entity.ts';
     GeneratedFiles,
     KeepFiles,
     LinkedImages,
+    OpenArchives,
     OutputPreviewResolver,
     PreviewLinks,
     Previews,

@@ -268,6 +268,25 @@ export type ApiKeyList = {
 
 export type ApiKeyScope = 'generations:write' | 'tasks:read' | 'tasks:cancel' | 'webhooks:manage' | 'keys:manage' | 'operations:read' | 'operations:manage';
 
+export type Archive = {
+    /**
+     * always "archive"
+     */
+    object: 'archive';
+    /**
+     * signed link to the zip, which works without the API key
+     */
+    url: string;
+    /**
+     * unix seconds; the link works until then
+     */
+    expires_at: number;
+    /**
+     * size of the zip in bytes
+     */
+    bytes: number;
+};
+
 export type AuditAction = 'api_key.created' | 'api_key.updated' | 'api_key.rotated' | 'api_key.revoked' | 'api_key.erased' | 'process.drain_requested' | 'process.drained' | 'process.resumed' | 'pause.created' | 'pause.ended' | 'tasks.cancelled' | 'tasks.released' | 'tasks.failed' | 'circuit.reset' | 'webhook_replay.created' | 'webhook_replay.cancelled' | 'log_levels.set' | 'task.kept' | 'task.unkept' | 'share.created' | 'share.deleted';
 
 export type AuditActorType = 'api_key' | 'command_line' | 'service';
@@ -840,6 +859,13 @@ export type CreateApiKeyInput = {
      * ids of the models that it may use, exact or ending in *, also of models for listed keys only; every open one when null or left out
      */
     models?: Array<string> | null;
+};
+
+export type CreateArchiveInput = {
+    /**
+     * uploads and outputs of yours, in the order of the archive
+     */
+    file_ids: Array<string>;
 };
 
 export type CreateBatchInput = {

@@ -8,6 +8,7 @@ import { WorkingKeys } from '../../auth/credentials/working-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
+import { listedFile } from '../content/listed-file.ts';
 import { Share } from '../record/share.entity.ts';
 import { lockSharesOfKey } from '../sql/share-rows.ts';
 import type { CreateShareInput } from './share.inputs.ts';
@@ -34,7 +35,7 @@ export class Shares {
   async create(actor: Actor, { file_ids, expires_at, show_prompt = false }: CreateShareInput): Promise<Share> {
     assertEnd(expires_at);
     const { apiKeyId } = actor.caller!;
-    for (const [index, id] of file_ids.entries()) await this.assertShareable(apiKeyId, id, `file_ids[${index}]`);
+    for (const [index, id] of file_ids.entries()) await listedFile(index, () => this.files.find(apiKeyId, id));
     const id = typeidUnboxed('share');
     return this.audit.transaction(actor, async (tx, record) => {
       await assertBelowLimit(tx, apiKeyId);
@@ -84,16 +85,6 @@ export class Shares {
     const share = await this.shares.findOneBy({ id, expires_at: HAS_NOT_ENDED });
     if (!share || !(await this.keys.has(share.api_key_id))) throw new ApiError('share_ended');
     return share;
-  }
-
-  private async assertShareable(apiKeyId: string, id: string, param: string): Promise<void> {
-    try {
-      await this.files.find(apiKeyId, id);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error;
-      const status = error.code === 'upload_incomplete' ? error.status : 400; // as the fault of a field
-      throw new ApiError(error.code, { status, param, message: error.message });
-    }
   }
 }
 

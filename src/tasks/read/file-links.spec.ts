@@ -106,4 +106,18 @@ describe('a link of this service', () => {
     expect(links.verify(FILE, until, right, NOW)).toBe(false);
     expect(links.verifyUpload(FILE, until, right, NOW + 60_000)).toBe(false);
   });
+
+  it('to an archive permits these files, in this order, and nothing else', () => {
+    const { searchParams } = new URL(links.signArchive([FILE, 'file_b'], NOW).url);
+    const { file_ids, ...signed } = Object.fromEntries(searchParams) as Record<string, string>;
+    expect(file_ids).toBe(`${FILE},file_b`);
+    expect(links.verifyArchive(file_ids!, signed, NOW)).toBe(true);
+    for (const other of [FILE, `file_b,${FILE}`, `${FILE},file_b,file_c`, `${FILE},file_b `, '']) {
+      expect(links.verifyArchive(other, signed, NOW)).toBe(false);
+    }
+    expect(links.verify(file_ids!, signed['expires'], signed['signature'], NOW)).toBe(false);
+    expect(links.verifyArchive(file_ids!, signed, Number(signed['expires']) * 1000)).toBe(false);
+    const [, expires, signature] = partsOf(links.sign(FILE, Infinity, NOW).url);
+    expect(links.verifyArchive(FILE, { expires, signature }, NOW)).toBe(false);
+  });
 });

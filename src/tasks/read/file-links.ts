@@ -19,6 +19,7 @@ export interface OwnLink {
 /** What a link permits. No two of them share a signature. */
 const READ = '';
 const WRITE = 'put ';
+const ARCHIVE = 'archive ';
 /** The outputs of some pages of tasks, under 4 MB. */
 const REMEMBERED_LINKS = 10_000;
 const previewOf = (width: PreviewWidth): string => `preview ${width} `;
@@ -80,6 +81,23 @@ export class FileLinks {
     nowMs: number = Date.now(),
   ): boolean {
     return this.isValid(previewOf(width), { fileId, expires, signature }, nowMs);
+  }
+
+  /** A link with which anyone can read a zip of these files. */
+  signArchive(fileIds: readonly string[], nowMs: number = Date.now()): FileLink {
+    const expiresAt = this.expiryOf(Infinity, nowMs);
+    const ids = fileIds.join(',');
+    const signed = this.signedQuery(ARCHIVE, ids, expiresAt);
+    return { url: `${this.publicUrl}/v1/files/archive?file_ids=${ids}&${signed}`, expiresAt };
+  }
+
+  /** @param fileIds joined by commas, as in the link */
+  verifyArchive(
+    fileIds: string,
+    { expires, signature }: { expires?: unknown; signature?: unknown },
+    nowMs: number = Date.now(),
+  ): boolean {
+    return this.isValid(ARCHIVE, { fileId: fileIds, expires, signature }, nowMs);
   }
 
   /** Takes a link of ours apart, without verifying it. @returns null for any other URL */

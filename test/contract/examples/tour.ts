@@ -56,7 +56,9 @@ async function tasksTour(recorder: Recorder): Promise<string> {
   await recorder.call('DELETE', `/v1/tasks/${id}/keep`);
   await recorder.call('PUT', `/v1/files/${id.replace('task_', 'file_')}_0/keep`, { body: { collection: 'Covers' } });
   await recorder.call('DELETE', `/v1/files/${id.replace('task_', 'file_')}_0/keep`);
-  const share = { file_ids: [`${id.replace('task_', 'file_')}_0`], show_prompt: true };
+  const file_ids = [`${id.replace('task_', 'file_')}_0`];
+  await recorder.call('POST', '/v1/files/archive', { body: { file_ids } });
+  const share = { file_ids, show_prompt: true };
   const end = { expires_at: Math.floor(Date.now() / 1000) + 7 * 86_400 };
   const { id: shareId } = await recorder.call('POST', '/v1/shares', { body: { ...share, ...end } });
   await recorder.call('GET', '/v1/shares');

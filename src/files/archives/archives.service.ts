@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { ApiError } from '../../errors/api-error.ts';
+import { Storage } from '../../platform/storage/storage.ts';
+import { FileLinks } from '../../tasks/read/file-links.ts';
+import { listedFile } from '../content/listed-file.ts';
+import type { ArchiveView } from './archive.view.ts';
+import { type ArchiveFile, ArchiveFiles } from './archive-files.ts';
+import { OpenArchives } from './open-archives.ts';
+import { type Zip, zipOf } from './zip.ts';
+
+/** Of the files of an archive. */
+const MAX_BYTES = 10 * 2 ** 30;
+
+/** Archives have no record: their signed link names the files. */
+@Injectable()
+export class Archives {
+  constructor(
+    private readonly files: ArchiveFiles,
+    private readonly links: FileLinks,
+    private readonly storage: Storage,
+    private readonly open: OpenArchives,
+  ) {}
+
+  /** @throws ApiError file_not_found, file_expired, upload_incomplete, value_out_of_range */
+  async create(apiKeyId: string, ids: string[]): Promise<ArchiveView> {
+    const files: ArchiveFile[] = [];
+    for (const [index, id] of ids.entries()) {
+      files.push(await listedFile(index, () => this.files.find(apiKeyId, id, index)));
+    }
+    const bytes = files.reduce((sum, { content }) => sum + content.bytes, 0);
+    if (bytes > MAX_BYTES) {
+      const message = `These files have ${bytes} bytes. An archive has at most ${MAX_BYTES}.`;
+      throw new ApiError('value_out_of_range', { param: 'file_ids', message });
+    }
+    const { url, expiresAt } = this.links.signArchive(ids);
+    return { object: 'archive', url, expires_at: expiresAt, bytes: this.zip(files).bytes };
+  }
+
+  /** Without the files that were deleted since. @throws ApiError file_expired: all of them */
+  async describe(ids: string[]): Promise<Zip> {
+    return this.zip(await this.present(ids));
+  }
+
+  /** The archive is counted until its stream closes. @throws ApiError as `describe`, rate_limit_exceeded, service_unavailable */
+  async read(ids: string[]): Promise<{ bytes: number; stream: Readable }> {
+    const files = await this.present(ids);
+    const release = this.open.take(files[0]!.content.apiKeyId);
+    const { bytes, read } = this.zip(files);
+    return { bytes, stream: read().once('close', release) };
+  }
+
+  private zip(files: ArchiveFile[]): Zip {
+    return zipOf(files, (key) => this.storage.open(key));
+  }
+
+  private async present(ids: string[]): Promise<ArchiveFile[]> {
+    const files = await this.files.present(ids);
+    if (files.length === 0) throw new ApiError('file_expired');
+    return files;
+  }
+}

@@ -1,0 +1,15 @@
+/** Characters of a title. Some systems allow 255 bytes in a name, and a character may take four. */
+const MAX_TITLE = 50;
+
+/**
+ * The name of a file in an archive, such as `003-a-lighthouse-at-dusk.png`. Its number makes it unique, also where a
+ * file system ignores letter case, and no reserved name of Windows begins with digits. Letters and digits of all
+ * scripts stay; all else, such as slashes, dots and controls, becomes a hyphen.
+ * @param extension with its dot
+ */
+export function entryName(index: number, title: string, extension: string): string {
+  const words = title.normalize('NFC').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const short = Array.from(words.join('-')).slice(0, MAX_TITLE).join('').replace(/-$/, '');
+  const number = String(index + 1).padStart(3, '0');
+  return `${[number, short].filter(Boolean).join('-')}${extension}`;
+}

@@ -1,0 +1,49 @@
+import type { PassThrough, Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import type { ArchiveFile } from './archive-files.ts';
+
+const MODE = 0o100644;
+
+/** A zip that is made while it is read. */
+export interface Zip {
+  /** Of all of it. */
+  bytes: number;
+  /** Begins to open the files. */
+  read(): Readable;
+}
+
+/**
+ * The zip of some files. They are stored, because pictures and films are compressed already, and so its size is known
+ * before the first byte. One file is open at a time. A file that cannot be opened or read, or has another length,
+ * destroys the stream.
+ */
+export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promise<Readable>): Zip {
+  const zip = new ZipFile();
+  const stream = zip.outputStream as PassThrough;
+  const begun = Promise.withResolvers<void>();
+  let source: Readable | undefined;
+  const fail = (error: Error): void => void stream.destroy(error);
+  zip.on('error', fail);
+  stream.on('close', () => source?.destroy());
+  const openNext = async (key: string): Promise<Readable> => {
+    await begun.promise;
+    source = (await open(key)).once('error', fail);
+    if (stream.destroyed) source.destroy();
+    return source;
+  };
+  for (const { name, content, modifiedAt } of files) {
+    const options = { compress: false, size: content.bytes, mtime: modifiedAt, mode: MODE };
+    zip.addReadStreamLazy(name, options, (begin) => {
+      openNext(content.storageKey).then((opened) => begin(null, opened), fail);
+    });
+  }
+  let bytes = 0;
+  zip.end((size) => (bytes = size));
+  return {
+    bytes,
+    read() {
+      begun.resolve();
+      return stream;
+    },
+  };
+}

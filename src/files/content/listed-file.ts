@@ -1,0 +1,15 @@
+import { ApiError } from '../../errors/api-error.ts';
+
+/**
+ * Finds a file that a list in a request body names.
+ * @throws ApiError of `find`, with the entry as `param`, and 400 where it would be the status of a path
+ */
+export async function listedFile<Found>(index: number, find: () => Promise<Found>): Promise<Found> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const status = error.code === 'upload_incomplete' ? error.status : 400;
+    throw new ApiError(error.code, { status, param: `file_ids[${index}]`, message: error.message });
+  }
+}
