@@ -1,15 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ComparePage } from '../features/compare/compare-page.tsx';
 import { Gate } from './gate.tsx';
-import { useSession } from './signed-in.tsx';
 
 export function CompareScreen() {
   const search = useSearch({ from: '/signed-in/compare' });
   const navigate = useNavigate();
-  const scopes = useSession()?.api_key.scopes ?? [];
   return (
     <Gate title="Compare" scope="tasks:read" what="see what was made">
-      {() => (
+      {({ api_key: { scopes } }) => (
         <ComparePage
           search={search}
           mayKeep={scopes.includes('generations:write')}
