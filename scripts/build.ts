@@ -42,6 +42,10 @@ const PARTS: Record<string, Part> = {
     },
   },
   app: { inputs: ['packages/dashboard', 'schema.graphql', 'package-lock.json'], build: buildApp },
+  viewer: {
+    inputs: ['packages/viewer', 'package-lock.json'],
+    build: () => run('vite', 'vite', ['build', '--config', 'packages/viewer/vite.config.ts', '--logLevel', 'warn']),
+  },
   client: {
     inputs: ['packages/client', 'scripts/pack-client.ts'],
     exclude: ['packages/client/dist/**'],
@@ -80,7 +84,7 @@ await Promise.all(
 
 /** Modules of an earlier build whose sources are gone: `npm pack` would publish them. */
 function removeOrphans(): void {
-  const exclude = ['dashboard/app/**', 'reference/**'];
+  const exclude = ['dashboard/app/**', 'reference/**', 'viewer/**'];
   for (const path of globSync('**/*.{js,cjs}', { cwd: join(ROOT, 'dist'), exclude })) {
     if (!existsSync(join(ROOT, 'src', path.replace(/\.c?js$/, '.ts')))) rmSync(join(ROOT, 'dist', path));
   }

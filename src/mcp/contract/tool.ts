@@ -38,6 +38,8 @@ export interface Tool {
   readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];
+  /** Its answer is a task, which hosts that show pages show in the viewer. */
+  readonly hasViewer?: true;
   /** As for the same act in REST; null: any key. */
   readonly scope: Scope | null;
   readonly bucket: RateBucket;

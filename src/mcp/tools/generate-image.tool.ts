@@ -36,6 +36,7 @@ export class GenerateImageTool implements Tool {
     'Makes images from a prompt, or edits the images in reference_images. Returns the finished task with links and previews, or the unfinished task after wait_s.';
   readonly output = jsonSchemaOf(TaskView) as Tool['output'];
   readonly annotations = CREATES;
+  readonly hasViewer = true;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
   readonly input = perCaller((models) => this.inputOf(ofKind(models, 'image')));

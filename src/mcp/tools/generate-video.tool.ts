@@ -33,6 +33,7 @@ export class GenerateVideoTool implements Tool {
     'Makes a video from a prompt, and optionally from an image. A video takes minutes: the answer is often the unfinished task; then call get_task.';
   readonly output = jsonSchemaOf(TaskView) as Tool['output'];
   readonly annotations = CREATES;
+  readonly hasViewer = true;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
   readonly input = perCaller((models) => this.inputOf(ofKind(models, 'video')));

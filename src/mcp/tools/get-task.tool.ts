@@ -16,6 +16,7 @@ export class GetTaskTool implements Tool {
   readonly description = 'Reads a task and waits for its end, up to wait_s. Also gives new links to its files.';
   readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = READS;
+  readonly hasViewer = true;
   readonly scope = 'tasks:read';
   readonly bucket = 'read';
   readonly input;

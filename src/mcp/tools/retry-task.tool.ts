@@ -19,6 +19,7 @@ export class RetryTaskTool implements Tool {
     'Makes a new task from a finished one, with the same parameters, or with another prompt. Returns the new task.';
   readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = CREATES;
+  readonly hasViewer = true;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
   readonly input;

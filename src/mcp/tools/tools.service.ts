@@ -13,6 +13,7 @@ import { KeepTaskTool } from './keep-task.tool.ts';
 import { ListModelsTool } from './list-models.tool.ts';
 import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
+import { VIEWER_URI } from '../contract/apps.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
 import { present } from '../contract/without-nulls.ts';
 
@@ -48,9 +49,15 @@ export class ToolsService {
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** The same for every key that names no models, so that clients may share it. */
-  descriptions(caller: Caller): ToolDescription[] {
-    return [...this.byName.values()].map((tool) => describe(tool, caller));
+  /**
+   * The same for every key that names no models, so that clients may share it.
+   * @param takesApps whether the client shows pages
+   */
+  descriptions(caller: Caller, takesApps: boolean): ToolDescription[] {
+    return [...this.byName.values()].map((tool) => ({
+      ...describe(tool, caller),
+      ...(takesApps && tool.hasViewer && { _meta: { ui: { resourceUri: VIEWER_URI } } }),
+    }));
   }
 
   has(name: unknown): boolean {

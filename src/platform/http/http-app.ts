@@ -120,4 +120,5 @@ const EXPOSED_HEADERS = [
   'task-id',
   'x-should-retry',
   'openai-poll-after-ms',
+  'mcp-session-id',
 ];

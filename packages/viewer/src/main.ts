@@ -1,0 +1,134 @@
+import { App, applyDocumentTheme, applyHostFonts, applyHostStyleVariables } from '@modelcontextprotocol/ext-apps';
+import { page, showActs, showOutputs, showPrompt, showState, showTask, showWorking } from './page.ts';
+import { type Answer, answerOf, call, findUnfinished, readFile } from './server.ts';
+import { isFinal, type Task } from './task.ts';
+import './viewer.css';
+
+const POLL_MS = 1_000;
+/** Clocks of the page and of the service may differ. */
+const CLOCKS_S = 60;
+
+const app = new App({ name: 'darkroom-viewer', version: '1.0.0' }, {});
+const openedS = Date.now() / 1000;
+/** Rises with each thing to show, so that what was asked for an earlier one is dropped. */
+let turn = 0;
+let shown: Task | null = null;
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
+const mayCall = () => app.getHostCapabilities()?.serverTools !== undefined;
+const mayOpen = () => app.getHostCapabilities()?.openLinks !== undefined;
+
+/** The host shows the call before it has an answer. Its task is found among the unfinished ones. */
+app.ontoolinput = async ({ arguments: given = {} }) => {
+  const mine = ++turn;
+  const { prompt, task_id: id } = given as { prompt?: string; task_id?: string };
+  showWorking();
+  showPrompt(prompt);
+  const isNew = (task: Task) => task.created_at > openedS - CLOCKS_S;
+  const matches = (task: Task) =>
+    task.task_id === id || (isNew(task) && (id ? task.parent_task_id === id : task.input.prompt === prompt));
+  const isShown = () => mine === turn;
+  while (isShown() && mayCall()) {
+    const task = await findUnfinished(app, matches).catch(() => null);
+    if (isShown() && task) showTask(task);
+    await pause();
+  }
+};
+
+app.ontoolresult = (result) => void show(answerOf(result));
+app.ontoolcancelled = () => {
+  turn += 1;
+  showState('The call was cancelled. Its task may go on.');
+};
+app.onhostcontextchanged = (context) => {
+  if (context.theme) applyDocumentTheme(context.theme);
+  if (context.styles?.variables) applyHostStyleVariables(context.styles.variables);
+  if (context.styles?.css?.fonts) applyHostFonts(context.styles.css.fonts);
+};
+
+async function show({ task, previews, refusal }: Answer): Promise<void> {
+  const mine = ++turn;
+  if (!task) {
+    showState(refusal ?? 'There is nothing to show.');
+    if (shown) showActs({ call: mayCall(), open: false });
+    return;
+  }
+  showPrompt(task.input.prompt);
+  if (!isFinal(task)) {
+    showWorking();
+    await follow(task, mine);
+    return;
+  }
+  shown = task;
+  showTask(task);
+  const outputs = task.result?.outputs ?? [];
+  const replace = showOutputs(outputs, previews, task.input.prompt ?? '');
+  showActs({ call: mayCall(), open: mayOpen() && outputs.some(({ url }) => url !== null) });
+  for (const [at, output] of outputs.entries()) {
+    const url = await readFile(app, output);
+    if (mine !== turn) return;
+    if (url) replace[at]!(url);
+  }
+}
+
+async function follow(first: Task, mine: number): Promise<void> {
+  let task = first;
+  showTask(task);
+  while (mayCall() && !isFinal(task)) {
+    await pause();
+    if (mine !== turn) return;
+    const answer = await call(app, 'get_task', { task_id: task.task_id, wait_s: 0, preview: 'none' }).catch(() => null);
+    if (mine !== turn) return;
+    if (answer?.refusal) {
+      await show(answer);
+      return;
+    }
+    task = answer?.task ?? task; // a poll that broke is made again
+    showTask(task);
+  }
+  if (!isFinal(task)) return;
+  const last = await call(app, 'get_task', { task_id: task.task_id, wait_s: 0 });
+  if (mine !== turn) return;
+  await show(last);
+  await tell(task);
+}
+
+/** The model does not see what the buttons have made. */
+async function tell({ task_id: id, status, input }: Task): Promise<void> {
+  if (!app.getHostCapabilities()?.updateModelContext) return;
+  const text = `The viewer shows the task ${id} (${status}), prompt: ${input.prompt ?? ''}`;
+  await app.updateModelContext({ content: [{ type: 'text', text }] }).catch(() => undefined);
+}
+
+async function make(changes: { prompt?: string }): Promise<void> {
+  if (!shown) return;
+  const mine = ++turn;
+  showWorking();
+  const given = { task_id: shown.task_id, ...changes, wait_s: 0 };
+  const answer = await call(app, 'retry_task', given).catch((error: unknown): Answer => {
+    return { task: null, previews: [], refusal: error instanceof Error ? error.message : String(error) };
+  });
+  if (mine === turn) await show(answer);
+}
+
+page.again.addEventListener('click', () => void make({}));
+page.vary.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void make({ prompt: page.words.value });
+});
+page.change.addEventListener('click', (event) => {
+  if (!page.vary.hidden) return; // the second click submits
+  event.preventDefault();
+  page.words.value = shown?.input.prompt ?? '';
+  page.vary.hidden = false;
+  page.change.setAttribute('aria-expanded', 'true');
+  page.words.focus();
+});
+page.open.addEventListener('click', () => {
+  const url = shown?.result?.outputs.find((output) => output.url !== null)?.url;
+  if (url) void app.openLink({ url });
+});
+
+await app.connect();
+const context = app.getHostContext();
+if (context) app.onhostcontextchanged(context);

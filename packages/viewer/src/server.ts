@@ -1,0 +1,67 @@
+import type { App } from '@modelcontextprotocol/ext-apps';
+import { type Output, type Task, taskIn } from './task.ts';
+
+/** The server gives no more in one answer. */
+const MAX_FILE_BYTES = 20_000_000;
+
+export interface Answer {
+  task: Task | null;
+  /** `data:` URLs of small pictures, one for each output that has one. */
+  previews: string[];
+  /** Why the call was refused. */
+  refusal: string | null;
+}
+
+type Result = Awaited<ReturnType<App['callServerTool']>>;
+
+export function answerOf({ structuredContent, content, isError }: Result): Answer {
+  const task = taskIn(structuredContent as Record<string, unknown> | undefined);
+  const previews = content.flatMap((block) =>
+    block.type === 'image' ? [`data:${block.mimeType};base64,${block.data}`] : [],
+  );
+  const [first] = content;
+  const text = first?.type === 'text' ? first.text : '';
+  return { task, previews, refusal: isError && !task ? messageIn(text) : null };
+}
+
+/** The tools answer a refusal as the JSON of REST. */
+function messageIn(text: string): string {
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text || 'The call failed.';
+  }
+}
+
+export async function call(app: App, name: string, given: Record<string, unknown>): Promise<Answer> {
+  return answerOf(await app.callServerTool({ name, arguments: given }));
+}
+
+/**
+ * The unfinished task of a call whose answer has not come.
+ * @param matches whether a task may be that of the call
+ */
+export async function findUnfinished(app: App, matches: (task: Task) => boolean): Promise<Task | null> {
+  for (const status of ['running', 'queued']) {
+    const { structuredContent } = await app.callServerTool({ name: 'list_tasks', arguments: { status, limit: 10 } });
+    const { data = [] } = (structuredContent ?? {}) as { data?: Task[] };
+    const found = data.find(matches);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** @returns the file as a `data:` URL; null if the host or the server does not give it */
+export async function readFile(
+  app: App,
+  { id, size_bytes: bytes, content_type: type }: Output,
+): Promise<string | null> {
+  if (!app.getHostCapabilities()?.serverResources || bytes > MAX_FILE_BYTES) return null;
+  try {
+    const { contents } = await app.readServerResource({ uri: `darkroom://files/${id}` });
+    const [file] = contents;
+    return file && 'blob' in file ? `data:${type};base64,${file.blob}` : null;
+  } catch {
+    return null; // the preview stays
+  }
+}

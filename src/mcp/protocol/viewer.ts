@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server';
+import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
+import { VIEWER_TYPE, VIEWER_URI } from '../contract/apps.ts';
+
+export const VIEWER: Resource = {
+  uri: VIEWER_URI,
+  name: 'viewer',
+  title: 'Viewer',
+  description: 'A page that shows a task: its progress and its files.',
+  mimeType: VIEWER_TYPE,
+};
+
+let page: Promise<string> | undefined;
+
+/** The page names no origin, so its host lets it load nothing: it gets files through the host. */
+export async function readViewer(): Promise<ReadResourceResult> {
+  page ??= readFile(`${ROOT_FOLDER}dist/viewer/index.html`, 'utf8');
+  const text = await page;
+  const policy = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
+  const _meta = { ui: { csp: policy, prefersBorder: true } };
+  return { contents: [{ uri: VIEWER_URI, mimeType: VIEWER_TYPE, text, _meta }] };
+}
