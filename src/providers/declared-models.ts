@@ -127,9 +127,14 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     const isSettled = stamp === this.seen || atOnce;
     this.seen = stamp;
     if (!isSettled || (stamp === this.refused?.stamp && !atOnce)) return null;
-    const { faults, models } = await folder.read();
-    if (faults.length === 0) return { stamp, models };
-    this.reject(faults, stamp);
+    const read = await folder.readWhole(stamp);
+    if (!read) {
+      this.isAsked = atOnce; // the next look reads it
+      return null;
+    }
+    this.seen = read.stamp;
+    if (read.faults.length === 0) return read;
+    this.reject(read.faults, read.stamp);
     return null;
   }
 

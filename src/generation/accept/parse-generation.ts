@@ -145,7 +145,7 @@ function resolveInput({ parameters }: Model, request: Record<string, unknown>): 
  * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the
  * message. `image` only marks fields; the creation checks what they name.
  */
-const ajv = new Ajv2020({
+const OPTIONS = {
   strict: true,
   allErrors: false,
   verbose: true,
@@ -153,7 +153,7 @@ const ajv = new Ajv2020({
   // Compiling the schema of schemas took 80 ms of each start. A test checks the schemas of the models with it.
   meta: false,
   validateSchema: false,
-});
+} as const;
 
 const validators = new WeakMap<Model, ValidateFunction>();
 
@@ -172,8 +172,8 @@ function firstFault(model: Model, body: object): ErrorObject | null {
 function validatorOf(model: Model): ValidateFunction {
   const known = validators.get(model);
   if (known) return known;
-  const validate = ajv.compile(model.parameters);
-  ajv.removeSchema(model.parameters); // it would be kept after the model is gone
+  // An instance each: it keeps all that it has compiled, and models come and go while the service runs.
+  const validate = new Ajv2020(OPTIONS).compile(model.parameters);
   validators.set(model, validate);
   return validate;
 }

@@ -4,7 +4,7 @@ import { paramPath } from '../../platform/schema/param-path.ts';
 import type { ArgumentSchema } from './model-arguments.ts';
 import type { ToolInput } from './tool-arguments.ts';
 
-const ajv = new Ajv2020({ strict: true, allErrors: false, verbose: true });
+const OPTIONS = { strict: true, allErrors: false, verbose: true, meta: false, validateSchema: false } as const;
 const validators = new WeakMap<ToolInput, ValidateFunction>();
 
 /**
@@ -13,7 +13,8 @@ const validators = new WeakMap<ToolInput, ValidateFunction>();
  */
 export function checkArguments(input: ToolInput, given: object): void {
   let validate = validators.get(input);
-  if (!validate) validators.set(input, (validate = ajv.compile(input)));
+  // An instance each: it keeps all that it has compiled, and the schemas follow the models.
+  if (!validate) validators.set(input, (validate = new Ajv2020(OPTIONS).compile(input)));
   if (!validate(given)) throw toApiError(validate.errors![0]!, input);
 }
 

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,6 +127,37 @@ describe('a folder of declarations', () => {
     expect(await faultsOf({})).toEqual(['a.yaml:1:1: file: is 262145 bytes, at most 262144']);
     for (let at = 0; at < 500; at++) writeFileSync(join(folder, `${at}.yaml`), '');
     expect((await opened().read()).faults).toMatchObject([{ message: 'has 501 files, at most 500' }]);
+  });
+
+  it('has a bound for all files together', async () => {
+    for (let at = 0; at < 129; at++) writeFileSync(join(folder, `${at}.yaml`), '#'.repeat(MAX_FILE_BYTES));
+    const bytes = 129 * MAX_FILE_BYTES;
+    expect((await opened().read()).faults).toMatchObject([{ message: `has ${bytes} bytes, at most 33554432` }]);
+  });
+
+  it('has a bound for a workflow', async () => {
+    write({ 'a.yaml': model('a', '', '{ provider: comfyui, workflow: big.json }'), 'big.json': '' });
+    truncateSync(join(folder, 'big.json'), 2_097_153);
+    expect(await faultsOf({})).toEqual([
+      'a.yaml:6:43: bindings[0].workflow: workflow "big.json" is 2097153 bytes, at most 2097152',
+    ]);
+  });
+
+  it('is read again when it has changed meanwhile, so that no set is half of the next one', async () => {
+    write({ 'a.yaml': model('a'), 'b.yaml': model('b') });
+    const same = opened();
+    const before = await same.stamp();
+    let more = 0;
+    const whole = same.read.bind(same);
+    jest.spyOn(same, 'read').mockImplementation(async () => {
+      const read = await whole();
+      if (more > 0) write({ 'b.yaml': model('b', `aliases: [b${'x'.repeat(more--)}]`) });
+      return read;
+    });
+    more = 1;
+    expect((await same.readWhole(before))!.models[1]!.aliases).toEqual(['bx']);
+    more = 9;
+    expect(await same.readWhole(await same.stamp())).toBeNull();
   });
 
   it('keeps the models of files that have not changed, and reads the others again', async () => {

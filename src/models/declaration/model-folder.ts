@@ -13,6 +13,8 @@ import { YamlFile } from './yaml-file.ts';
 const MAX_FILES = 500;
 /** Of all declarations and workflows together, in bytes. */
 const MAX_FOLDER_BYTES = 33_554_432;
+/** In a row, of a folder that changes meanwhile. */
+const MAX_READS = 5;
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
 export interface FolderOptions {
@@ -53,6 +55,22 @@ export class ModelFolder {
     const names = [...new Set([...(await this.names()), ...this.workflows])];
     const stamps = await Promise.all(names.map(async (name) => `${name} ${await this.stampOf(name)}`));
     return stamps.join('\n');
+  }
+
+  /**
+   * Reads until the folder is the same before and after, so that no set is half of one and half of the next.
+   * @param stamp of the folder now
+   * @returns null if it changes all the time
+   * @throws Error when the folder cannot be read
+   */
+  async readWhole(stamp: string): Promise<(ReadFolder & { stamp: string }) | null> {
+    for (let reads = 1; reads <= MAX_READS; reads++) {
+      const read = await this.read();
+      const after = await this.stamp();
+      if (after === stamp) return { ...read, stamp };
+      stamp = after;
+    }
+    return null;
   }
 
   /** Every model, or all faults of all files. @throws Error when the folder cannot be read */

@@ -256,6 +256,17 @@ describe('a wrong declaration', () => {
     expect(faultsOf(changed('credential: null', 'credential: sk-4f9c2d7e81')).join()).not.toContain('4f9c');
   });
 
+  it('has its bounds', () => {
+    const own = (count: number) =>
+      Array.from({ length: count }, (_, at) => `  x_${at}: { type: boolean, description: X. }\n`).join('');
+    const withOwn = (count: number) => faultsOf(QWEN.replace('  x_steps:', `${own(count)}  x_steps:`));
+    expect(withOwn(31)).toEqual([]);
+    expect(withOwn(32)[0]).toContain('parameters: parameters has 33 own ones, at most 32');
+    const nested = (depth: number) => faultsOf(`${QWEN}rules: ${'['.repeat(depth)}${']'.repeat(depth)}`);
+    expect(nested(33).join()).toContain('is nested more than 32 deep');
+    expect(nested(32).join()).not.toContain('deep');
+  });
+
   it('is refused when it is nested without end, and does not stop the service', () => {
     expect(faultsOf(`id: ${'['.repeat(100_000)}`)).not.toEqual([]);
     expect(faultsOf(`tests: ${'[a,'.repeat(40)}${']'.repeat(40)}`)).not.toEqual([]);
