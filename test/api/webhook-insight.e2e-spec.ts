@@ -28,6 +28,12 @@ interface Webhooks {
 }
 
 // The first, because it counts what there is.
+interface Hour {
+  hour: number;
+  accepted: number;
+  refused: number;
+}
+
 describe('the webhooks of all keys', () => {
   let receiver: Receiver;
   beforeAll(async () => {
@@ -202,8 +208,10 @@ describe('what a client can find out about its webhooks', () => {
   });
 
   it('shows how an endpoint does', async () => {
-    const stats = `stats { delivered failed waiting p50Ms lastAttemptedAt lastStatusCode }`;
-    const { data } = await graphql.ask<Record<'good' | 'bad', { failingSince: number | null; stats: object }>>(
+    const stats = `stats { delivered failed waiting p50Ms lastAttemptedAt lastStatusCode hourly { hour accepted refused } }`;
+    const { data } = await graphql.ask<
+      Record<'good' | 'bad', { failingSince: number | null; stats: { hourly: Hour[] } }>
+    >(
       `{ good: webhookEndpoint(id: "${goodId}") { failingSince ${stats} } bad: webhookEndpoint(id: "${badId}") { failingSince ${stats} } }`,
     );
     expect(data.good).toMatchObject({
@@ -214,8 +222,14 @@ describe('what a client can find out about its webhooks', () => {
       failingSince: expect.any(Number),
       stats: { delivered: 0, failed: 0, waiting: 2, p50Ms: null, lastStatusCode: 500 },
     });
+    const sumOf = (hours: Hour[], name: 'accepted' | 'refused') => hours.reduce((sum, each) => sum + each[name], 0);
+    const { hourly } = data.good.stats;
+    expect([sumOf(hourly, 'accepted'), sumOf(hourly, 'refused')]).toEqual([2, 0]);
+    expect(sumOf(data.bad.stats.hourly, 'accepted')).toBe(0);
+    expect(sumOf(data.bad.stats.hourly, 'refused')).toBeGreaterThanOrEqual(2);
+    for (const { hour } of hourly) expect([hour % 3_600, hour <= Date.now() / 1_000]).toEqual([0, true]);
     const rest = await api.get<object>(`/v1/webhook_endpoints/${goodId}/stats?hours=1`);
-    expect(rest.body).toMatchObject({ delivered: 2, last_status_code: 200 });
+    expect(rest.body).toMatchObject({ delivered: 2, last_status_code: 200, hourly });
     expect((await api.get(`/v1/webhook_endpoints/${goodId}/stats?hours=0`)).status).toBe(400);
   });
 

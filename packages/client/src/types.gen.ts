@@ -1222,6 +1222,10 @@ export type EndpointStats = {
      * HTTP status of the last attempt; null if none arrived
      */
     last_status_code: number | null;
+    /**
+     * hours with attempts, the oldest first
+     */
+    hourly: Array<WebhookHour>;
 };
 
 export type Erasure = {
@@ -4122,6 +4126,21 @@ export type WebhookEvent = {
 };
 
 export type WebhookEventType = 'task.completed' | 'task.failed' | 'batch.completed' | 'budget.threshold_reached' | 'budget.exceeded';
+
+export type WebhookHour = {
+    /**
+     * start of the hour, unix seconds
+     */
+    hour: number;
+    /**
+     * attempts that were accepted
+     */
+    accepted: number;
+    /**
+     * attempts that were not
+     */
+    refused: number;
+};
 
 export type WebhookRecovery = {
     /**

@@ -3,6 +3,13 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import type { EndpointStats } from '../sql/endpoint-stats.ts';
 
+@ObjectType('WebhookHour', { description: 'The attempts of an hour.' })
+export class WebhookHourView {
+  @ApiField.long('start of the hour, unix seconds') hour: number;
+  @ApiField.integer('attempts that were accepted') accepted: number;
+  @ApiField.integer('attempts that were not') refused: number;
+}
+
 @ObjectType('WebhookStats', {
   description: 'How an endpoint did lately. An event counts once, by where it stands now.',
 })
@@ -16,6 +23,7 @@ export class EndpointStatsView {
   last_attempted_at: number | null;
   @ApiField.integer('HTTP status of the last attempt; null if none arrived', { nullable: true })
   last_status_code: number | null;
+  @ApiField.list(() => WebhookHourView, 'hours with attempts, the oldest first') hourly: WebhookHourView[];
 }
 
 export class EndpointStatsQuery {

@@ -16,6 +16,8 @@ export interface EndpointStats {
   p50_ms: number | null;
   last_attempted_at: Date | null;
   last_status_code: number | null;
+  /** Hours with attempts, the oldest first. */
+  hourly: { hour: number; accepted: number; refused: number }[];
 }
 
 /** An event counts once, by where it stands now. Tests do not count. Raw SQL because of the percentile. */
@@ -25,7 +27,7 @@ const STATS: Statement = {
     select s.* from unnest($1::text[], $2::int[], $3::text[]) with ordinality as e(id, hours, bound, at)
      cross join lateral (
     with recent as (
-      select event_id, duration_ms, error from webhook_deliveries
+      select event_id, duration_ms, error, floor(extract(epoch from attempted_at) / 3600)::int8 * 3600 as hour from webhook_deliveries
        where endpoint_id = e.id and id > e.bound and attempted_at > now() - make_interval(hours => e.hours)
          and trigger <> 'test'
        order by id desc limit ${MAX_ATTEMPTS}
@@ -33,6 +35,9 @@ const STATS: Statement = {
       select w.delivered_at is not null as delivered, w.due_at is not null or w.lease_until is not null as waiting
         from (select distinct event_id from recent) r
         join webhook_dispatches w on w.event_id = r.event_id and w.endpoint_id = e.id
+    ), hours as (
+      select hour, count(*) filter (where error is null) as accepted, count(*) filter (where error is not null) as refused
+        from recent group by hour
     ), last as (
       select attempted_at, status_code from webhook_deliveries where endpoint_id = e.id order by id desc limit 1
     )
@@ -41,7 +46,9 @@ const STATS: Statement = {
            count(*) filter (where not waiting and not delivered)::int as failed,
            (select percentile_disc(0.5) within group (order by duration_ms) from recent where error is null) as p50_ms,
            (select attempted_at from last) as last_attempted_at,
-           (select status_code from last) as last_status_code
+           (select status_code from last) as last_status_code,
+           (select coalesce(json_agg(json_build_object('hour', hour, 'accepted', accepted, 'refused', refused) order by hour), '[]')
+              from hours) as hourly
       from events) s
      order by e.at`,
 };

@@ -29,7 +29,7 @@ describeInBrowser('the dashboard on a phone', () => {
     const { page } = visitor;
     const tables: [path: string, table: string, labels: string[]][] = [
       ['/keys', 'API keys', ['Scopes', 'Used', 'Expires', 'Running, queued at most']],
-      ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Accepted in 24 h', 'Waiting', 'Last answer']],
+      ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Last 24 h', 'Accepted', 'Waiting', 'Last answer']],
       [`/tasks/${seeded.failed}?tab=deliveries`, 'Deliveries', ['Endpoint', 'Try', 'Answer', 'When']],
       ['/queue', 'Processes', ['Role', 'State', 'Busy', 'Version', 'Seen', 'Started']],
       ['/providers', 'Providers', ['Models', 'Credential', 'In flight', 'Circuit', 'Pause']],

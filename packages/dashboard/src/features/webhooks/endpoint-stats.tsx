@@ -1,15 +1,18 @@
 import { count } from '../../format/numbers.ts';
 import { Stats } from '../../parts/stat.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { EndpointStrip } from './endpoint-strip.tsx';
 import type { Endpoint } from './webhooks.documents.ts';
 
 /** How the endpoint did in the last 24 hours. */
-export function EndpointStats({ endpoint: { stats, failingSince } }: { endpoint: Endpoint }) {
+export function EndpointStats({ endpoint }: { endpoint: Endpoint }) {
+  const { stats, failingSince } = endpoint;
   const { delivered, failed, waiting, p50Ms, lastAttemptedAt, lastStatusCode } = stats;
   return (
     <Stats
       stats={[
         { label: 'Delivered in 24 h', value: count(delivered) },
+        { label: 'Attempts by hour', value: <EndpointStrip endpoint={endpoint} /> },
         {
           label: 'Given up',
           value: count(failed),

@@ -15,6 +15,7 @@ import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
+import { EndpointStrip } from './endpoint-strip.tsx';
 import { eventName, SUBSCRIBED } from './event-name.ts';
 import { CreateEndpoint, type Endpoint, Endpoints } from './webhooks.documents.ts';
 
@@ -22,7 +23,8 @@ const COLUMNS = [
   { label: 'Endpoint' },
   { label: 'Events' },
   { label: 'State' },
-  { label: 'Accepted in 24 h', number: true },
+  { label: 'Last 24 h' },
+  { label: 'Accepted', number: true },
   { label: 'Waiting', number: true },
   { label: 'Last answer' },
 ];
@@ -78,6 +80,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
                 ))}
               </span>,
               <EndpointStatus key="state" endpoint={endpoint} />,
+              <EndpointStrip key="strip" endpoint={endpoint} />,
               acceptedShare(endpoint),
               count(endpoint.stats.waiting),
               <LastAnswer key="answer" endpoint={endpoint} />,

@@ -19,6 +19,11 @@ const EndpointFields = graphql(`
       p50Ms
       lastAttemptedAt
       lastStatusCode
+      hourly {
+        hour
+        accepted
+        refused
+      }
     }
   }
 `);
