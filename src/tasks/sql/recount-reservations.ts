@@ -9,14 +9,19 @@ const COUNT_UNFINISHED = `
   update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
   where ${isOneOf('select id from held')}`;
 
+const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
+
 /**
- * Cancelled tasks whose provider may still confirm that the job never ran: those that no sum contains, so minutes of
- * them at most.
+ * Cancelled tasks whose provider may still confirm that the job never ran, also those of the keys below: those that no
+ * sum contains, so minutes of them at most.
  */
 const COUNT_CORRECTABLE = `
-  update tasks_done set budget_day = (created_at at time zone 'utc')::date
-  where budget_day is null and id = any(array(
-    select task_id from usage_ledger where api_key_id = $1 and not rolled_up and basis in ('assumed', 'unpriced')))`;
+  update tasks_done
+  set budget_day = coalesce(budget_day, (created_at at time zone 'utc')::date),
+      counts_for = case when ${COUNTS_ALREADY} then counts_for else array_append(counts_for, $1) end
+  where (budget_day is null or not ${COUNTS_ALREADY}) and id = any(array(
+    select task_id from usage_ledger
+    where api_key_id = any(array(${keysFrom('$1')})) and not rolled_up and basis in ('assumed', 'unpriced')))`;
 
 /**
  * Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is

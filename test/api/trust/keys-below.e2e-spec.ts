@@ -165,6 +165,18 @@ describe('a budget and the keys that its key has made', () => {
     expect(outcome(await maker.api.create({ ...aHang, n: 2 }))).toEqual(FULL);
     await finish(child!);
   });
+
+  it('gets back what a job has not cost that was cancelled before it was set', async () => {
+    const [maker, child] = await family({}, 1);
+    const cancelled = (await child!.api.create({ ...aHang, n: 2 })).body.task_id;
+    await untilSubmitted(cancelled);
+    await child!.api.cancel(cancelled);
+    await service.api.call('PATCH', `/v1/api_keys/${maker.id}`, { limits: total(6) });
+    expect(await budgetOf(maker)).toEqual({ reserved: 0, spent: 2 });
+    const sql = { run: ({ text }: Statement, values: unknown[]) => query(text, values) } as Sql;
+    expect(await new ConfirmCancel(sql).confirm(cancelled)).toBe(true);
+    expect(await budgetOf(maker)).toEqual({ reserved: 0, spent: 0 });
+  });
 });
 
 describe('the queue and the keys that a key has made', () => {
