@@ -229,6 +229,45 @@ describeInBrowser('what is kept, on the dashboard', () => {
     expect([task.status, task.body.status]).toEqual([200, 'succeeded']);
   });
 
+  it('shares a picture until a day, copies the link, lists it, and ends it', async () => {
+    const { files, visitor, page } = await visit([1]);
+    await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await visitor.goto(`/gallery/${files[0]}`);
+    await page.getByRole('dialog', { name: 'Picture' }).getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share' });
+    const until = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    await dialog.getByLabel('Until the end of').fill(until);
+    await dialog.getByText('The file is deleted before.').waitFor(); // it is not kept
+    await dialog.getByLabel('Show the prompt').check();
+    expect(await axeFaultsInThemes(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Share and copy the link' }).click();
+    const list = dialog.getByRole('region', { name: 'Shared now' });
+    const row = list.getByRole('listitem');
+    await row.getByText(/^until .*, with the prompt$/).waitFor();
+    const link = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(await row.getByRole('link').getAttribute('href')).toBe(link);
+    const shared = await fetch(link);
+    expect([shared.status, await shared.text()]).toEqual([200, expect.stringContaining('Plate 1')]);
+    expect(await axeFaultsInThemes(page)).toEqual([]);
+    await row.getByRole('button', { name: 'End it' }).click();
+    await list.waitFor({ state: 'detached' });
+    expect((await fetch(link)).status).not.toBe(200);
+  });
+
+  it('has the star in the viewer of a phone, and what is known of the picture as a sheet over it', async () => {
+    const { files, file, visitor, page } = await visit([1], { touch: true, width: 360, height: 740 });
+    await visitor.goto(`/gallery/${files[0]}`);
+    const viewer = page.getByRole('dialog', { name: 'Picture' });
+    const star = viewer.getByRole('toolbar', { name: 'View' }).getByRole('button', { name: 'Keep' });
+    await star.tap();
+    await eventually('it is kept', async () => (await file(files[0])).kept);
+    await viewer.getByRole('button', { name: 'About the picture' }).tap();
+    const panel = viewer.getByRole('complementary', { name: 'About the picture' });
+    await panel.getByText('Kept: time does not delete it.').waitFor();
+    const box = await panel.boundingBox();
+    expect([box?.x, box?.width]).toEqual([0, 360]);
+  });
+
   it('has its checkboxes and stars in sight where nothing hovers, and after the tile for the keyboard', async () => {
     const { files, visitor, page } = await visit([2], { touch: true, width: 390, height: 844 });
     const [first, second] = files as [string, string];

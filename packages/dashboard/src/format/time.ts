@@ -67,6 +67,10 @@ function format(style: Style, at: number): string {
 /** `29 Nov 2026`, in the words of the browser's locale. */
 export const day = (at: number): string => format('day', at);
 
+/** `2026-11-29`, as a field of dates has it, by the clock of the settings. */
+export const dateOf = (at: number): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: look().clock === 'utc' ? 'UTC' : undefined }).format(at * 1_000);
+
 /** The first moment, unix seconds, after a day such as `2026-11-29`, by the clock of the settings. */
 export function endOfDay(date: string): number {
   if (look().clock === 'utc') return Date.parse(`${date}T00:00:00Z`) / 1_000 + DAY;

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Button } from './button.tsx';
 import styles from './copy-button.module.css';
 import { cx } from './class-names.ts';
+import { copyText } from './copy-text.ts';
 
 interface Props {
   text: string | (() => string);
@@ -38,20 +39,4 @@ export function CopyButton({ text, label = 'Copy', small }: Props) {
       {icon} {copied ? 'Copied' : label}
     </Button>
   );
-}
-
-/** The clipboard is refused to pages without https other than on localhost: then the old way. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyBySelection(text));
-  copyBySelection(text);
-}
-
-function copyBySelection(text: string): void {
-  const area = document.createElement('textarea');
-  area.value = text;
-  area.className = 'visually-hidden';
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
 }

@@ -1,4 +1,4 @@
-import { FolderHeart, Star } from 'lucide-react';
+import { FolderHeart, Share2, Star } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../api/late-part.ts';
 import { moment } from '../format/time.ts';
@@ -11,16 +11,18 @@ const CollectionDialog = lazy(
   part(() => import('./collection-dialog.tsx').then(({ CollectionDialog: it }) => ({ default: it }))),
 );
 
+const ShareDialog = lazy(part(() => import('./share-dialog.tsx').then(({ ShareDialog: it }) => ({ default: it }))));
+
 interface Props {
   listed: Listed;
-  /** Whether the key may keep. */
+  /** Whether the key may keep and share. */
   mayKeep: boolean;
 }
 
-/** Until when a file is there, and what stops its end. */
+/** Until when a file is there, what stops its end, and who may see it. */
 export function KeepPanel({ listed, mayKeep }: Props) {
   const { output, ends, filesUntil } = useOutput(listed);
-  const [collects, setCollects] = useState(false);
+  const [asks, setAsks] = useState<'collection' | 'share' | null>(null);
   if (output.url === null) return null;
   return (
     <div className={styles.keep} role="group" aria-label="Keep">
@@ -45,16 +47,18 @@ export function KeepPanel({ listed, mayKeep }: Props) {
           <Button aria-pressed={output.kept} onClick={() => void toggleStars([listed])}>
             <Star aria-hidden /> Keep <kbd>s</kbd>
           </Button>
-          <Button onClick={() => setCollects(true)}>
+          <Button onClick={() => setAsks('collection')}>
             <FolderHeart aria-hidden /> Collection <kbd>b</kbd>
+          </Button>
+          <Button onClick={() => setAsks('share')}>
+            <Share2 aria-hidden /> Share
           </Button>
         </span>
       )}
-      {collects && (
-        <Suspense>
-          <CollectionDialog files={[listed]} onClose={() => setCollects(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {asks === 'collection' && <CollectionDialog files={[listed]} onClose={() => setAsks(null)} />}
+        {asks === 'share' && <ShareDialog files={[listed]} onClose={() => setAsks(null)} />}
+      </Suspense>
     </div>
   );
 }

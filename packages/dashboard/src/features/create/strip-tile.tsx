@@ -55,28 +55,26 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
       data-tile={output?.id}
     >
       {output && task ? (
-        <Link
-          to="/create"
-          search={(before) => ({ ...before, view: output.id })}
-          resetScroll={false}
-          className={styles.open}
-        >
-          <TilePicture
-            src={fileUrl(output)}
-            alt={`${run.request.prompt.slice(0, 120)}, output ${index + 1} of ${of}`}
-            isFilm={output.type === 'VIDEO'}
-            seconds={output.duration}
-            develop={develops}
-            {...(mark && { index: mark })}
-          />
-        </Link>
+        <div className={styles.open}>
+          <Link
+            to="/create"
+            search={(before) => ({ ...before, view: output.id })}
+            resetScroll={false}
+            className={styles.link}
+          >
+            <TilePicture
+              src={fileUrl(output)}
+              alt={`${run.request.prompt.slice(0, 120)}, output ${index + 1} of ${of}`}
+              isFilm={output.type === 'VIDEO'}
+              seconds={output.duration}
+              develop={develops}
+              {...(mark && { index: mark })}
+            />
+          </Link>
+          <Suspense>{mayKeep && <TileStar listed={{ ...task, output }} name={`output ${index + 1}`} />}</Suspense>
+        </div>
       ) : (
         <Blank place={place} />
-      )}
-      {output && task && mayKeep && (
-        <Suspense>
-          <TileStar listed={{ ...task, output }} name={`output ${index + 1}`} />
-        </Suspense>
       )}
       {output && (
         <span className={styles.tools}>

@@ -28,7 +28,7 @@ const play = (tile: HTMLElement, on: boolean): void => {
 
 export function GalleryTile({ shot, width, tabIndex, selected, mayKeep, onSelect, onOpen, onFocus }: Props) {
   const { prompt, of } = shot;
-  const { output, ends } = useOutput(shot);
+  const { output } = useOutput(shot);
   return (
     <div className={styles.cell} style={{ width }} data-tile={output.id} data-selected={selected}>
       <button
@@ -55,7 +55,6 @@ export function GalleryTile({ shot, width, tabIndex, selected, mayKeep, onSelect
           {...(of > 1 && { index: output.index + 1 })}
         />
         <span className={styles.caption} aria-hidden>
-          {ends && `${ends} · `}
           <bdi>{prompt}</bdi>
         </span>
       </button>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Download, FolderHeart, ImagePlus, SquareSplitHorizontal, Star, Trash2 } from 'lucide-react';
+import { Download, FolderHeart, ImagePlus, Share2, SquareSplitHorizontal, Star, Trash2 } from 'lucide-react';
 import { type ComponentProps, lazy, type ReactNode, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { downloadUrl } from '../../live/link-keeper.ts';
@@ -12,15 +12,20 @@ import styles from './gallery.module.css';
 const CollectionDialog = lazy(
   part(() => import('../../viewer/collection-dialog.tsx').then(({ CollectionDialog: it }) => ({ default: it }))),
 );
+const ShareDialog = lazy(
+  part(() => import('../../viewer/share-dialog.tsx').then(({ ShareDialog: it }) => ({ default: it }))),
+);
 const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteFiles: it }) => ({ default: it }))));
 
+/** Files of a share, as the service counts them. */
+const MAX_SHARED = 8;
 /** Browsers drop downloads that a page starts in the same moment. */
 const DOWNLOAD_PAUSE_MS = 250;
 
 interface Props {
   shots: readonly Shot[];
   onUse: ((fileIds: string) => void) | null;
-  /** Whether the key may keep and delete. */
+  /** Whether the key may keep, share and delete. */
   mayKeep: boolean;
   onDeleted(fileIds: ReadonlySet<string>): void;
   onClear(): void;
@@ -28,7 +33,7 @@ interface Props {
 
 /** What can be done with the chosen tiles. */
 export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Props) {
-  const [asks, setAsks] = useState<'collection' | 'delete' | null>(null);
+  const [asks, setAsks] = useState<'collection' | 'share' | 'delete' | null>(null);
   const ids = shots.map(({ output }) => output.id);
   const pictures = shots.filter(({ output }) => output.type === 'IMAGE');
   return (
@@ -49,6 +54,11 @@ export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Prop
           <FolderHeart aria-hidden />
         </Act>
       )}
+      {mayKeep && shots.length <= MAX_SHARED && (
+        <Act name="Share" onClick={() => setAsks('share')}>
+          <Share2 aria-hidden />
+        </Act>
+      )}
       {onUse && pictures.length > 0 && (
         <Act name="Use as reference" onClick={() => onUse(pictures.map(({ output }) => output.id).join(','))}>
           <ImagePlus aria-hidden />
@@ -67,6 +77,7 @@ export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Prop
       </Button>
       <Suspense>
         {asks === 'collection' && <CollectionDialog files={shots} onClose={() => setAsks(null)} />}
+        {asks === 'share' && <ShareDialog files={shots} onClose={() => setAsks(null)} />}
         {asks === 'delete' && (
           <DeleteFiles
             shots={shots}

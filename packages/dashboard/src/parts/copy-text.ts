@@ -1,0 +1,15 @@
+/** The clipboard is refused to pages without https other than on localhost: then the old way. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyBySelection(text));
+  copyBySelection(text);
+}
+
+function copyBySelection(text: string): void {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'visually-hidden';
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+}

@@ -1,0 +1,40 @@
+import { graphql, type ResultOf } from '../api/graphql.ts';
+
+export const CreateShare = graphql(`
+  mutation CreateShare($input: CreateShareInput!) {
+    createShare(input: $input) {
+      url
+    }
+  }
+`);
+
+export const DeleteShare = graphql(`
+  mutation DeleteShare($id: String!) {
+    deleteShare(id: $id) {
+      id
+    }
+  }
+`);
+
+/** The page size is a literal: a variable counts as a full page against the cost limit. */
+export const Shares = graphql(`
+  query Shares {
+    shares(first: 50) {
+      edges {
+        node {
+          id
+          url
+          createdAt
+          expiresAt
+          fileIds
+          showPrompt
+        }
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+  }
+`);
+
+export type SharedPage = ResultOf<typeof Shares>['shares']['edges'][number]['node'];
