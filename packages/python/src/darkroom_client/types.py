@@ -199,6 +199,17 @@ class ApiKeyList(TypedDict):
     """id of the last entry; send it as `after` for the next page; null in an empty list"""
 
 
+class Archive(TypedDict):
+    object: Literal["archive"]
+    """always \"archive\""""
+    url: str
+    """signed link to the zip, which works without the API key"""
+    expires_at: int
+    """unix seconds; the link works until then"""
+    bytes: int
+    """size of the zip in bytes"""
+
+
 class AuditEvent(TypedDict):
     id: str
     """identifier"""
@@ -519,6 +530,11 @@ class CreateApiKeyInput(_CreateApiKeyInputRequired, total=False):
     """ids of the models that it may use, exact or ending in *, also of models for listed keys only; every open one when null or left out"""
 
 
+class CreateArchiveInput(TypedDict):
+    file_ids: list[str]
+    """uploads and outputs of yours, in the order of the archive"""
+
+
 class CreateBatchInput(TypedDict, total=False):
     requests: list[BatchRequestInput]
     """the items"""
@@ -727,6 +743,8 @@ class EndpointStats(TypedDict):
     """unix seconds of the last attempt, however long ago; null before the first"""
     last_status_code: int | None
     """HTTP status of the last attempt; null if none arrived"""
+    hourly: list[WebhookHour]
+    """hours with attempts, the oldest first"""
 
 
 class Erasure(TypedDict):
@@ -2294,6 +2312,15 @@ class WebhookEvent(TypedDict):
     """unix seconds"""
     endpoints: int
     """number of endpoints that receive it"""
+
+
+class WebhookHour(TypedDict):
+    hour: int
+    """start of the hour, unix seconds"""
+    accepted: int
+    """attempts that were accepted"""
+    refused: int
+    """attempts that were not"""
 
 
 class WebhookRecovery(TypedDict):
