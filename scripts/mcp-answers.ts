@@ -19,7 +19,11 @@ export async function mcpAnswers(built: (path: string) => Promise<any>, config: 
   );
   const tools = files.map((file) => new (Object.values<any>(file)[0])(config)); // described without what they call
   const server = new ProtocolServer(new ToolsService(null, ...tools), null, null);
-  const exchange = { gone: new AbortController().signal, request: { raw: { headers: {} } }, caller: { models: null } };
+  const exchange = {
+    gone: new AbortController().signal,
+    request: { headers: {}, raw: { headers: {} } },
+    caller: { models: null },
+  };
   const { fetch } = createMcpHandler(() => server.of(exchange), { legacy: 'stateless', maxSubscriptions: 0 });
   const ask = async (version: string, method: string, params: object = {}) => {
     const isModern = version === MODERN;

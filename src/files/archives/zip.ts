@@ -38,7 +38,7 @@ export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promis
     });
   }
   let bytes = 0;
-  zip.end({}, (size = 0) => (bytes = size)); // its types know no argument
+  zip.end(undefined, (size = 0) => (bytes = size)); // its types know no argument
   return {
     bytes,
     read() {
