@@ -1,5 +1,5 @@
 import { App, applyDocumentTheme, applyHostFonts, applyHostStyleVariables } from '@modelcontextprotocol/ext-apps';
-import { page, showActs, showOutputs, showPrompt, showState, showTask, showWorking } from './page.ts';
+import { page, showActs, showOutputs, showPrompt, showState, showTask, showVary, showWorking } from './page.ts';
 import { type Answer, answerOf, call, findUnfinished, readFile } from './server.ts';
 import { isFinal, type Task } from './task.ts';
 import './viewer.css';
@@ -112,16 +112,15 @@ async function make(changes: { prompt?: string }): Promise<void> {
 }
 
 page.again.addEventListener('click', () => void make({}));
-page.vary.addEventListener('submit', (event) => {
-  event.preventDefault();
-  void make({ prompt: page.words.value });
-});
-page.change.addEventListener('click', (event) => {
-  if (!page.vary.hidden) return; // the second click submits
-  event.preventDefault();
+/** The first click asks for the prompt, the second takes it. A host need not let its pages submit forms. */
+page.change.addEventListener('click', () => {
+  if (!page.vary.hidden) {
+    const prompt = page.words.value.trim();
+    if (prompt) void make({ prompt });
+    return;
+  }
   page.words.value = shown?.input.prompt ?? '';
-  page.vary.hidden = false;
-  page.change.setAttribute('aria-expanded', 'true');
+  showVary(true);
   page.words.focus();
 });
 page.open.addEventListener('click', () => {

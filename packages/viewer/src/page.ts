@@ -6,7 +6,7 @@ export const page = {
   again: byId<HTMLButtonElement>('again'),
   change: byId<HTMLButtonElement>('change'),
   open: byId<HTMLButtonElement>('open'),
-  vary: byId<HTMLFormElement>('vary'),
+  vary: byId('vary'),
   words: byId<HTMLTextAreaElement>('words'),
 };
 const stage = byId('stage');
@@ -32,7 +32,12 @@ export function showWorking(): void {
   bar.removeAttribute('value');
   stage.hidden = true;
   acts.hidden = true;
-  page.vary.hidden = true;
+  showVary(false);
+}
+
+export function showVary(isShown: boolean): void {
+  page.vary.hidden = !isShown;
+  page.change.setAttribute('aria-expanded', String(isShown));
 }
 
 export function showPrompt(prompt: string | undefined): void {

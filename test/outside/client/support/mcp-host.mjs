@@ -20,7 +20,8 @@ globalThis.showCall = async ({ url, key, name, given, theme }) => {
   globalThis.said = [];
   globalThis.opened = [];
   const frame = document.createElement('iframe');
-  frame.sandbox = 'allow-scripts';
+  frame.title = 'Viewer';
+  frame.sandbox = 'allow-scripts'; // all that a host has to let a page do
   document.body.replaceChildren(frame);
   const able = { serverTools: {}, serverResources: {}, openLinks: {}, updateModelContext: { text: {} } };
   const bridge = new AppBridge(client, { name: 'host', version: '1.0.0' }, able, { hostContext: { theme } });
