@@ -14,7 +14,7 @@ import { measured, parseDocument, rulesOf } from './run-operation.ts';
 
 /** One event of the protocol of graphql-sse. */
 export interface ProtocolEvent {
-  event: 'next' | 'complete';
+  name: 'next' | 'complete';
   json: string;
 }
 
@@ -28,7 +28,7 @@ type SendEvents = (
 type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
 type Format = (error: unknown) => GraphQLFormattedError;
 
-const COMPLETE: ProtocolEvent = { event: 'complete', json: '' };
+const COMPLETE: ProtocolEvent = { name: 'complete', json: '' };
 /** It comes first: clients that prefer JSON name it too. */
 const ASKS_FOR_EVENTS = /^\s*text\/event-stream\s*(?:[,;]|$)/i;
 
@@ -122,7 +122,7 @@ async function* eventsOf(answer: Answer, format: Format): AsyncGenerator<Protoco
     if (isStream(answer)) for await (const result of answer) yield nextOf(result, format);
     else yield nextOf(answer, format);
   } catch (error) {
-    yield { event: 'next', json: JSON.stringify({ errors: [format(error)] }) };
+    yield { name: 'next', json: JSON.stringify({ errors: [format(error)] }) };
   }
   yield COMPLETE;
   return undefined;
@@ -132,6 +132,6 @@ const isStream = (answer: Answer): answer is AsyncGenerator<ExecutionResult, voi
   Symbol.asyncIterator in answer;
 
 const nextOf = ({ errors, ...result }: ExecutionResult, format: Format): ProtocolEvent => ({
-  event: 'next',
+  name: 'next',
   json: JSON.stringify({ ...result, ...(errors && { errors: errors.map(format) }) }),
 });

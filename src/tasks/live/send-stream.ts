@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 /** Keeps idle connections open through proxies. */
 const PING_MS = 15_000;
 
-/** One server-sent event: its `id:`, its `event:` and its JSON. */
+/** One server-sent event: its `id:`, its `event:` (`name`) and its JSON. */
 export interface StreamEvent {
   id?: string;
-  event?: string;
+  name?: string;
   json: string;
 }
 
@@ -46,8 +46,8 @@ async function* events<State>(
   }
 }
 
-const textOf = ({ id, event, json }: StreamEvent): string =>
-  `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${json}\n\n`;
+const textOf = ({ id, name, json }: StreamEvent): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}${name === undefined ? '' : `event: ${name}\n`}data: ${json}\n\n`;
 
 /** What comes, or 'ping' when nothing has come for 15 s. */
 export async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
