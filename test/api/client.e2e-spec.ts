@@ -298,6 +298,14 @@ describe('the other resources', () => {
     const edit = await darkroom.generate({ ...CAT, reference_images: [uploads[0]!.id] });
     expect((await edit.wait()).status).toBe('succeeded');
     expect(new Uint8Array(await (await darkroom.files.content(uploads[0]!.id)).arrayBuffer())).toEqual(bytes);
+    const { url, bytes: size } = await darkroom.files.archive(uploads.map(({ id }) => id));
+    expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(size);
+    const expires_at = Math.floor(Date.now() / 1000) + 3600;
+    const share = await darkroom.shares.create({ file_ids: [uploads[0]!.id], expires_at });
+    expect((await fetch(share.url)).status).toBe(200);
+    expect((await darkroom.shares.list().first()).data[0]).toEqual(share);
+    expect(await darkroom.shares.delete(share.id)).toMatchObject({ id: share.id, deleted: true });
+    expect((await fetch(share.url)).status).toBe(410);
     await expect(darkroom.files.upload('/nowhere/a.png')).rejects.toThrow('/nowhere/a.png cannot be read');
   });
 

@@ -4,6 +4,7 @@ import { ApiKeys, Estimates, Usage } from './resources/account.ts';
 import { Batches } from './resources/batches.ts';
 import { Files } from './resources/files.ts';
 import { Models } from './resources/models.ts';
+import { Shares } from './resources/shares.ts';
 import { Tasks } from './resources/tasks.ts';
 import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
 import { create, type CreateOptions, Run } from './run.ts';
@@ -14,6 +15,7 @@ export class Darkroom {
   readonly models: Models;
   readonly tasks: Tasks;
   readonly files: Files;
+  readonly shares: Shares;
   readonly batches: Batches;
   readonly usage: Usage;
   readonly estimates: Estimates;
@@ -27,6 +29,7 @@ export class Darkroom {
     this.models = new Models(transport);
     this.tasks = new Tasks(transport);
     this.files = new Files(transport);
+    this.shares = new Shares(transport);
     this.batches = new Batches(transport);
     this.usage = new Usage(transport);
     this.estimates = new Estimates(transport);

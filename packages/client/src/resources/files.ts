@@ -1,7 +1,7 @@
 import { fileAccess } from '../file-access.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type Pages, pages } from '../pages.ts';
-import type { DeletedFile, File as StoredFile, UploadPurpose } from '../types.gen.ts';
+import type { Archive, DeletedFile, File as StoredFile, UploadPurpose } from '../types.gen.ts';
 
 interface UploadOptions extends CallOptions {
   /** Default: the name of the file, or `file`. */
@@ -56,6 +56,15 @@ export class Files {
   /** It is deleted by time again. */
   unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
+  }
+
+  /** A link to a zip of 1 to 100 files, which works without the key until `expires_at`. */
+  archive(ids: readonly string[], options: CallOptions = {}): Promise<Archive> {
+    return this.transport.json('POST', '/v1/files/archive', {
+      ...options,
+      body: { file_ids: ids },
+      isRepeatable: true,
+    });
   }
 
   /** Of an output only the bytes go; its task stays. */
