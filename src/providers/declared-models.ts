@@ -28,7 +28,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     try {
       await this.versions.stillLoaded(catalog.models);
     } catch (error) {
-      this.logger.warn({ event: 'models.not_kept', err: error });
+      this.logger.error({ event: 'models.not_kept', err: error });
     }
     return RENEW_S;
   });
