@@ -21,7 +21,7 @@ export async function mcpAnswers(built: (path: string) => Promise<any>, config: 
   const server = new ProtocolServer(new ToolsService(null, ...tools), null, null);
   const exchange = {
     gone: new AbortController().signal,
-    request: { headers: {}, raw: { headers: {} } },
+    request: { raw: { headers: {} } },
     caller: { models: null },
   };
   const { fetch } = createMcpHandler(() => server.of(exchange), { legacy: 'stateless', maxSubscriptions: 0 });

@@ -20,8 +20,6 @@ export class RpcClient {
   private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   /** Of the handshake, which earlier revisions begin with. */
   private negotiated: string | undefined;
-  /** What the service says again of a client that shows pages. */
-  private session: string | undefined;
   private hasOldTools = false;
 
   constructor(
@@ -50,7 +48,6 @@ export class RpcClient {
         signal,
       });
       if (response.status >= 502) throw new Error(`it answers ${response.status}`); // it, or a proxy before it
-      this.session = response.headers.get('mcp-session-id') ?? this.session;
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;
       for await (const answer of answersOf(response, message)) {
@@ -76,7 +73,6 @@ export class RpcClient {
       authorization: `Bearer ${this.key}`,
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      ...(this.session !== undefined && { 'mcp-session-id': this.session }),
       ...(version !== undefined && { 'mcp-protocol-version': version }),
       ...(modern !== undefined && method !== undefined && { 'mcp-method': method }),
       ...(modern !== undefined && typeof name === 'string' && { 'mcp-name': headerOf(name) }),

@@ -38,7 +38,7 @@ export interface Tool {
   readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];
-  /** Its answer is a task, which hosts that show pages show in the viewer. */
+  /** Its answer is a task, which hosts of MCP Apps show in the viewer. */
   readonly hasViewer?: true;
   /** As for the same act in REST; null: any key. */
   readonly scope: Scope | null;

@@ -8,7 +8,6 @@ import { RateLimits } from '../../auth/limits/rate-limits.ts';
 import { CallsService } from '../../calls/calls.service.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { hungUp } from '../../tasks/live/waits.ts';
-import { APPS_SESSION, startsApps } from '../contract/apps.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';
 import { messageName } from '../contract/message-name.ts';
 import { withoutNulls } from '../contract/without-nulls.ts';
@@ -54,7 +53,6 @@ export class McpController {
     const served = await handler.fetch(webRequest, { parsedBody: body });
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
-    if (startsApps(messages) && response.ok) response.headers.set('mcp-session-id', APPS_SESSION);
     response.headers.delete('connection'); // Node sets it
     void reply.send(response);
   }

@@ -5,7 +5,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { logServerError, toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { catalog } from '../../models/catalog.ts';
 import { VERSION } from '../../platform/config/version.ts';
-import { takesApps, VIEWER_URI } from '../contract/apps.ts';
+import { VIEWER_URI } from '../contract/apps.ts';
 import { messageName } from '../contract/message-name.ts';
 import { knowsLinks, withoutLinks } from '../contract/revisions.ts';
 import type { Exchange, ToolArguments, ToolCall } from '../contract/tool.ts';
@@ -13,7 +13,7 @@ import { ToolsService } from '../tools/tools.service.ts';
 import { progressReports } from './progress.ts';
 import { ProtocolTasks } from './protocol-tasks.ts';
 import { RESOURCE_TEMPLATES, ResourcesService } from './resources.service.ts';
-import { readViewer, VIEWER } from './viewer.ts';
+import { readViewer } from './viewer.ts';
 import { TASKS_EXTENSION } from '../contract/task-handle.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 
@@ -33,14 +33,14 @@ const HOUR_MS = 3_600_000;
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
 /** The tools name the models, and those of the operator may change at any time. */
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
-/** They name the models that the key may use, or the viewer. */
+/** They name the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
-const optionsFor = ({ models }: Caller, takesApps: boolean) => ({
+const optionsFor = ({ models }: Caller) => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
   instructions: INSTRUCTIONS,
   cacheHints: {
     'server/discover': SHARED,
-    'tools/list': models || takesApps ? OF_KEY : catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
+    'tools/list': models ? OF_KEY : catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
     'resources/templates/list': SHARED,
   },
 });
@@ -61,7 +61,6 @@ export class ProtocolServer {
 
   async of(exchange: Exchange): Promise<Server> {
     const sdk = await import('@modelcontextprotocol/server');
-    const apps = takesApps(exchange.request, sdk.CLIENT_CAPABILITIES_META_KEY);
     const callOf = (context: ServerContext): ToolCall => {
       const envelope = context.mcpReq.envelope as Record<string, { extensions?: object }> | undefined;
       const extensions = envelope?.[sdk.CLIENT_CAPABILITIES_META_KEY]?.extensions;
@@ -75,9 +74,9 @@ export class ProtocolServer {
     };
     const server = new sdk.Server(
       { name: 'darkroom', title: 'Darkroom', version: VERSION },
-      optionsFor(exchange.caller, apps),
+      optionsFor(exchange.caller),
     );
-    server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions(exchange.caller, apps) }));
+    server.setRequestHandler('tools/list', () => ({ tools: this.tools.descriptions(exchange.caller) }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const given = (params.arguments ?? {}) as ToolArguments;
       const answer = (await this.tools.call(params.name, given, callOf(context))) as CallToolResult;
@@ -86,12 +85,7 @@ export class ProtocolServer {
       return takesLinks ? answer : withoutLinks(answer);
     });
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: RESOURCE_TEMPLATES }));
-    server.setRequestHandler('resources/list', () =>
-      this.rendering(exchange, async () => {
-        const { resources } = await this.resources.list(exchange);
-        return { resources: apps ? [VIEWER, ...resources] : resources };
-      }),
-    );
+    server.setRequestHandler('resources/list', () => this.rendering(exchange, () => this.resources.list(exchange)));
     server.setRequestHandler('resources/read', ({ params }) =>
       this.rendering(exchange, () =>
         params.uri === VIEWER_URI ? readViewer() : this.resources.read(exchange, params.uri),

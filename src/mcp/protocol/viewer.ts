@@ -1,15 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server';
+import type { ReadResourceResult } from '@modelcontextprotocol/server';
 import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
 import { VIEWER_TYPE, VIEWER_URI } from '../contract/apps.ts';
-
-export const VIEWER: Resource = {
-  uri: VIEWER_URI,
-  name: 'viewer',
-  title: 'Viewer',
-  description: 'A page that shows a task: its progress and its files.',
-  mimeType: VIEWER_TYPE,
-};
 
 let page: Promise<string> | undefined;
 

@@ -31,7 +31,7 @@ const tools = new ToolsService(
   new ListModelsTool(none),
   new GetUsageTool(none, none),
 );
-const bytesFor = (caller: Partial<Caller>) => JSON.stringify(tools.descriptions(caller as Caller, true)).length;
+const bytesFor = (caller: Partial<Caller>) => JSON.stringify(tools.descriptions(caller as Caller)).length;
 
 /** Of 20 parameters, each with bounds of its own. */
 function large(at: number, kind: 'image' | 'video') {

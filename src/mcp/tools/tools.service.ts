@@ -49,15 +49,9 @@ export class ToolsService {
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /**
-   * The same for every key that names no models, so that clients may share it.
-   * @param takesApps whether the client shows pages
-   */
-  descriptions(caller: Caller, takesApps: boolean): ToolDescription[] {
-    return [...this.byName.values()].map((tool) => ({
-      ...describe(tool, caller),
-      ...(takesApps && tool.hasViewer && { _meta: { ui: { resourceUri: VIEWER_URI } } }),
-    }));
+  /** The same for every key that names no models, so that clients may share it. */
+  descriptions(caller: Caller): ToolDescription[] {
+    return [...this.byName.values()].map((tool) => describe(tool, caller));
   }
 
   has(name: unknown): boolean {
@@ -90,7 +84,8 @@ export class ToolsService {
   }
 }
 
-function describe({ name, title, description, input, output, annotations }: Tool, caller: Caller): ToolDescription {
+function describe(tool: Tool, caller: Caller): ToolDescription {
+  const { name, title, description, input, output, annotations, hasViewer } = tool;
   return {
     name,
     title,
@@ -98,5 +93,6 @@ function describe({ name, title, description, input, output, annotations }: Tool
     inputSchema: (typeof input === 'function' ? input(caller) : input) as unknown as ToolDescription['inputSchema'],
     ...(output && { outputSchema: output }),
     annotations: { title, ...annotations },
+    ...(hasViewer && { _meta: { ui: { resourceUri: VIEWER_URI } } }),
   };
 }

@@ -120,5 +120,4 @@ const EXPOSED_HEADERS = [
   'task-id',
   'x-should-retry',
   'openai-poll-after-ms',
-  'mcp-session-id',
 ];
