@@ -54,6 +54,15 @@ describe('openapi.json', () => {
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['402', '403', '409', '413', '415', '422']));
   });
 
+  /** Clients of several generators send each default, also beside a parameter that excludes it. */
+  it('has no default in what creates a task, but says it', () => {
+    const names = document.components.schemas.GenerationRequest.oneOf.map(({ $ref }: { $ref: string }) => $ref);
+    const fields = names.flatMap((ref: string) => Object.entries((resolve(ref) as { properties: object }).properties));
+    expect(fields.length).toBeGreaterThan(50);
+    expect(fields.filter(([, field]: [string, object]) => 'default' in field)).toEqual([]);
+    expect(schema('GptImage2Request').properties.resolution.description).toMatch(/ Default: "1K"\.$/);
+  });
+
   it('refers to nothing that is not there', () => {
     const refs = [...text.matchAll(/"\$ref": "([^"]+)"/g)].map(([, ref]) => ref!);
     expect(refs.length).toBeGreaterThan(500);

@@ -1086,7 +1086,7 @@ export type DeclaredModelRequest = {
      */
     output_format?: 'png' | 'jpeg' | 'webp';
     /**
-     * Quality of the encoder in percent; only with output_format "jpeg" or "webp".
+     * Quality of the encoder in percent; only with output_format "jpeg" or "webp". Default: 100.
      */
     output_compression?: number;
     /**
@@ -1096,7 +1096,7 @@ export type DeclaredModelRequest = {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**
@@ -1566,19 +1566,19 @@ export type GptImage2Request = unknown & {
      */
     size?: string;
     /**
-     * Width to height. "auto" leaves the choice to the model.
+     * Width to height. "auto" leaves the choice to the model. Default: "auto".
      */
     aspect_ratio?: 'auto' | '1:1' | '5:4' | '9:16' | '21:9' | '16:9' | '3:2' | '4:3' | '4:5' | '3:4' | '2:3';
     /**
-     * Size class of the image.
+     * Size class of the image. Default: "1K".
      */
     resolution?: '1K' | '2K' | '4K';
     /**
-     * How many images to make.
+     * How many images to make. Default: 1.
      */
     n?: number;
     /**
-     * How much work the model puts into an image. "auto" leaves the choice to the model.
+     * How much work the model puts into an image. "auto" leaves the choice to the model. Default: "auto".
      */
     quality?: 'auto' | 'low' | 'medium' | 'high';
     /**
@@ -1590,7 +1590,7 @@ export type GptImage2Request = unknown & {
      */
     output_format?: 'png' | 'jpeg' | 'webp';
     /**
-     * Quality of the encoder in percent; only with output_format "jpeg" or "webp".
+     * Quality of the encoder in percent; only with output_format "jpeg" or "webp". Default: 100.
      */
     output_compression?: number;
     /**
@@ -1600,7 +1600,7 @@ export type GptImage2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**
@@ -2003,15 +2003,15 @@ export type NanoBanana2Request = {
      */
     reference_images?: Array<string>;
     /**
-     * Width to height. "auto" leaves the choice to the model.
+     * Width to height. "auto" leaves the choice to the model. Default: "auto".
      */
     aspect_ratio?: 'auto' | '21:9' | '16:9' | '3:2' | '4:3' | '1:1' | '3:4' | '2:3' | '9:16';
     /**
-     * Size class of the image.
+     * Size class of the image. Default: "2K".
      */
     resolution?: '2K' | '4K';
     /**
-     * How many images to make.
+     * How many images to make. Default: 1.
      */
     n?: number;
     /**
@@ -2019,7 +2019,7 @@ export type NanoBanana2Request = {
      */
     output_format?: 'png' | 'jpeg' | 'webp';
     /**
-     * Quality of the encoder in percent; only with output_format "jpeg" or "webp".
+     * Quality of the encoder in percent; only with output_format "jpeg" or "webp". Default: 100.
      */
     output_compression?: number;
     /**
@@ -2029,7 +2029,7 @@ export type NanoBanana2Request = {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**
@@ -2052,15 +2052,15 @@ export type NanoBananaProRequest = {
      */
     reference_images?: Array<string>;
     /**
-     * Width to height. "auto" leaves the choice to the model.
+     * Width to height. "auto" leaves the choice to the model. Default: "auto".
      */
     aspect_ratio?: 'auto' | '21:9' | '16:9' | '3:2' | '4:3' | '1:1' | '3:4' | '2:3' | '9:16';
     /**
-     * Size class of the image.
+     * Size class of the image. Default: "2K".
      */
     resolution?: '2K' | '4K';
     /**
-     * How many images to make.
+     * How many images to make. Default: 1.
      */
     n?: number;
     /**
@@ -2068,7 +2068,7 @@ export type NanoBananaProRequest = {
      */
     output_format?: 'png' | 'jpeg' | 'webp';
     /**
-     * Quality of the encoder in percent; only with output_format "jpeg" or "webp".
+     * Quality of the encoder in percent; only with output_format "jpeg" or "webp". Default: 100.
      */
     output_compression?: number;
     /**
@@ -2078,7 +2078,7 @@ export type NanoBananaProRequest = {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**
@@ -2877,15 +2877,15 @@ export type Seedance2Request = unknown & {
      */
     reference_image_url?: string;
     /**
-     * How the images guide the video; "first_frame" needs first_frame_image_url.
+     * How the images guide the video; "first_frame" needs first_frame_image_url. Default: "omni".
      */
     reference_mode?: 'omni' | 'first_frame';
     /**
-     * Width to height.
+     * Width to height. Default: "21:9".
      */
     aspect_ratio?: '21:9' | '16:9' | '4:3' | '1:1' | '3:4' | '9:16';
     /**
-     * Size class of the video, with a lower-case p.
+     * Size class of the video, with a lower-case p. Default: "720p".
      */
     resolution?: '720p' | '1080p';
     /**
@@ -2893,7 +2893,7 @@ export type Seedance2Request = unknown & {
      */
     seed?: number;
     /**
-     * Length of the video in seconds.
+     * Length of the video in seconds. Default: 5.
      */
     duration?: number;
     /**
@@ -2907,7 +2907,7 @@ export type Seedance2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**
@@ -3001,15 +3001,15 @@ export type Sora2Request = unknown & {
      */
     last_frame_image_url?: string;
     /**
-     * How the image guides the video.
+     * How the image guides the video. Default: "omni".
      */
     reference_mode?: 'omni' | 'first_last' | 'multi_frame';
     /**
-     * Width to height.
+     * Width to height. Default: "16:9".
      */
     aspect_ratio?: '21:9' | '16:9' | '4:3' | '1:1' | '3:4' | '9:16';
     /**
-     * Size class of the video, with a capital P.
+     * Size class of the video, with a capital P. Default: "1080P".
      */
     resolution?: '720P' | '1080P' | '4K';
     /**
@@ -3017,7 +3017,7 @@ export type Sora2Request = unknown & {
      */
     seed?: number;
     /**
-     * Length of the video in seconds.
+     * Length of the video in seconds. Default: 5.
      */
     duration?: number;
     /**
@@ -3031,7 +3031,7 @@ export type Sora2Request = unknown & {
         [key: string]: string;
     };
     /**
-     * A task of low priority waits behind those of normal priority. It may wait a day for its start.
+     * A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: "normal".
      */
     priority?: 'normal' | 'low';
     /**

@@ -9,12 +9,21 @@ import { COMPONENT } from '../../platform/schema/component.ts';
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
-/** Some generators name types after titles. */
-const untitled = ({ $schema: _schema, title: _title, ...schema }: ParametersSchema) => schema;
+/**
+ * Some generators name types after titles, and their clients send every default, also beside a parameter that excludes it: the
+ * default of `aspect_ratio` with `size`. So the description says it.
+ */
+function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
+  const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
+    name,
+    value === undefined ? field : { ...field, description: `${field.description} Default: ${JSON.stringify(value)}.` },
+  ]);
+  return { ...schema, properties: Object.fromEntries(said) as ParametersSchema['properties'] };
+}
 
 /** The words that models of all operators share, and the parameters that only one has. `GET /v1/models/{id}` has the exact schema. */
 function declaredModelRequest(): object {
-  const { properties, ...schema } = untitled(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
+  const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
   return {
     [COMPONENT]: 'DeclaredModelRequest',
     ...schema,
@@ -42,7 +51,7 @@ function declaredModelRequest(): object {
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',
   oneOf: [
-    ...catalog.shipped.map((model) => ({ [COMPONENT]: nameOf(model), ...untitled(model.parameters) })),
+    ...catalog.shipped.map((model) => ({ [COMPONENT]: nameOf(model), ...forGenerators(model.parameters) })),
     declaredModelRequest(),
   ],
 } as object;

@@ -9,7 +9,7 @@ const MAX_PAGE = 100;
 
 @InputType('CreateWebhookEndpointInput', { description: 'A webhook endpoint to create.' })
 export class CreateWebhookEndpointInput {
-  @ApiField.url('the URL that receives events: https, a public address', { max: 2048 })
+  @ApiField.url('the URL that receives events: https, a public address', { min: 1, max: 2048 })
   url: string;
 
   @Events('the events to receive; those of tasks when left out')
@@ -23,7 +23,7 @@ export class CreateWebhookEndpointInput {
   description: 'Changes to a webhook endpoint. A field that is left out stays as it is.',
 })
 export class UpdateWebhookEndpointInput {
-  @ApiField.url('the URL that receives events: https, a public address', { optional: true, max: 2048 })
+  @ApiField.url('the URL that receives events: https, a public address', { optional: true, min: 1, max: 2048 })
   url?: string;
 
   @Events('the events to receive')

@@ -668,11 +668,11 @@ class DeclaredModelRequest(_DeclaredModelRequestRequired, total=False):
     output_format: Literal["png", "jpeg", "webp"]
     """File format of the images. When left out, the file is as the provider made it."""
     output_compression: int
-    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\"."""
+    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\". Default: 100."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 
@@ -929,23 +929,23 @@ class GptImage2Request(_GptImage2RequestRequired, total=False):
     size: str
     """The pixels: WIDTHxHEIGHT, each a multiple of 16 from 16 to 3840, at least 655360 pixels, at most 8294400 pixels, at most 3 to 1."""
     aspect_ratio: Literal["auto", "1:1", "5:4", "9:16", "21:9", "16:9", "3:2", "4:3", "4:5", "3:4", "2:3"]
-    """Width to height. \"auto\" leaves the choice to the model."""
+    """Width to height. \"auto\" leaves the choice to the model. Default: \"auto\"."""
     resolution: Literal["1K", "2K", "4K"]
-    """Size class of the image."""
+    """Size class of the image. Default: \"1K\"."""
     n: int
-    """How many images to make."""
+    """How many images to make. Default: 1."""
     quality: Literal["auto", "low", "medium", "high"]
-    """How much work the model puts into an image. \"auto\" leaves the choice to the model."""
+    """How much work the model puts into an image. \"auto\" leaves the choice to the model. Default: \"auto\"."""
     background: Literal["auto", "opaque", "transparent"]
     """Whether what is behind the subject is transparent."""
     output_format: Literal["png", "jpeg", "webp"]
     """File format of the images. When left out, the file is as the provider made it."""
     output_compression: int
-    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\"."""
+    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\". Default: 100."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 
@@ -1168,19 +1168,19 @@ class NanoBanana2Request(_NanoBanana2RequestRequired, total=False):
     reference_images: list[str]
     """Images to follow or to edit: up to 14 still JPEG, PNG or WebP files."""
     aspect_ratio: Literal["auto", "21:9", "16:9", "3:2", "4:3", "1:1", "3:4", "2:3", "9:16"]
-    """Width to height. \"auto\" leaves the choice to the model."""
+    """Width to height. \"auto\" leaves the choice to the model. Default: \"auto\"."""
     resolution: Literal["2K", "4K"]
-    """Size class of the image."""
+    """Size class of the image. Default: \"2K\"."""
     n: int
-    """How many images to make."""
+    """How many images to make. Default: 1."""
     output_format: Literal["png", "jpeg", "webp"]
     """File format of the images. When left out, the file is as the provider made it."""
     output_compression: int
-    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\"."""
+    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\". Default: 100."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 
@@ -1196,19 +1196,19 @@ class NanoBananaProRequest(_NanoBananaProRequestRequired, total=False):
     reference_images: list[str]
     """Images to follow or to edit: up to 14 still JPEG, PNG or WebP files."""
     aspect_ratio: Literal["auto", "21:9", "16:9", "3:2", "4:3", "1:1", "3:4", "2:3", "9:16"]
-    """Width to height. \"auto\" leaves the choice to the model."""
+    """Width to height. \"auto\" leaves the choice to the model. Default: \"auto\"."""
     resolution: Literal["2K", "4K"]
-    """Size class of the image."""
+    """Size class of the image. Default: \"2K\"."""
     n: int
-    """How many images to make."""
+    """How many images to make. Default: 1."""
     output_format: Literal["png", "jpeg", "webp"]
     """File format of the images. When left out, the file is as the provider made it."""
     output_compression: int
-    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\"."""
+    """Quality of the encoder in percent; only with output_format \"jpeg\" or \"webp\". Default: 100."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 
@@ -1641,21 +1641,21 @@ class Seedance2Request(_Seedance2RequestRequired, total=False):
     reference_image_url: str
     """http(s) URL of a still JPEG, PNG or WebP image to follow; not with reference_mode \"first_frame\"."""
     reference_mode: Literal["omni", "first_frame"]
-    """How the images guide the video; \"first_frame\" needs first_frame_image_url."""
+    """How the images guide the video; \"first_frame\" needs first_frame_image_url. Default: \"omni\"."""
     aspect_ratio: Literal["21:9", "16:9", "4:3", "1:1", "3:4", "9:16"]
-    """Width to height."""
+    """Width to height. Default: \"21:9\"."""
     resolution: Literal["720p", "1080p"]
-    """Size class of the video, with a lower-case p."""
+    """Size class of the video, with a lower-case p. Default: \"720p\"."""
     seed: int
     """The same seed with the same parameters makes much the same; random when left out."""
     duration: int
-    """Length of the video in seconds."""
+    """Length of the video in seconds. Default: 5."""
     generate_audio: bool
     """Whether the video has sound; a provider makes it when left out."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 
@@ -1710,21 +1710,21 @@ class Sora2Request(_Sora2RequestRequired, total=False):
     last_frame_image_url: str
     """http(s) URL of a still JPEG, PNG or WebP image for the video to end with; with reference_mode \"first_last\" only."""
     reference_mode: Literal["omni", "first_last", "multi_frame"]
-    """How the image guides the video."""
+    """How the image guides the video. Default: \"omni\"."""
     aspect_ratio: Literal["21:9", "16:9", "4:3", "1:1", "3:4", "9:16"]
-    """Width to height."""
+    """Width to height. Default: \"16:9\"."""
     resolution: Literal["720P", "1080P", "4K"]
-    """Size class of the video, with a capital P."""
+    """Size class of the video, with a capital P. Default: \"1080P\"."""
     seed: int
     """The same seed with the same parameters makes much the same; random when left out."""
     duration: int
-    """Length of the video in seconds."""
+    """Length of the video in seconds. Default: 5."""
     generate_audio: bool
     """Whether the video has sound; a provider makes it when left out."""
     metadata: dict[str, str]
     """Up to 16 key-value pairs of text, stored with the task and returned unchanged."""
     priority: Literal["normal", "low"]
-    """A task of low priority waits behind those of normal priority. It may wait a day for its start."""
+    """A task of low priority waits behind those of normal priority. It may wait a day for its start. Default: \"normal\"."""
     parent_task_id: str
     """Id of your task that this one is made from."""
 

@@ -7,7 +7,7 @@ export type Fault =
   /** Each stream of events breaks after its first bytes. */
   | 'cuts streams'
   | 'refuses streams'
-  /** It keeps the bytes of streams until their end. */
+  /** It delivers nothing of them but the head. */
   | 'buffers streams'
   /** The first creation arrives, its answer does not. */
   | 'loses the first answer';
@@ -57,7 +57,6 @@ function spoil(fault: Fault, answer: IncomingMessage, outgoing: ServerResponse):
   if (fault === 'cuts streams') answer.once('data', (chunk) => outgoing.write(chunk, () => outgoing.destroy()));
   else {
     outgoing.flushHeaders();
-    const kept: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => kept.push(chunk)).on('end', () => outgoing.end(Buffer.concat(kept)));
+    answer.resume();
   }
 }
