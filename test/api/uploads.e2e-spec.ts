@@ -11,6 +11,7 @@ import { Sql } from '../../src/platform/database/sql.ts';
 import { EraseUploadRows } from '../../src/files/sql/erase-uploads.ts';
 import { FileInspector } from '../../src/files/uploads/file-inspector.ts';
 import { UploadPurgeWorker } from '../../src/files/uploads/upload-purge.worker.ts';
+import { LockedRows } from '../support/faults/locked-rows.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { Api, type ErrorBody, type TaskBody } from '../support/clients/api.ts';
 import { aPicture, type FileBody, FilesClient, sha256 } from '../support/clients/files.ts';
@@ -361,6 +362,22 @@ describe('a direct upload', () => {
     expect((await files.put(pending, Buffer.alloc(1_000))).status).toBe(410);
     expect(stored().length).toBe(bytes - 1);
     expect(await room(own, 1_000)).toMatchObject({ status: 'pending' });
+  });
+
+  it('is refused for now, as a file inside a request is, while its key is counted for too long', async () => {
+    const { body: key } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'x' });
+    const own = new FilesClient(new Api(service.baseUrl, key.key));
+    const lock = (what: string) => `pg_advisory_xact_lock(hashtextextended('${what} ${key.id}', 0))`;
+    const url = service.env.DATABASE_URL!;
+    const counting = await LockedRows.by(url, `select ${lock('uploads')}, ${lock('request files')}`);
+    const picture = `data:image/png;base64,${(await aPicture()).toString('base64')}`;
+    const edit = { model: 'gpt-image-2', prompt: 'A cat', reference_images: [picture] };
+    const answers = await Promise.all([announces(own, 1_000), own.api.create<ErrorBody>(edit)]);
+    await counting.release();
+    expect(answers.map(({ status, body }) => [status, (body as ErrorBody).error.code])).toEqual(
+      answers.map(() => [503, 'service_unavailable']),
+    );
+    expect((await announces(own, 1_000)).status).toBe(201);
   });
 
   it('counts in a bucket, which takes the bytes of a deleted or completed file, until its link is over', async () => {

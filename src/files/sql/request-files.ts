@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
 import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
-import type { NewUpload, Quota } from './upload-rows.ts';
+import { afterLocks, type NewUpload, type Quota } from './upload-rows.ts';
 
 /**
  * Counts bytes that a request has brought, if no request has brought them before. A sum, because a key may have a
@@ -51,8 +51,8 @@ export async function countRequestFile(
   { maxBytes, above }: Quota,
 ): Promise<void> {
   const keys = [api_key_id, ...above.map(({ apiKeyId }) => apiKeyId)].sort();
-  for (const key of keys) void tx.query({ ...LOCK, values: [key] }).catch(() => undefined); // the next statement fails too
-  const { rows } = await tx.query({ ...COUNT, values: [blob_id, bytes] });
+  const locks = keys.map((key) => tx.query({ ...LOCK, values: [key] }));
+  const { rows } = await afterLocks(locks, tx.query({ ...COUNT, values: [blob_id, bytes] }));
   if (rows.length === 0) return;
   const storedBy = async (key: string) => (await tx.query<{ bytes: number }>({ ...SUM, values: [key] })).rows[0]!.bytes;
   const stored = maxBytes > 0 ? await storedBy(api_key_id) : 0;
