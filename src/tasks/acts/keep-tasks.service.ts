@@ -58,18 +58,13 @@ export class KeepTasks {
   }
 
   /**
-   * What has expired meanwhile stays for as long as it was kept, at most another day. Repeats harmlessly.
+   * What expired before it was kept stays for another day. Repeats harmlessly.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
     return this.change(actor, kept, (_tx, task, { now_s }) => {
       const before = task.unkept_files_expire_at?.getTime() ?? 0;
-      const keptS = task.kept_at ? now_s - task.kept_at.getTime() / 1000 : 0;
-      return giveUpOutputs(
-        starsOf(task),
-        kept.output ?? 'all',
-        Math.max(before / 1000, now_s + Math.min(keptS, DAY_S)),
-      );
+      return giveUpOutputs(starsOf(task), kept.output ?? 'all', Math.max(before / 1000, now_s + DAY_S));
     });
   }
 

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { keysWithin } from '../../auth/limits/keys-below.ts';
-import { isKept, type Stars } from '../record/stars.ts';
+import type { Stars } from '../record/stars.ts';
 import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
 
@@ -58,11 +58,12 @@ const KEEP_REQUEST_FILES = `
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
 /** @returns null when the task has changed since it was read, which a locked one has not */
-export async function setStars(tx: EntityManager, before: ShownTask, stars: Stars): Promise<ShownTask | null> {
-  const isMore = keptOf(stars) > keptOf(before);
-  const [[task]] = await tx.query<[ShownTask[], number]>(REPLACE_RESULT.text, valuesOf(before, stars, isMore));
-  if (task && stars.kept) await tx.query(KEEP_REQUEST_FILES, [before.id]);
+export async function setStars(
+  tx: EntityManager,
+  { id, sequence }: ShownTask,
+  stars: Stars,
+): Promise<ShownTask | null> {
+  const [[task]] = await tx.query<[ShownTask[], number]>(REPLACE_RESULT.text, valuesOf(id, sequence, stars));
+  if (task && stars.kept) await tx.query(KEEP_REQUEST_FILES, [id]);
   return task ?? null;
 }
-
-const keptOf = ({ result }: Pick<Stars, 'result'>): number => (result ?? []).filter(isKept).length;

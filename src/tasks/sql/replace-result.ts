@@ -6,17 +6,14 @@ import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 /** Far away, and not `infinity`, which is no date for JavaScript. Every statement that asks for the time of a task finds it. */
 const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
 
-/**
- * How long what is given up stays at least: as long as the last star on it has lasted, and no longer than a day. If it were always a day, a star
- * that is set and taken back each day would keep what no quota counts.
- */
-const GRACE = `least(now() - kept_at, interval '24 hours')`;
+/** What is given up stays for this long at least. */
+export const GIVEN_UP_H = 24;
 
 /** SQL: a time of expiry while it is put off, and afterwards. */
 const putOff = (column: string, isKeptNow: string): string => `
       ${column} = case
         when ${isKeptNow} then ${KEPT_UNTIL}
-        when unkept_${column} is not null then greatest(unkept_${column}, now() + ${GRACE})
+        when unkept_${column} is not null then greatest(unkept_${column}, now() + interval '${GIVEN_UP_H} hours')
         else ${column} end,
       unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
 
@@ -29,19 +26,15 @@ export const REPLACE_RESULT: Statement = {
   text: `
     update tasks_done set
       result = $3::json, sequence = sequence + 1, collection = $4, output_expires_at = to_timestamp($5::float8),
-      kept_at = case when $8::boolean then now() when $6::boolean then coalesce(kept_at, now()) end,
+      kept_at = case when $6::boolean then coalesce(kept_at, now()) end,
       ${putOff('expires_at', '$6::boolean')},
       ${putOff('files_expire_at', '$7::boolean')}
     where id = $1 and sequence = $2 and expires_at > now()
     returning ${SHOWN_COLUMNS}`,
 };
 
-/** For `REPLACE_RESULT`. @param isMore whether more outputs are kept than before */
-export const valuesOf = (
-  { id, sequence }: Pick<ShownTask, 'id' | 'sequence'>,
-  { result, kept, collection }: Stars,
-  isMore = false,
-): unknown[] => [
+/** For `REPLACE_RESULT`. */
+export const valuesOf = (id: string, sequence: number, { result, kept, collection }: Stars): unknown[] => [
   id,
   sequence,
   result && JSON.stringify(result),
@@ -49,7 +42,6 @@ export const valuesOf = (
   firstEndOf(result),
   kept,
   result?.some(isKept) ?? false,
-  isMore,
 ];
 
 @Injectable()
@@ -57,8 +49,8 @@ export class ReplaceResult {
   constructor(private readonly sql: Sql) {}
 
   /** @returns null when the task has changed since it was read */
-  async replace(task: ShownTask, stars: Stars): Promise<ShownTask | null> {
-    const rows = await this.sql.run<ShownTask>(REPLACE_RESULT, valuesOf(task, stars));
+  async replace({ id, sequence }: ShownTask, stars: Stars): Promise<ShownTask | null> {
+    const rows = await this.sql.run<ShownTask>(REPLACE_RESULT, valuesOf(id, sequence, stars));
     return rows[0] ?? null;
   }
 }
