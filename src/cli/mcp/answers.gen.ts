@@ -168,6 +168,11 @@ export const TOOLS = [
       "destructiveHint": false,
       "idempotentHint": false,
       "openWorldHint": true
+    },
+    "_meta": {
+      "ui": {
+        "resourceUri": "ui://darkroom/viewer"
+      }
     }
   },
   {
@@ -272,6 +277,11 @@ export const TOOLS = [
       "destructiveHint": false,
       "idempotentHint": false,
       "openWorldHint": true
+    },
+    "_meta": {
+      "ui": {
+        "resourceUri": "ui://darkroom/viewer"
+      }
     }
   },
   {
@@ -311,6 +321,11 @@ export const TOOLS = [
       "title": "Get a task",
       "readOnlyHint": true,
       "openWorldHint": false
+    },
+    "_meta": {
+      "ui": {
+        "resourceUri": "ui://darkroom/viewer"
+      }
     }
   },
   {
@@ -429,6 +444,11 @@ export const TOOLS = [
       "destructiveHint": false,
       "idempotentHint": false,
       "openWorldHint": true
+    },
+    "_meta": {
+      "ui": {
+        "resourceUri": "ui://darkroom/viewer"
+      }
     }
   },
   {
