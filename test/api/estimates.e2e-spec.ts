@@ -153,6 +153,8 @@ describe('positions among 30,000 waiting tasks', () => {
               now(), now() + interval '1 day', now() + interval '1 day', 1 + (n * 7919) % 1000, n % 50 = 0, n % 50 > 0
        from generate_series(1, 30000) n`,
     );
+    const [last] = await query('select id from tasks where not parked order by place desc, id desc limit 1');
+    await eventually('the line to be read again', async () => (await estimateOf(last!.id)).position !== 1);
   });
   afterAll(() => query('truncate tasks_live, tasks_done, task_words, key_load'));
 

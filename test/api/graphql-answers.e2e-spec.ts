@@ -77,6 +77,11 @@ const endpoint = async () => (await hooks.endpoint(receiver.url)).id;
 const batch = async () => (await batches.untilEnded((await batches.of([aFailure])).id)).id;
 const upload = async () => (await files.upload(await aPicture())).body.id;
 const output = async () => (await service.api.get(`/v1/tasks/${await ended(aCat)}`)).body.result!.outputs[0]!.id;
+const aDayAhead = () => Math.floor(Date.now() / 1000) + 86_400;
+const share = async () => {
+  const body = { file_ids: [await upload()], expires_at: aDayAhead() };
+  return (await service.api.call<{ id: string }>('POST', '/v1/shares', body)).body.id;
+};
 const announced = async () => {
   const picture = await aPicture();
   const file = await files.announce(picture);
@@ -131,6 +136,7 @@ const ROWS: Record<string, Row> = {
   'Query.files': { of: upload, graphql: () => 'files(first: 2, purpose: VISION)', rest: get(() => '/v1/files?limit=2&purpose=vision') }, // prettier-ignore
   'Query.model': { graphql: () => 'model(id: "sora-2")', rest: get(() => '/v1/models/sora-2') },
   'Query.models': { graphql: () => 'models', rest: get(() => '/v1/models') },
+  'Query.shares': { of: share, graphql: () => 'shares(first: 1)', rest: get(() => '/v1/shares?limit=1') },
   'Query.task': { of: () => ended({ ...aCat, metadata: { a: 'b' } }), graphql: (id) => `task(taskId: "${id}")`, rest: get((id) => `/v1/tasks/${id}`) }, // prettier-ignore
   'Query.taskCounts': { of: ended, graphql: () => 'taskCounts(filter: { status: FAILED })', rest: get(() => '/v1/tasks/counts?status=failed') }, // prettier-ignore
   'Query.tasks': { of: ended, graphql: () => 'tasks(first: 2, filter: { kind: IMAGE, status: FAILED, model: "gpt-image-2", createdAfter: 1 })', rest: get(() => '/v1/tasks?limit=2&kind=image&status=failed&model=gpt-image-2&created_after=1') }, // prettier-ignore
@@ -149,6 +155,7 @@ const ROWS: Record<string, Row> = {
   'Operations.process': { isMoving: true, of: processId, graphql: (id) => `process(id: "${id}")`, rest: get((id) => `/v1/operations/processes/${id}`) }, // prettier-ignore
   'Operations.processes': { isMoving: true, graphql: () => 'processes', rest: get(() => '/v1/operations/processes') },
   'Operations.providers': { isMoving: true, graphql: () => 'providers', rest: get(() => '/v1/operations/providers') },
+  'Operations.queueHistory': { isMoving: true, graphql: () => 'queueHistory(minutes: 2)', rest: get(() => '/v1/operations/queue_history?minutes=2') }, // prettier-ignore
   'Operations.task': { of: hanging, graphql: (id) => `task(taskId: "${id}")`, rest: get((id) => `/v1/operations/tasks/${id}`) }, // prettier-ignore
   'Operations.tasks': { of: hanging, graphql: () => 'tasks(first: 1, filter: { model: "gpt-image-2", state: null })', rest: get(() => '/v1/operations/tasks?limit=1&model=gpt-image-2') }, // prettier-ignore
   'Operations.webhookReplay': { of: replay, graphql: (id) => `webhookReplay(id: "${id}")`, rest: get((id) => `/v1/operations/webhooks/replays/${id}`) }, // prettier-ignore
@@ -172,12 +179,15 @@ const ROWS: Record<string, Row> = {
   'Mutation.closeCircuit': { isMoving: true, graphql: () => 'closeCircuit(place: 1)', rest: post(() => '/v1/operations/providers/1/close_circuit') }, // prettier-ignore
   'Mutation.completeUpload': { of: announced, graphql: (id) => `completeUpload(id: "${id}")`, rest: post((id) => `/v1/files/${id}/complete`) }, // prettier-ignore
   'Mutation.createApiKey': { graphql: () => 'createApiKey(input: { name: "shop", scopes: [TASKS_READ], expiresAt: 4000000000, limits: { maxRunning: 3 } })', rest: post(() => '/v1/api_keys', { name: 'shop', scopes: ['tasks:read'], expires_at: 4_000_000_000, limits: { max_running: 3 } }) }, // prettier-ignore
+  'Mutation.createArchive': { of: upload, graphql: (id) => `createArchive(fileIds: ["${id}"])`, rest: (id) => ['POST', '/v1/files/archive', { file_ids: [id] }] }, // prettier-ignore
   'Mutation.createBatch': { graphql: () => 'createBatch(input: { requests: [{ body: { model: "gpt-image-2", prompt: "#hang" } }], metadata: { a: "b" } })', rest: post(() => '/v1/batches', { requests: [{ body: aHang }], metadata: { a: 'b' } }) }, // prettier-ignore
   'Mutation.createGeneration': { graphql: () => 'createGeneration(input: { model: "gpt-image-2", prompt: "#hang", aspectRatio: "3:2", referenceImages: [], metadata: { a: "b" } })', rest: post(() => '/v1/generations', { ...aHang, aspect_ratio: '3:2', reference_images: [], metadata: { a: 'b' } }) }, // prettier-ignore
   'Mutation.createPause': { graphql: () => 'createPause(input: { model: "sora-2", provider: null, reason: "incident", until: null, refuseCreates: null })', rest: post(() => '/v1/operations/pauses', { model: 'sora-2', reason: 'incident' }) }, // prettier-ignore
+  'Mutation.createShare': { of: upload, but: ['file_ids'], graphql: (id) => `createShare(input: { fileIds: ["${id}"], expiresAt: ${aDayAhead()} })`, rest: (id) => ['POST', '/v1/shares', { file_ids: [id], expires_at: aDayAhead() }] }, // prettier-ignore
   'Mutation.createUpload': { graphql: () => 'createUpload(input: { filename: "a.png", bytes: 100, contentType: "image/png", purpose: VISION })', rest: post(() => '/v1/files', { filename: 'a.png', bytes: 100, content_type: 'image/png', purpose: 'vision' }) }, // prettier-ignore
   'Mutation.createWebhookEndpoint': { graphql: () => `createWebhookEndpoint(input: { url: "${receiver.url}", events: [TASK_FAILED], description: "Shop" })`, rest: () => ['POST', '/v1/webhook_endpoints', { url: receiver.url, events: ['task.failed'], description: 'Shop' }] }, // prettier-ignore
   'Mutation.deleteFile': { of: upload, graphql: (id) => `deleteFile(id: "${id}")`, rest: (id) => ['DELETE', `/v1/files/${id}`] }, // prettier-ignore
+  'Mutation.deleteShare': { of: share, graphql: (id) => `deleteShare(id: "${id}")`, rest: (id) => ['DELETE', `/v1/shares/${id}`] }, // prettier-ignore
   'Mutation.deleteTask': { of: ended, graphql: (id) => `deleteTask(taskId: "${id}")`, rest: (id) => ['DELETE', `/v1/tasks/${id}`] }, // prettier-ignore
   'Mutation.deleteWebhookEndpoint': { of: endpoint, graphql: (id) => `deleteWebhookEndpoint(id: "${id}")`, rest: (id) => ['DELETE', `/v1/webhook_endpoints/${id}`] }, // prettier-ignore
   'Mutation.keepFile': { of: output, but: ['filename'], graphql: (id) => `keepFile(id: "${id}", collection: "Covers")`, rest: (id) => ['PUT', `/v1/files/${id}/keep`, { collection: 'Covers' }] }, // prettier-ignore
@@ -204,8 +214,8 @@ const ROWS: Record<string, Row> = {
   'Mutation.updateApiKey': { of: apiKey, graphql: (id) => `updateApiKey(id: "${id}", input: { name: "store", expiresAt: null, limits: { maxRunning: null, createsPerMinute: 7 } })`, rest: (id) => ['PATCH', `/v1/api_keys/${id}`, { name: 'store', expires_at: null, limits: { max_running: null, creates_per_minute: 7 } }] }, // prettier-ignore
   'Mutation.updateWebhookEndpoint': { of: endpoint, graphql: (id) => `updateWebhookEndpoint(id: "${id}", input: { status: DISABLED, description: "Off" })`, rest: (id) => ['PATCH', `/v1/webhook_endpoints/${id}`, { status: 'disabled', description: 'Off' }] }, // prettier-ignore
 };
-/** Those of browsers, which have no request of REST; sessions.e2e-spec calls them. */
-const ONLY_GRAPHQL = ['Query.sessions', 'Mutation.endSession'];
+/** Those of browsers and of Relay, which have no request of REST; sessions.e2e-spec and graphql-node.e2e-spec call them. */
+const ONLY_GRAPHQL = ['Query.node', 'Query.sessions', 'Mutation.endSession'];
 
 const fieldsOf = (type: string) => Object.values((schema.getType(type) as GraphQLObjectType).getFields());
 const typeOf = (name: string) => {

@@ -26,6 +26,7 @@ const SCOPE_OF: Record<string, Scope | 'any'> = {
   'GET /v1/operations': 'operations:read',
   'GET /v1/operations/keys': 'operations:read',
   'GET /v1/operations/providers': 'operations:read',
+  'GET /v1/operations/queue_history': 'operations:read',
   'POST /v1/operations/providers/{place}/close_circuit': 'operations:manage',
   'GET /v1/operations/pauses': 'operations:read',
   'POST /v1/operations/pauses': 'operations:manage',
