@@ -14,8 +14,8 @@ import { CallMessages1700000000055 } from './migrations/0055-call-messages.ts';
 import { KeysBelow1700000000056 } from './migrations/0056-keys-below.ts';
 import { KeptTasks1700000000059 } from './migrations/0059-kept-tasks.ts';
 import { Shares1700000000060 } from './migrations/0060-shares.ts';
-import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
+import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 
 /** SQL by hand. */
 export interface Migration extends MigrationInterface {
@@ -43,6 +43,6 @@ export const MIGRATIONS: (new () => Migration)[] = [
   KeysBelow1700000000056,
   KeptTasks1700000000059,
   Shares1700000000060,
-  UnnamedVersions1700000000062,
   QueueSamples1700000000061,
+  UnnamedVersions1700000000062,
 ];
