@@ -191,7 +191,7 @@ describeInBrowser('what is kept, on the dashboard', () => {
     await eventually('all is kept', async () => (await file(first)).kept && (await file(second)).kept);
   });
 
-  it('keeps, collects and deletes what is selected, and tells truly what was refused', async () => {
+  it('loads, keeps, collects and deletes what is selected, and tells truly what was refused', async () => {
     const { api, files, file, visitor, page } = await visit([2, 1, 1]);
     await visitor.goto('/gallery');
     const bar = page.getByRole('toolbar', { name: 'Selection' });
@@ -202,6 +202,9 @@ describeInBrowser('what is kept, on the dashboard', () => {
     }
     await bar.getByText('4 selected').waitFor();
     expect(await bar.getByRole('link', { name: 'Compare' }).getAttribute('href')).toContain('/app/compare?outputs=');
+    const zip = page.waitForEvent('download');
+    await bar.getByRole('button', { name: 'Download' }).click();
+    expect((await zip).suggestedFilename()).toMatch(/\.zip$/);
     expect(await axeFaultsInThemes(page)).toEqual([]);
     await bar.getByRole('button', { name: 'Keep' }).click();
     await reports.getByText('4 files kept.').waitFor();

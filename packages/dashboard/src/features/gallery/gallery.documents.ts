@@ -27,3 +27,11 @@ export const GalleryPage = graphql(
   `,
   [TaskRowFields],
 );
+
+export const CreateArchive = graphql(`
+  mutation CreateArchive($fileIds: [String!]!) {
+    createArchive(fileIds: $fileIds) {
+      url
+    }
+  }
+`);

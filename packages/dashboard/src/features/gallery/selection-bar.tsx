@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { Download, FolderHeart, ImagePlus, Share2, SquareSplitHorizontal, Star, Trash2 } from 'lucide-react';
 import { type ComponentProps, lazy, type ReactNode, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
-import { downloadUrl } from '../../live/link-keeper.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { toggleStars } from '../../viewer/keep.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import type { Shot } from '../../viewer/shot.ts';
+import { downloadFiles } from './download-files.ts';
 import styles from './gallery.module.css';
 
 const CollectionDialog = lazy(
@@ -19,8 +19,6 @@ const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteF
 
 /** Files of a share, as the service counts them. */
 const MAX_SHARED = 8;
-/** Browsers drop downloads that a page starts in the same moment. */
-const DOWNLOAD_PAUSE_MS = 250;
 
 interface Props {
   shots: readonly Shot[];
@@ -64,7 +62,7 @@ export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Prop
           <ImagePlus aria-hidden />
         </Act>
       )}
-      <Act name="Download" onClick={() => void download(shots)}>
+      <Act name="Download" onClick={() => void downloadFiles(shots)}>
         <Download aria-hidden />
       </Act>
       {mayKeep && (
@@ -106,16 +104,4 @@ function Act({ name, children, ...rest }: ActProps) {
       {children} <span className={styles.word}>{name}</span>
     </Button>
   );
-}
-
-async function download(shots: readonly Shot[]): Promise<void> {
-  for (const { output } of shots) {
-    const url = downloadUrl(output);
-    if (url === null) continue;
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = '';
-    link.click();
-    await new Promise((resolve) => setTimeout(resolve, DOWNLOAD_PAUSE_MS));
-  }
 }

@@ -1,0 +1,34 @@
+import { mutate } from '../../api/client.ts';
+import { asCallError } from '../../api/errors.ts';
+import { downloadUrl } from '../../live/link-keeper.ts';
+import { report } from '../../parts/toasts.ts';
+import type { Shot } from '../../viewer/shot.ts';
+import { CreateArchive } from './gallery.documents.ts';
+
+/** Files of a zip, as the service counts them. */
+const MAX_ZIPPED = 100;
+/** Browsers drop downloads that a page starts in the same moment. */
+const DOWNLOAD_PAUSE_MS = 250;
+
+/** One file as it is, several as a zip. */
+export async function downloadFiles(shots: readonly Shot[]): Promise<void> {
+  if (shots.length === 1) return download(downloadUrl(shots[0]!.output));
+  for (let first = 0; first < shots.length; first += MAX_ZIPPED) {
+    const fileIds = shots.slice(first, first + MAX_ZIPPED).map(({ output }) => output.id);
+    try {
+      const { createArchive } = await mutate(CreateArchive, { fileIds });
+      download(createArchive.url);
+    } catch (error) {
+      return report(asCallError(error).message, true);
+    }
+    await new Promise((resolve) => setTimeout(resolve, DOWNLOAD_PAUSE_MS));
+  }
+}
+
+function download(url: string | null): void {
+  if (url === null) return;
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = '';
+  link.click();
+}
