@@ -4,7 +4,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 /** Tests, and what they are about: a file whose path begins so. */
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
-  'test/outside/client': ['packages/client/', 'packages/python/', 'openapi.json', 'scripts/pack-'],
+  'test/outside/client': [
+    'packages/client/',
+    'packages/python/',
+    'packages/viewer/',
+    'src/mcp/',
+    'openapi.json',
+    'scripts/pack-',
+    'scripts/python-types.ts',
+  ],
   'test/outside/dashboard': ['packages/dashboard/', 'src/dashboard/', 'schema.graphql', 'test/support/browser/'],
   'test/outside/deploy/chart': ['deploy/helm/', 'src/platform/config/settings.ts'],
   'test/outside/deploy/compose': ['docker-compose.yml', 'deploy/compose/'],
@@ -24,6 +32,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
     'test/support/hostile/',
   ],
   'test/outside/mcp-clients': ['src/mcp/'],
+  'test/outside/model-reloads': ['src/models/', 'src/providers/declared-models.ts'],
   'test/outside/thumbnails': ['src/generation/images/thumbnails.ts'],
   'test/outside/webhook-latency': ['src/webhooks/'],
 };

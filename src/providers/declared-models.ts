@@ -22,7 +22,8 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     const atOnce = this.isAsked;
     this.isAsked = false;
     if (atOnce || modelsWatchS > 0) await this.look(atOnce);
-    return modelsWatchS > 0 ? modelsWatchS : DAY_S;
+    if (modelsWatchS > 0) return modelsWatchS;
+    return this.isAsked ? 1 : DAY_S;
   });
   private readonly renewals = new Interval(async () => {
     try {
@@ -129,7 +130,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     if (!isSettled || (stamp === this.refused?.stamp && !atOnce)) return null;
     const read = await folder.readWhole(stamp);
     if (!read) {
-      this.isAsked = atOnce; // the next look reads it
+      this.isAsked ||= atOnce; // the next look reads it
       return null;
     }
     this.seen = read.stamp;

@@ -123,7 +123,7 @@ describe('a share', () => {
     const known = await fetch(`${url}/0`, { headers: { 'if-none-match': whole.headers.get('etag')! } });
     expect(known.status).toBe(304);
     const saved = await fetch(`${url}/0?download`);
-    expect(saved.headers.get('content-disposition')).toBe(`attachment; filename="${output.id}.png"`);
+    expect(saved.headers.get('content-disposition')).toBe('attachment; filename="darkroom-1.png"');
     await saved.arrayBuffer();
     const still = await fetch(`${url}/0/preview`);
     expect([still.status, still.headers.get('content-type')]).toEqual([200, 'image/webp']);

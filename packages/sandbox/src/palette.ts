@@ -114,7 +114,8 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);
-  const shift = shifting === random ? random.between(-9, 9) : shifting.between(-24, 24);
+  const own = random.between(-9, 9); // drawn for a variation too, so that it has the scene of the first
+  const shift = shifting === random ? own : shifting.between(-24, 24);
   // Night wins over any other mood, wherever in the prompt it is named.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);

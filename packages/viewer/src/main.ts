@@ -5,6 +5,8 @@ import { isFinal, type Task } from './task.ts';
 import './viewer.css';
 
 const POLL_MS = 1_000;
+/** A search lists tasks twice, and the reads are those of the key. */
+const SEARCH_MS = 3_000;
 /** Clocks of the page and of the service may differ. */
 const CLOCKS_S = 60;
 
@@ -14,7 +16,7 @@ const openedS = Date.now() / 1000;
 let turn = 0;
 let shown: Task | null = null;
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
+const pause = (ms = POLL_MS) => new Promise((resolve) => setTimeout(resolve, ms));
 const mayCall = () => app.getHostCapabilities()?.serverTools !== undefined;
 const mayOpen = () => app.getHostCapabilities()?.openLinks !== undefined;
 
@@ -31,7 +33,7 @@ app.ontoolinput = async ({ arguments: given = {} }) => {
   while (isShown() && mayCall()) {
     const task = await findUnfinished(app, matches).catch(() => null);
     if (isShown() && task) showTask(task);
-    await pause();
+    await pause(SEARCH_MS);
   }
 };
 
@@ -61,7 +63,7 @@ async function show({ task, previews, refusal }: Answer): Promise<void> {
   }
   shown = task;
   showTask(task);
-  const outputs = task.result?.outputs ?? [];
+  const outputs = (task.result?.outputs ?? []).filter(({ url }) => url !== null); // previews are of these alone
   const replace = showOutputs(outputs, previews, task.input.prompt ?? '');
   showActs({ call: mayCall(), open: mayOpen() && outputs.some(({ url }) => url !== null) });
   for (const [at, output] of outputs.entries()) {
@@ -87,9 +89,9 @@ async function follow(first: Task, mine: number): Promise<void> {
     showTask(task);
   }
   if (!isFinal(task)) return;
-  const last = await call(app, 'get_task', { task_id: task.task_id, wait_s: 0 });
+  const last = await call(app, 'get_task', { task_id: task.task_id, wait_s: 0 }).catch(() => null);
   if (mine !== turn) return;
-  await show(last);
+  await show(last?.task ? last : { task, previews: [], refusal: null });
   await tell(task);
 }
 

@@ -14,14 +14,17 @@ export interface Answer {
 
 type Result = Awaited<ReturnType<App['callServerTool']>>;
 
+/** Refusals that the same call need not get a moment later. */
+const TEMPORARY = /"code":\s*"(?:rate_limit_exceeded|service_unavailable)"/;
+
+const textOf = ({ content: [first] }: Pick<Result, 'content'>): string => (first?.type === 'text' ? first.text : '');
+
 export function answerOf({ structuredContent, content, isError }: Result): Answer {
   const task = taskIn(structuredContent as Record<string, unknown> | undefined);
   const previews = content.flatMap((block) =>
     block.type === 'image' ? [`data:${block.mimeType};base64,${block.data}`] : [],
   );
-  const [first] = content;
-  const text = first?.type === 'text' ? first.text : '';
-  return { task, previews, refusal: isError && !task ? messageIn(text) : null };
+  return { task, previews, refusal: isError && !task ? messageIn(textOf({ content })) : null };
 }
 
 /** The tools answer a refusal as the JSON of REST. */
@@ -33,8 +36,12 @@ function messageIn(text: string): string {
   }
 }
 
+/** @throws Error for what is worth another try: the call broke, or was refused for a moment */
 export async function call(app: App, name: string, given: Record<string, unknown>): Promise<Answer> {
-  return answerOf(await app.callServerTool({ name, arguments: given }));
+  const result = await app.callServerTool({ name, arguments: given });
+  const answer = answerOf(result);
+  if (answer.refusal !== null && TEMPORARY.test(textOf(result))) throw new Error(answer.refusal);
+  return answer;
 }
 
 /**

@@ -39,15 +39,14 @@ export class ArchiveFiles {
 
   /** For whoever has a signed link. @returns those whose bytes are there, under the same names */
   async present(ids: string[]): Promise<ArchiveFile[]> {
-    const found = await Promise.all(
-      ids.map(async (id, index) => {
-        const content = await this.contents.find(id);
-        if (!content || !hasContent(content)) return null;
-        const file = (await this.outputs.find(id)) ?? (await this.files.findAny([id]))[0];
-        return file ? archiveFile(file, content, index) : null;
-      }),
-    );
-    return found.filter((file) => file !== null);
+    const found: ArchiveFile[] = [];
+    for (const [index, id] of ids.entries()) {
+      const content = await this.contents.find(id); // one after the other, as others wait for the connections too
+      if (!content || !hasContent(content)) continue;
+      const file = (await this.outputs.find(id)) ?? (await this.files.findAny([id]))[0];
+      if (file) found.push(archiveFile(file, content, index));
+    }
+    return found;
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@ne
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Public, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
+import { KeylessRate } from '../../auth/limits/keyless-rate.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -23,6 +24,7 @@ export class ArchivesController {
   constructor(
     private readonly archives: Archives,
     private readonly links: FileLinks,
+    private readonly rate: KeylessRate,
   ) {}
 
   @Post()
@@ -42,7 +44,7 @@ export class ArchivesController {
   @IgnoresUnknownQuery()
   @Signature()
   @FileIds()
-  @Fails('invalid_signature', 'file_expired')
+  @Fails('invalid_signature', 'file_expired', 'rate_limit_exceeded')
   @ApiOperation({ summary: 'Describe a zip of several files', operationId: 'headArchive', security: [] })
   @ApiResponse({ status: 200, description: 'the headers of the zip' })
   async head(@Req() request: FileRequest, @Res() reply: FastifyReply) {
@@ -68,8 +70,9 @@ export class ArchivesController {
     return setHeaders(reply, bytes).send(stream); // Fastify destroys the stream when the client goes away
   }
 
-  /** @throws ApiError invalid_signature */
-  private idsOf({ query }: FileRequest): string[] {
+  /** @throws ApiError invalid_signature, rate_limit_exceeded */
+  private idsOf({ ip, query }: FileRequest): string[] {
+    this.rate.count(ip); // each looks for up to 100 files
     const ids = query['file_ids'];
     if (typeof ids !== 'string' || !this.links.verifyArchive(ids, query)) throw new ApiError('invalid_signature');
     return ids.split(',');

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { hash } from 'node:crypto';
 import { KeyLimits } from '../../auth/api-keys/key-limits.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
@@ -26,15 +27,20 @@ export class LinkedImages {
 
   /**
    * Stores the bytes as a file that came inside the task's request: it counts as one, and goes with the files of the task or
-   * when the link ends. The same bytes are stored once.
+   * when the link ends. The same bytes are stored once, however often the task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded
    */
   async link(task: OwnedTask, bytes: Buffer): Promise<string> {
-    const owner = await this.keys.of(task.api_key_id);
-    const { id } = await this.files.create(owner, bytes, { purpose: 'vision', filename: null, ofTask: true });
+    const id = (await this.files.ofTask(task.id, hash('sha256', bytes, 'hex'))) ?? (await this.store(task, bytes));
     const endS = Math.ceil(task.deadline_at.getTime() / 1000) + AFTER_DEADLINE_S;
     await this.reserving.attach([id], task.id, endS * 1000);
     return this.links.signUntil(id, endS).url;
+  }
+
+  private async store(task: OwnedTask, bytes: Buffer): Promise<string> {
+    const owner = await this.keys.of(task.api_key_id);
+    const { id } = await this.files.create(owner, bytes, { purpose: 'vision', filename: null, ofTask: true });
+    return id;
   }
 }

@@ -69,16 +69,17 @@ export class SharePageController {
     @Req() { headers }: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    const { content, id } = await this.find(token, index);
+    const { content } = await this.find(token, index);
     const place = download === undefined ? 'inline' : 'attachment';
-    const disposition = `${place}; filename="${filenameOf(id, content.contentType)}"`;
+    const disposition = `${place}; filename="${filenameOf(`darkroom-${Number(index) + 1}`, content.contentType)}"`;
     if (matches(headers['if-none-match'], etagOf(content))) {
       setHeaders(reply, { content }, disposition);
       return reply.code(304).send();
     }
     const range = rangeOf(content, headers);
-    const bytes = await this.storage.open(content.storageKey, range ?? undefined).catch((error: unknown) => {
-      throw error instanceof StoredFileMissing ? new ApiError('file_expired', { cause: error }) : error;
+    const bytes = await this.storage.open(content.storageKey, range ?? undefined).catch(async (error: unknown) => {
+      if (error instanceof StoredFileMissing) await this.find(token, index); // deleted meanwhile: file_expired
+      throw error;
     });
     setHeaders(reply, { content }, disposition);
     return sendBytes(reply, content, { range, bytes });
@@ -112,13 +113,13 @@ export class SharePageController {
     return this.shares.open(id);
   }
 
-  private async find(token: string, index: string): Promise<SharedFile & { id: string }> {
+  private async find(token: string, index: string): Promise<SharedFile> {
     const share = await this.open(token);
     const id = /^[0-7]$/.test(index) ? share.file_ids[Number(index)] : undefined;
     if (id === undefined) throw new ApiError('file_not_found');
     const file = await this.findPresent(share, id);
     if (!file) throw new ApiError('file_expired');
-    return { ...file, id };
+    return file;
   }
 
   /** null: deleted, also with its task, or expired. */

@@ -185,12 +185,10 @@ const promptText = (prompt: string): string => `<p class="prompt" dir="auto">${e
 const dateOf = (date: Date): string =>
   date.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }) + ' UTC';
 
-const shortened = (text: string): string =>
-  text.length <= MAX_DESCRIPTION
-    ? text
-    : `${Array.from(text)
-        .slice(0, MAX_DESCRIPTION - 1)
-        .join('')}…`;
+function shortened(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= MAX_DESCRIPTION ? text : `${characters.slice(0, MAX_DESCRIPTION - 1).join('')}…`;
+}
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);

@@ -10,7 +10,8 @@ const PURGE: Statement = {
   name: 'files.purge_shares',
   text: `
     delete from shares where id = any(array(
-      select id from shares where expires_at <= now() order by expires_at limit ${PIECE} for update skip locked))`,
+      select id from shares where expires_at <= now() order by expires_at limit ${PIECE} for update skip locked))
+    returning 1`,
 };
 const ERASE: Statement = {
   name: 'files.erase_shares',
@@ -22,9 +23,9 @@ const ERASE: Statement = {
 export class ShareRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes some of those that have ended. */
-  async purge(): Promise<void> {
-    await this.sql.run(PURGE);
+  /** Deletes some of those that have ended. @returns how many */
+  async purge(): Promise<number> {
+    return (await this.sql.run(PURGE)).length;
   }
 
   async erase(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {

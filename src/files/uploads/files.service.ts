@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, LessThan, MoreThan, Repository } from 'typeorm';
+import { In, IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
 import type { Caller } from '../../auth/access/caller.ts';
 import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
@@ -77,6 +77,12 @@ export class FilesService {
       else await assertRoom(tx, upload, quota);
       return insertUpload(tx, { ...upload, blob_id: blobId });
     });
+  }
+
+  /** The id of the file that came inside the request of a task and has these bytes; null if there is none. */
+  async ofTask(taskId: string, sha256: string): Promise<string | null> {
+    const known = { task_id: taskId, of_task: true, sha256, blob_id: Not(IsNull()), deleted_at: IsNull() };
+    return (await this.uploads.findOneBy(known))?.id ?? null;
   }
 
   /**

@@ -44,7 +44,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
 
   /** @returns the size of the largest step: a full one is followed by the next round at once */
   async purge(): Promise<number> {
-    await this.shares.purge();
+    const shares = await this.shares.purge();
     const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);
     const released = await this.rows.doomReleased();
     const doomed = await this.rows.takeDoomed();
@@ -54,7 +54,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
       this.logger.log({ event: 'upload_purge.finished', uploads, deleted: deleted.length });
     }
     // When nothing can be deleted, the storage is away: the next round is not worth an immediate try.
-    return Math.max(uploads, released, deleted.length);
+    return Math.max(shares, uploads, released, deleted.length);
   }
 
   private async deleteBytes(keys: string[]): Promise<string[]> {

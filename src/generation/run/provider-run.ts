@@ -11,7 +11,7 @@ import type { Submission } from '../../tasks/record/submission.ts';
 import type { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { RunUsage, Tokens } from '../../tasks/record/task-usage.ts';
 import { type Lease, retryWhileDatabaseDown } from './running-tasks.ts';
-import { waitForPlace } from './must-wait.ts';
+import { waitForPlace, waitForProvider } from './must-wait.ts';
 import { makeScratch, removeScratch } from '../../platform/run/scratch.ts';
 import { conversionOf } from '../images/image-conversions.ts';
 import type { PartialImages } from './partial-images.ts';
@@ -176,7 +176,12 @@ export class ProviderRun implements Run {
     try {
       return await this.write(() => this.services.links.link(this.task, bytes));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (this.signal.aborted) throw error;
+      // The storage is away: nothing is bought yet, so the task can wait for it.
+      if (!(error instanceof ApiError) || error.code !== 'file_quota_exceeded') {
+        this.logger.warn({ event: 'image_link.failed', task_id: this.task.id, err: error });
+        throw waitForProvider(this.task, undefined);
+      }
       const message = 'This API key has no room for the images of this request, which its provider fetches.';
       throw new ProviderError('provider_rejected', { billing: 'none', message, cause: error.message });
     }

@@ -7,7 +7,10 @@ let page: Promise<string> | undefined;
 
 /** The page names no origin, so its host lets it load nothing: it gets files through the host. */
 export async function readViewer(): Promise<ReadResourceResult> {
-  page ??= readFile(`${ROOT_FOLDER}dist/viewer/index.html`, 'utf8');
+  page ??= readFile(`${ROOT_FOLDER}dist/viewer/index.html`, 'utf8').catch((error: unknown) => {
+    page = undefined; // read again next time
+    throw error;
+  });
   const text = await page;
   const policy = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
   const _meta = { ui: { csp: policy, prefersBorder: true } };

@@ -4,6 +4,8 @@ import { Interval } from '../../platform/run/interval.ts';
 import { QueueSamples } from './sql/queue-samples.ts';
 
 const MINUTE_S = 60;
+/** The database says which minute it is, and its clock may be a little behind. */
+const INTO_MINUTE_S = 2;
 /** So that a minute whose first attempt fails is not lost. */
 const RETRY_S = 10;
 
@@ -34,6 +36,6 @@ export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdo
       this.logger.warn({ event: 'queue.sample_failed', err });
       return RETRY_S;
     }
-    return MINUTE_S - ((Date.now() / 1_000) % MINUTE_S);
+    return MINUTE_S - ((Date.now() / 1_000 - INTO_MINUTE_S) % MINUTE_S);
   }
 }

@@ -231,7 +231,7 @@ export const SETTINGS = {
     'RATE_KEYLESS_PER_MIN',
     'limits',
     integer(120, 0, 1e9),
-    'GraphQL requests of an address without a valid key, per process; 0: no limit.',
+    'GraphQL requests, pages of shares and zips of an address without a valid key, per process; 0: no limit.',
   ),
   maxRunningPerKey: setting('MAX_RUNNING_PER_KEY', 'limits', integer(50, 0, 1e6), 'Per API key; 0: no limit.'),
   maxQueuedPerKey: setting('MAX_QUEUED_PER_KEY', 'limits', integer(5000, 0, 1e9), 'Per API key; 0: no limit.'),

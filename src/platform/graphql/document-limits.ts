@@ -50,6 +50,9 @@ export const DOCUMENT_LIMITS = Object.freeze({
 
 /** Assumed size of a list without `first`. */
 const ASSUMED_LIST_SIZE = 4;
+/** Of a field with the argument `minutes`. */
+const DEFAULT_MINUTES = 60;
+const MAX_MINUTES = 1_440;
 
 interface Size {
   depth: number;
@@ -191,9 +194,10 @@ class Meter {
     const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
     if (!definition || !field.selectionSet) return { ...ZERO, depth: 1, cost: 1 };
     const isPage = definition.args.some(({ name }) => name === 'first');
+    const isHistory = definition.args.some(({ name }) => name === 'minutes');
     const isList = isListType(getNullableType(definition.type));
     const listSize = type?.name === '__Schema' && name === 'types' ? this.typeCount : ASSUMED_LIST_SIZE;
-    const times = isPage ? pageSize(field) : isList && !counted ? listSize : 1;
+    const times = isPage ? pageSize(field) : isHistory ? minutesOf(field) : isList && !counted ? listSize : 1;
     const inside = this.sizeOf(field.selectionSet, getNamedType(definition.type), isPage);
     return { depth: 1 + inside.depth, cost: 1 + times * inside.cost, schemaCost: inside.schemaCost };
   }
@@ -221,7 +225,17 @@ class Meter {
 
 /** A variable counts as the largest page, because its value is not known during validation. */
 function pageSize(field: FieldNode): number {
-  const first = field.arguments?.find(({ name }) => name.value === 'first')?.value;
-  if (!first || first.kind === Kind.NULL) return DEFAULT_PAGE;
-  return first.kind === Kind.INT ? Math.min(Math.max(Number(first.value), 1), MAX_PAGE) : MAX_PAGE;
+  return sizeIn(field, 'first', DEFAULT_PAGE, MAX_PAGE);
+}
+
+/** A history has an entry a minute. */
+function minutesOf(field: FieldNode): number {
+  return sizeIn(field, 'minutes', DEFAULT_MINUTES, MAX_MINUTES);
+}
+
+/** A variable counts as the most. */
+function sizeIn(field: FieldNode, argument: string, usual: number, most: number): number {
+  const given = field.arguments?.find(({ name }) => name.value === argument)?.value;
+  if (!given || given.kind === Kind.NULL) return usual;
+  return given.kind === Kind.INT ? Math.min(Math.max(Number(given.value), 1), most) : most;
 }

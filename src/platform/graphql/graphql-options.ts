@@ -149,7 +149,7 @@ export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
   const notes = [
     [schema.getQueryType(), 'Everything that can be read.'],
     [schema.getMutationType(), 'Everything that can be changed.'],
-    [schema.getSubscriptionType(), 'Everything that can be watched live, over graphql-ws.'],
+    [schema.getSubscriptionType(), 'Everything that can be watched live, over graphql-ws or server-sent events.'],
   ] as const;
   for (const [type, note] of notes) if (type) type.description = note;
   return schema;

@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionResult, getOperationAST, type GraphQLFormattedError, subscribe } from 'graphql';
+import { execute, type ExecutionResult, getOperationAST, type GraphQLFormattedError, subscribe } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../config/config.ts';
 import { PullQueue } from '../run/pull-queue.ts';
-import { executeInSpan } from './execute-in-span.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
@@ -80,7 +79,7 @@ export class GraphqlStreams {
     const contextValue: GraphqlContext = { request, reply };
     const isSubscription = getOperationAST(document, operationName)?.operation === 'subscription';
     const args = { schema, document, contextValue, operationName, variableValues: variables };
-    return measured<Answer>(args, isSubscription ? (subscribe as typeof executeInSpan) : executeInSpan);
+    return measured<Answer>(args, isSubscription ? subscribe : execute);
   }
 }
 

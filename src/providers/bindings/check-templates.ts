@@ -141,6 +141,12 @@ function checkSlot(
   if (form !== null && !forms.includes(form)) {
     return file.fault(path, `{{${name}:${form}}} has no such form; ${name} has ${forms.join(', ')}`);
   }
+  if (isImage && where.binding.provider === 'openai') {
+    return file.fault(path, `{{${name}}} is an image, which the dialect sends itself`);
+  }
+  if (form === 'url' && ['poll', 'cancel', 'lookup'].includes(String(path[2]))) {
+    return file.fault(path, `{{${name}:url}} is only for send and submit`);
+  }
   if (form === 'file' && !isForm) return file.fault(path, `{{${name}:file}} is only for form`);
   if (!isWhole && !isFact && !isAlwaysThere(where, name)) {
     file.fault(path, `{{${name}}} may be absent inside a longer text; give ${shownName(name)} a default`);

@@ -28,7 +28,7 @@ import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { assertFillable, declaredOf, type FilledCall, fillCall, sendCall } from './http-call.ts';
 import { jobFailure, submitFailure } from './http-errors.ts';
 import { mayLead, outputsIn } from './http-outputs.ts';
-import { textAt } from './json-at.ts';
+import { textAt, valuesAt } from './json-at.ts';
 
 const POLL_MS = 5_000;
 const TYPICAL_MS = { image: 30_000, video: 180_000 };
@@ -152,7 +152,7 @@ async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSig
   const id = jobIdIn(json, lookup!.id);
   if (id !== undefined) return id;
   // Text of a proxy, or an id that no path can hold, does not say that there is no job.
-  if (status < 300 && typeof json === 'object' && textAt(json, lookup!.id) === undefined) return null;
+  if (status < 300 && typeof json === 'object' && valuesAt(json, lookup!.id!).length === 0) return null;
   throw lookupFailure(request, isTemporary(status) ? 'provider_unavailable' : 'provider_outcome_unknown', text);
 }
 

@@ -8,7 +8,7 @@ import type { FileLinks } from './file-links.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../record/task-error.ts';
 import { TASK_PRIORITIES, type TaskPriority } from '../record/task-priority.ts';
 import { TASK_RELATIONS, type TaskRelation, type TaskSource, TaskSourceChoice } from '../record/task-origin.ts';
-import { firstEndOf, isKept } from '../record/stars.ts';
+import { isKept } from '../record/stars.ts';
 import type { Approximation, ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { isFinal, type TaskStatus, TaskStatusChoice } from '../record/task-status.ts';
 import { TaskUsageView, toUsageView, type UsageTerms } from './task-usage.view.ts';
@@ -207,9 +207,10 @@ function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): T
 
 /** null: all that are left are kept. */
 function firstEndOfFiles(task: ShownTask, outputs: StoredOutput[]): number | null {
-  if (!task.kept_at || !outputs.some(isKept)) return unixSecondsOrZero(task.files_expire_at);
-  const end = firstEndOf(outputs);
-  return end === null ? null : Math.floor(end);
+  const isKeptNow = (output: StoredOutput) => task.kept_at !== null && isKept(output);
+  const ends = outputs.flatMap((output) => (output.deleted || isKeptNow(output) ? [] : [endOf(task, output)]));
+  if (ends.length > 0) return Math.min(...ends);
+  return outputs.some(isKeptNow) ? null : unixSecondsOrZero(task.files_expire_at);
 }
 
 function linkTo(

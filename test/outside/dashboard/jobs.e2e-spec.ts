@@ -114,6 +114,17 @@ describeInBrowser('what people come for', () => {
     await resume.waitFor({ state: 'detached' });
   });
 
+  it('is a watched batch of 50 by 1 click', async () => {
+    const requests = Array.from({ length: 50 }, () => ({
+      body: { model: 'gpt-image-2', prompt: 'One of fifty #hang' },
+    }));
+    const { body } = await service.api.call<{ id: string }>('POST', '/v1/batches', { requests });
+    await click(visitor.page.getByRole('link', { name: 'Batches' }).first());
+    await visitor.page.getByRole('progressbar').first().waitFor();
+    expect(clicks).toBe(1);
+    await service.api.call('POST', `/v1/batches/${body.id}/cancel`);
+  });
+
   it('is on the screen of a phone at once', async () => {
     await enter(PHONE);
     const { page } = visitor;

@@ -33,7 +33,19 @@ function onKeyDown(event: KeyboardEvent): void {
   act(event);
 }
 
-const actOf = (name: string) => stack.findLast((shortcuts) => shortcuts[name])?.[name];
+/** What lies under a dialog has no keys. */
+const FENCE: Shortcuts = {};
+
+const actOf = (name: string) => stack.slice(stack.lastIndexOf(FENCE) + 1).findLast((each) => each[name])?.[name];
+
+/** While it is drawn, only the keys of what is drawn after it count. Call it before `useShortcuts`. */
+export function useFence(isUp = true): void {
+  useEffect(() => {
+    if (!isUp) return undefined;
+    stack.push(FENCE);
+    return () => void stack.splice(stack.lastIndexOf(FENCE), 1);
+  }, [isUp]);
+}
 
 /** The keys of what is on the screen. Those of the newest part come first. */
 export function useShortcuts(shortcuts: Shortcuts): void {

@@ -1,4 +1,7 @@
-/** The clipboard is refused to pages without https other than on localhost: then the old way. */
+/**
+ * The clipboard is refused to pages without https other than on localhost: then the old way.
+ * @throws Error when the browser copies in neither
+ */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyBySelection(text));
   copyBySelection(text);
@@ -10,6 +13,7 @@ function copyBySelection(text: string): void {
   area.className = 'visually-hidden';
   document.body.append(area);
   area.select();
-  document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   area.remove();
+  if (!isCopied) throw new Error('The browser did not copy it.');
 }

@@ -1,5 +1,6 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
+import { useFence } from '../keys/shortcuts.ts';
 import { cx } from './class-names.ts';
 import styles from './dialog.module.css';
 
@@ -18,6 +19,7 @@ interface Props {
 
 /** A modal dialog. It keeps the focus inside, and gives it back at the end. */
 export function Dialog({ open, title, text, wide, actions, children, onClose, onHeld }: Props) {
+  useFence(open);
   return (
     <BaseDialog.Root
       open={open}

@@ -4,6 +4,7 @@ import { mutate } from '../api/client.ts';
 import { plural } from '../format/numbers.ts';
 import { dateOf, day, endOfDay } from '../format/time.ts';
 import { nowS } from '../format/clock.ts';
+import { taskRow } from '../live/task-store.ts';
 import { useQuery } from '../live/use-query.ts';
 import { Button } from '../parts/button.tsx';
 import { Checkbox } from '../parts/checkbox.tsx';
@@ -32,23 +33,27 @@ interface Props {
 export function ShareDialog({ files, onClose }: Props) {
   const [until, setUntil] = useState(() => dateOf(nowS() + DEFAULT_DAYS * DAY_S));
   const [showPrompt, setShowPrompt] = useState(false);
-  const { data, reload } = useQuery(Shares, {});
+  const { data, error, reload } = useQuery(Shares, {});
   const { busy, fault, act } = useAction();
   const end = until === '' ? null : endOfDay(until);
   const gone = files.filter((file) => {
     const { kept = file.output.kept } = outputNow(file) ?? {};
-    return !kept && file.filesUntil > 0 && end !== null && file.filesUntil < end;
+    const filesUntil = taskRow(file.taskId)?.filesUntil ?? file.filesUntil;
+    return !kept && filesUntil > 0 && end !== null && filesUntil < end;
   });
   const share = () =>
     act(async () => {
       if (end === null) return;
       const fileIds = files.map(({ output }) => output.id);
       const { createShare } = await mutate(CreateShare, { input: { fileIds, expiresAt: end, showPrompt } });
-      await copyText(createShare.url);
-      report(
-        `The link is copied. Whoever has it sees ${files.length === 1 ? 'the file' : 'the files'} until ${day(end)}.`,
-      );
       await reload();
+      const isCopied = await copyText(createShare.url).then(
+        () => true,
+        () => false,
+      );
+      const left = gone.length > 0 ? ', what is not deleted before' : '';
+      const seen = `Whoever has it sees ${files.length === 1 ? 'the file' : 'the files'} until the end of ${day(end - 1)}${left}.`;
+      report(isCopied ? `The link is copied. ${seen}` : `Shared: copy the link from the list. ${seen}`);
     });
   return (
     <Dialog
@@ -87,6 +92,7 @@ export function ShareDialog({ files, onClose }: Props) {
         Show the prompt
       </Checkbox>
       {fault && <p role="alert">{fault}</p>}
+      {error && <p role="alert">What is shared could not be read. {error.message}</p>}
       {data && data.shares.edges.length > 0 && (
         <ShareList
           shares={data.shares.edges.map(({ node }) => node)}

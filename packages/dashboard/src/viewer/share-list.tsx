@@ -19,8 +19,11 @@ export function ShareList({ shares, hasMore, onEnded }: Props) {
   const { busy, fault, act } = useAction();
   const end = (id: string) =>
     act(async () => {
-      await mutate(DeleteShare, { id });
-      onEnded();
+      try {
+        await mutate(DeleteShare, { id });
+      } finally {
+        onEnded(); // it may have been ended elsewhere
+      }
     });
   return (
     <section aria-label="Shared now">
@@ -32,7 +35,7 @@ export function ShareList({ shares, hasMore, onEnded }: Props) {
               {plural(fileIds.length, 'file')}
             </a>
             <span>
-              until {day(expiresAt)}
+              until the end of {day(expiresAt - 1)}
               {showPrompt && ', with the prompt'}
             </span>
             <CopyButton small label="Copy the link" text={url} />

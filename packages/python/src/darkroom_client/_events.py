@@ -10,14 +10,14 @@ SILENCE_S = 35.0
 """The service sends a ping every 15 s. After two missing pings the connection is dead."""
 
 
-def read_events(answer: Answer, first_s: float, deadline: Deadline) -> Iterator[tuple[str | None, str]]:
+def read_events(answer: Answer, first_s: float | None, deadline: Deadline) -> Iterator[tuple[str | None, str]]:
     """
     The id and the data of each server-sent event, until the stream ends.
 
-    first_s: how long the first event may take. A proxy that buffers streams never delivers it.
+    first_s: how long the first event may take. A proxy that buffers streams never delivers it. None: pings are enough.
     Raises OSError when the stream breaks or is silent.
     """
-    first_until: float | None = time.monotonic() + first_s
+    first_until = None if first_s is None else time.monotonic() + first_s
     event_id: str | None = None
     data: list[str] = []
     while True:

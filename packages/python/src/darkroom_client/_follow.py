@@ -50,7 +50,7 @@ def follow(
         try:
             states: Iterable[tuple[str | None, Task]]
             if reader is None:
-                states = _stream(transport, events, resume, FIRST_EVENT_S if read else SILENCE_S, deadline)
+                states = _stream(transport, events, resume, FIRST_EVENT_S if read else None, deadline)
             else:
                 states = [(None, reader(not try_streams))]
             for event_id, task in states:
@@ -61,6 +61,7 @@ def follow(
                     return
             # A stream that is resumed after its final event is empty: only a read shows that state.
             is_broken = reader is None and not delivered
+            away_since = None  # it has answered
             if reader is None:
                 failed_streams = 0 if delivered else failed_streams + 1
                 if delivered or read is None:
@@ -85,13 +86,13 @@ def _weight(error: DarkroomError) -> int:
 
 
 def _stream(
-    transport: Transport, events: str, resume: str | None, first_s: float, deadline: Deadline
+    transport: Transport, events: str, resume: str | None, first_s: float | None, deadline: Deadline
 ) -> Iterator[tuple[str | None, Task]]:
     """One connection."""
     headers = {"accept": "text/event-stream"}
     if resume is not None:
         headers["last-event-id"] = resume
-    with transport.open("GET", events, headers=headers, timeout_s=deadline.left(first_s)) as answer:
+    with transport.open("GET", events, headers=headers, timeout_s=deadline.left(first_s or SILENCE_S)) as answer:
         try:
             for event_id, data in read_events(answer, first_s, deadline):
                 yield event_id, cast(Task, json.loads(data))

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from ._deadline import FOREVER
 from ._http import Answer
-from ._retry import backoff_s
+from ._retry import MAX_RETRY_AFTER_S, backoff_s
 from ._transport import BROKEN, Transport
 from .errors import DarkroomError
 from .types import TaskOutput
@@ -38,7 +38,7 @@ def read(transport: Transport, output: TaskOutput) -> Iterator[bytes]:
                 raise OSError("The download does not continue.")
         except DarkroomError as error:
             failures += 1
-            if not error.retryable or failures >= MAX_FAILURES:
+            if not error.retryable or failures >= MAX_FAILURES or (error.retry_after_s or 0) > MAX_RETRY_AFTER_S:
                 raise
             FOREVER.sleep(max(error.retry_after_s or 0.0, backoff_s(failures)))
 

@@ -68,6 +68,9 @@ def verify_webhook(
 
 def _key_of(secret: str) -> bytes:
     try:
-        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except ValueError:
         raise WebhookVerificationError("A secret is not base64.") from None
+    if not key:
+        raise WebhookVerificationError("A secret is empty.")
+    return key

@@ -33,7 +33,7 @@ export function readable(line: string, terminal: NodeJS.WritableStream): string 
   const { level, time, context = '', event, msg, err, stack = err?.stack } = fields;
   if (context === 'requests' && level === 'info') return '';
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
-    styleText(format, text, { stream: terminal as NodeJS.WriteStream });
+    'isTTY' in terminal && terminal.isTTY ? styleText(format, text, { stream: terminal as NodeJS.WriteStream }) : text;
   const others = Object.entries(fields).filter(([name, value]) => !LEFT_OUT.has(name) && value !== null);
   const text = [
     style('dim', new Date(time).toTimeString().slice(0, 8)),

@@ -78,7 +78,7 @@ def everything(darkroom: Darkroom) -> None:
             found.put(task)
 
     threading.Thread(target=watch, daemon=True).start()
-    run = darkroom.generate({"model": "gpt-image-2", "prompt": "A watched lighthouse"})
+    run = darkroom.generate({"model": "gpt-image-2", "prompt": "A watched lighthouse #delay:3"})
     while (task := found.get(timeout=60))["task_id"] != run.id or task["status"] != "succeeded":
         pass
     print("watched", task["status"])
