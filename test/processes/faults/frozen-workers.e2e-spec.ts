@@ -54,21 +54,31 @@ describe('workers that are stopped for longer than their leases', () => {
 
   /**
    * Creates films and pictures and waits until all their paid calls were sent.
+   * @param isSpread each of two workers claims some: the other one is stopped meanwhile
    * @returns what lets the films end and answers the calls of the pictures
    */
-  async function startAll(): Promise<{ ids: string[]; goOn(): void }> {
+  async function startAll(isSpread = false): Promise<{ ids: string[]; goOn(): void }> {
     ark.steps = NEVER_DONE!;
     const answered = Promise.withResolvers<void>();
     openai.plan(/images/, ...Array.from({ length: PICTURES }, () => ({ after: answered.promise })));
     const [films, pictures] = [ark.submits + FILMS, openai.requests.length + PICTURES];
     const api = fleet.clientOf(fleet.apis[0]!);
     const ids: string[] = [];
-    for (let nth = 0; nth < FILMS + PICTURES; nth += 1)
-      ids.push((await api.create(nth < FILMS ? aFilm : aPicture)).body.task_id);
-    await eventually('all paid calls', async () => ark.submits === films && openai.requests.length === pictures);
     const submitted = async () =>
       (await rowsOf(ids)).filter(({ kind, upstream_id }) => kind === 'image' || upstream_id);
-    await eventually('the ids of the jobs', async () => (await submitted()).length === ids.length);
+    const areSubmitted = () => eventually('the ids of the jobs', async () => (await submitted()).length === ids.length);
+    const [first, second] = fleet.workers as [Member, Member];
+    if (isSpread) fleet.pause(second);
+    for (let nth = 0; nth < FILMS + PICTURES; nth += 1) {
+      ids.push((await api.create(nth < FILMS ? aFilm : aPicture)).body.task_id);
+      if (!isSpread || nth + 1 !== FILMS / 2) continue;
+      await areSubmitted();
+      fleet.pause(first);
+      fleet.resume(second);
+    }
+    await eventually('all paid calls', async () => ark.submits === films && openai.requests.length === pictures);
+    await areSubmitted();
+    if (isSpread) fleet.resume(first);
     const goOn = () => {
       ark.steps = SOON_DONE!;
       answered.resolve();
@@ -84,7 +94,7 @@ describe('workers that are stopped for longer than their leases', () => {
 
   it('keep their tasks when all were stopped, as on a frozen machine', async () => {
     const [films, pictures] = [ark.submits, openai.submits];
-    const { ids, goOn } = await startAll();
+    const { ids, goOn } = await startAll(true);
     const workers = new Set((await rowsOf(ids)).map(({ worker_id }) => worker_id));
     expect(workers.size).toBe(2);
     for (const worker of fleet.workers) fleet.pause(worker);
