@@ -30,10 +30,12 @@ app.ontoolinput = async ({ arguments: given = {} }) => {
   const matches = (task: Task) =>
     task.task_id === id || (isNew(task) && (id ? task.parent_task_id === id : task.input.prompt === prompt));
   const isShown = () => mine === turn;
+  let found: Task | null = null;
   while (isShown() && mayCall()) {
-    const task = await findUnfinished(app, matches).catch(() => null);
-    if (isShown() && task) showTask(task);
-    await pause(SEARCH_MS);
+    const look: Promise<Task | null> = found ? readTask(found.task_id) : findUnfinished(app, matches);
+    found = (await look.catch(() => null)) ?? found;
+    if (isShown() && found) showTask(found);
+    await pause(found ? POLL_MS : SEARCH_MS);
   }
 };
 
@@ -72,6 +74,9 @@ async function show({ task, previews, refusal }: Answer): Promise<void> {
     if (url) replace[at]!(url);
   }
 }
+
+const readTask = async (id: string): Promise<Task | null> =>
+  (await call(app, 'get_task', { task_id: id, wait_s: 0, preview: 'none' })).task;
 
 async function follow(first: Task, mine: number): Promise<void> {
   let task = first;
