@@ -51,7 +51,7 @@ it.each([...PROMPTS, 'a planet', 'a rose', 'music', 'a poster'])(
   },
 );
 
-it('a variation keeps scene and mood, and is drawn anew', async () => {
+it('a variation keeps scene and mood, and is another picture', async () => {
   const drawn = async (variation?: string) => {
     const frame = frameOf(160, 90);
     const layers = await compose(frame, { model: 'gpt-image-2', text: 'a thing', references: [], variation }, 0);

@@ -19,7 +19,7 @@ interface Composed {
 
 /**
  * Chooses palette and scene of one picture or film at random, seeded by the prompt, the model and the picture's index.
- * References colour it. A variation keeps scene and mood, and is drawn anew.
+ * References colour it. A variation keeps scene and mood, and is another picture of them.
  * @throws UndecodableImage
  */
 export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {

@@ -19,7 +19,7 @@ const OneTask = graphql(
 /** The pause between reads of the open task while no socket is to be had. */
 const POLL_MS = 2_000;
 
-/** Reads a task anew. One that is gone stays as it is known: the caller shows what it has. */
+/** Reads a task again. One that is gone stays as it was last read. */
 export const readTask = (taskId: string): Promise<void> =>
   run(OneTask, { taskId }).then(
     ({ task }) => void putTasks([toRow(task)]),

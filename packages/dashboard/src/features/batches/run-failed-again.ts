@@ -16,7 +16,7 @@ export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
   );
 
 /**
- * Makes each anew, one after the other. The idempotency key names the run that failed, so that a second press, or one in another tab,
+ * Makes each again, one after the other. The idempotency key names the run that failed, so that a second press, or one in another tab,
  * buys nothing twice.
  * @param onSent called after each
  */

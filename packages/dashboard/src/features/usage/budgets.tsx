@@ -53,7 +53,7 @@ function Budget({ of: { id, name, limits, budgetStatus }, currency }: { of: Usag
       <span className={styles.words}>
         {words}, {percent(used)}
         {reservedMicros > 0 && `, ${money(reservedMicros, currency)} of it reserved`}
-        {periodEnd !== null && `; anew on ${day(periodEnd)}`}
+        {periodEnd !== null && `; starts again on ${day(periodEnd)}`}
       </span>
     </li>
   );
