@@ -12,7 +12,7 @@ import { ApiKeysService } from './api-keys/api-keys.service.ts';
 const ApiKeyConnection = connectionOf(ApiKeyView, 'ApiKey');
 const ID = { description: 'identifier' };
 
-@ObjectType('RevokedApiKey', { description: 'An API key that works no longer.' })
+@ObjectType('RevokedApiKey', { description: 'A revoked API key.' })
 export class RevokedApiKeyView {
   @ApiField.string('identifier') id: string;
 }

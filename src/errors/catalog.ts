@@ -93,9 +93,8 @@ export const ERRORS = {
   origin_not_allowed: {
     status: 403,
     type: 'permission_error',
-    message: 'Pages of this origin, or requests to this host name, are not allowed here. Programs send an API key.',
+    message: 'This origin or host name is not allowed here. Programs send an API key.',
   },
-  /** Reserved: part of the public API, but no code throws it yet. */
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
   invalid_signature: {
     status: 403,
@@ -105,12 +104,12 @@ export const ERRORS = {
   file_quota_exceeded: {
     status: 403,
     type: 'permission_error',
-    message: 'Your files take all the space that this API key may use. Delete some.',
+    message: 'Your files use all the space of this API key. Delete some.',
   },
   kept_quota_exceeded: {
     status: 403,
     type: 'permission_error',
-    message: 'What you keep takes all the space that this API key may use. Give some up.',
+    message: 'What you keep uses all the space of this API key. Give some up.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },

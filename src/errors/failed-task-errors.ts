@@ -38,7 +38,7 @@ export const FAILED_TASK_ERRORS = {
   provider_no_result: {
     status: 502,
     type: 'server_error',
-    message: 'The provider took the request but made nothing of it.',
+    message: 'The provider accepted the request but returned no result.',
   },
   provider_unavailable: {
     status: 503,

@@ -86,7 +86,7 @@ export class FilesResolver {
     return this.keeps.keep(actor, id, collection ?? null);
   }
 
-  @Mutation(() => FileView, { description: 'Gives up a kept output: it is deleted by time again.' })
+  @Mutation(() => FileView, { description: 'Stops keeping an output: its retention ends it again.' })
   @Scope('generations:write')
   @CountsAs('create')
   unkeepFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<FileView> {

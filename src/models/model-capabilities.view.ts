@@ -14,7 +14,7 @@ export class ModelCapabilitiesView {
   @ApiField.boolean('whether a video can end with an image') last_frame: boolean;
   @ApiField.boolean('whether a request can choose if a video has sound') audio: boolean;
   @ApiField.boolean('whether a request may give the seed') seed: boolean;
-  @ApiField.boolean('whether a request may say what must not be seen') negative_prompt: boolean;
+  @ApiField.boolean('whether a request may have a negative prompt') negative_prompt: boolean;
   @ApiField.boolean('whether it changes videos that are given') source_video: boolean;
   @ApiField.integer('images to follow or to edit; 0: none') max_reference_images: number;
   @ApiField.oneOf(SizeChoice, 'table: by ratio and resolution; pixels: by width and height')

@@ -73,7 +73,7 @@ export type ApiKey = {
      */
     models: Array<string> | null;
     /**
-     * what is used of the budget; null without one
+     * how much of the budget is used; null without one
      */
     budget_status: BudgetStatus | null;
     /**
@@ -132,7 +132,7 @@ export type ApiKeyLimitChangesInput = {
      */
     max_kept_bytes?: number | null;
     /**
-     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10
+     * share of worker time while several keys wait: twice the weight, twice the time. null: 10
      */
     weight?: number | null;
     /**
@@ -179,7 +179,7 @@ export type ApiKeyLimits = {
      */
     max_kept_bytes: number;
     /**
-     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much
+     * share of worker time while several keys wait: twice the weight, twice the time
      */
     weight: number;
     /**
@@ -226,7 +226,7 @@ export type ApiKeyLimitsInput = {
      */
     max_kept_bytes?: number;
     /**
-     * how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out
+     * share of worker time while several keys wait: twice the weight, twice the time; 10 when left out
      */
     weight?: number;
     /**
@@ -397,7 +397,7 @@ export type Batch = {
      */
     status: BatchStatus;
     /**
-     * share of the items that are final in percent; never falls
+     * percent of the items that are final; never falls
      */
     progress: number;
     /**
@@ -681,7 +681,7 @@ export type BudgetExceededEvent = {
      */
     timestamp: string;
     /**
-     * what is used of the budget
+     * how much of the budget is used
      */
     data: BudgetReport;
 };
@@ -775,7 +775,7 @@ export type BudgetThresholdReachedEvent = {
      */
     timestamp: string;
     /**
-     * what is used of the budget
+     * how much of the budget is used
      */
     data: BudgetReport;
 };
@@ -1014,7 +1014,7 @@ export type DeclaredModelRequest = {
      */
     prompt: string;
     /**
-     * What must not be seen, in words.
+     * What the result must not show, in words.
      */
     negative_prompt?: string;
     /**
@@ -1054,7 +1054,7 @@ export type DeclaredModelRequest = {
      */
     aspect_ratio?: string;
     /**
-     * Size class of the undefined.
+     * Size class of the image or video.
      */
     resolution?: string;
     /**
@@ -1070,7 +1070,7 @@ export type DeclaredModelRequest = {
      */
     background?: 'auto' | 'opaque' | 'transparent';
     /**
-     * The same seed with the same parameters makes much the same; random when left out.
+     * The same seed with the same parameters gives a similar result; random when left out.
      */
     seed?: number;
     /**
@@ -1369,7 +1369,7 @@ export type Estimate = {
         [key: string]: unknown;
     };
     /**
-     * the price of the dearest provider that may serve it; `unpriced` if none has a price for it
+     * the highest price among its providers; `unpriced` if none has one
      */
     cost: Cost;
     /**
@@ -1388,7 +1388,7 @@ export type Estimate = {
 
 export type ExpiresAfterInput = {
     /**
-     * the moment from which the seconds count
+     * the time from which the seconds count
      */
     anchor: ExpiryAnchor;
     /**
@@ -1654,7 +1654,7 @@ export type KeyQueue = {
      */
     reads_per_minute: number | null;
     /**
-     * its weight: how much time of the workers its tasks get beside those of other keys; null for a deleted key
+     * its weight: share of worker time beside other keys; null for a deleted key
      */
     weight: number | null;
     /**
@@ -1840,7 +1840,7 @@ export type ModelCapabilities = {
      */
     seed: boolean;
     /**
-     * whether a request may say what must not be seen
+     * whether a request may have a negative prompt
      */
     negative_prompt: boolean;
     /**
@@ -1961,7 +1961,7 @@ export type ModelQueue = {
      */
     succeeded_last_hour: number;
     /**
-     * tasks that failed in the last hour, other than by a cancel or for their content
+     * tasks that failed in the last hour, without cancels and refused content
      */
     failed_last_hour: number;
 };
@@ -2505,7 +2505,7 @@ export type PlaceModel = {
      */
     succeeded_last_hour: number;
     /**
-     * tasks of it that failed there in the last hour, other than by a cancel or for their content
+     * tasks of it that failed there in the last hour, without cancels and refused content
      */
     failed_last_hour: number;
     /**
@@ -2553,7 +2553,7 @@ export type Process = {
      */
     host: string;
     /**
-     * late after 12 s without a sign, lost after 30 s, gone after an hour
+     * late after 12 s without a heartbeat, lost after 30 s, gone after an hour
      */
     state: ProcessState;
     /**
@@ -2573,7 +2573,7 @@ export type Process = {
      */
     busy: number;
     /**
-     * whether an operator wants it to claim nothing more
+     * whether an operator has asked it to drain
      */
     drain_requested: boolean;
     /**
@@ -2589,11 +2589,11 @@ export type Process = {
      */
     database_connections: ProcessConnections | null;
     /**
-     * whether it hears at once of changes by other processes; null until it says so
+     * whether changes by other processes reach it at once; null until it reports
      */
     bus_connected: boolean | null;
     /**
-     * the log level in force; null until it says so
+     * the log level in force; null until it reports
      */
     log_level: LogLevel | null;
     /**
@@ -2614,7 +2614,7 @@ export type ProcessCircuit = {
      */
     provider: string;
     /**
-     * whether this process calls it no more for the moment
+     * whether this process has stopped calling it for now
      */
     open: boolean;
     /**
@@ -2648,19 +2648,19 @@ export type ProcessCounts = {
      */
     live: number;
     /**
-     * processes that gave no sign for 12 s
+     * processes without a heartbeat for 12 s
      */
     late: number;
     /**
-     * processes that claim nothing more
+     * processes that claim no new tasks
      */
     draining: number;
     /**
-     * processes that may stop
+     * drained processes, which may be stopped
      */
     drained: number;
     /**
-     * processes that gave no sign for 30 s
+     * processes without a heartbeat for 30 s
      */
     lost: number;
 };
@@ -2706,7 +2706,7 @@ export type ProviderPlace = {
      */
     credential: string | null;
     /**
-     * whether that variable has a value; true without one
+     * whether that variable has a value; true if no key is needed
      */
     credential_present: boolean;
     /**
@@ -2726,7 +2726,7 @@ export type ProviderPlace = {
      */
     users: Array<PlaceUser>;
     /**
-     * the processes that do not call it for the moment
+     * the processes that have stopped calling it for now
      */
     circuit_open_in: Array<string>;
     /**
@@ -2889,7 +2889,7 @@ export type Seedance2Request = unknown & {
      */
     resolution?: '720p' | '1080p';
     /**
-     * The same seed with the same parameters makes much the same; random when left out.
+     * The same seed with the same parameters gives a similar result; random when left out.
      */
     seed?: number;
     /**
@@ -2939,7 +2939,7 @@ export type Share = {
      */
     object: 'share';
     /**
-     * the signed address of the page: whoever has it can open the page
+     * the signed address of the page: anyone with it can open the page
      */
     url: string;
     /**
@@ -3013,7 +3013,7 @@ export type Sora2Request = unknown & {
      */
     resolution?: '720P' | '1080P' | '4K';
     /**
-     * The same seed with the same parameters makes much the same; random when left out.
+     * The same seed with the same parameters gives a similar result; random when left out.
      */
     seed?: number;
     /**
@@ -3449,7 +3449,7 @@ export type TaskRates = {
      */
     succeeded: number;
     /**
-     * tasks that failed, other than by a cancel or for their content
+     * tasks that failed, without cancels and refused content
      */
     failed: number;
     /**
@@ -3990,7 +3990,7 @@ export type WebhookDelivery = {
      */
     next_attempt_at: number | null;
     /**
-     * the first 4 kB of the response; empty if it had no body. null: the body broke off, or only exceptions of the operator allow the address
+     * the first 4 kB of the response; empty if it had no body. null: the body broke off, or OUTBOUND_ALLOW_CIDRS excepts the address
      */
     response_snippet: string | null;
 };

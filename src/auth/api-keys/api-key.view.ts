@@ -28,7 +28,7 @@ export class ApiKeyView {
     nullable: true,
   })
   models: string[] | null;
-  @ApiField.object(() => BudgetStatusView, 'what is used of the budget; null without one', { nullable: true })
+  @ApiField.object(() => BudgetStatusView, 'how much of the budget is used; null without one', { nullable: true })
   budget_status: BudgetStatusView | null;
   @ApiField.string('the first and last characters of the current secret, to recognise it', { example: 'dr_ab…WXYZ' })
   hint: string;

@@ -100,9 +100,7 @@ export class ApiKeyLimitsView {
   max_request_file_bytes: number;
   @ApiField.long('bytes of outputs that may be kept at once, further ones are rejected; 0: no limit')
   max_kept_bytes: number;
-  @ApiField.integer(
-    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much',
-  )
+  @ApiField.integer('share of worker time while several keys wait: twice the weight, twice the time')
   weight: number;
   @ApiField.number('days from its creation for which the record of a task is kept') task_retention_days: number;
   @ApiField.number('days from its end for which the files of a task are kept') file_retention_days: number;
@@ -143,7 +141,7 @@ export class ApiKeyLimitsInput implements ApiKeyLimits {
   })
   max_kept_bytes?: number;
   @ApiField.integer(
-    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out',
+    'share of worker time while several keys wait: twice the weight, twice the time; 10 when left out',
     {
       optional: true,
       min: 1,
@@ -189,15 +187,12 @@ export class ApiKeyLimitChangesInput implements LimitChanges {
     max: MAX_BYTES,
   })
   max_kept_bytes?: number | null;
-  @ApiField.integer(
-    'how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10',
-    {
-      optional: true,
-      nullable: true,
-      min: 1,
-      max: MAX_WEIGHT,
-    },
-  )
+  @ApiField.integer('share of worker time while several keys wait: twice the weight, twice the time. null: 10', {
+    optional: true,
+    nullable: true,
+    min: 1,
+    max: MAX_WEIGHT,
+  })
   weight?: number | null;
   @RetentionChange('from its creation for which the record of a new task is kept') task_retention_days?: number | null;
   @RetentionChange('from its end for which the files of a new task are kept') file_retention_days?: number | null;

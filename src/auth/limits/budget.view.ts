@@ -26,7 +26,7 @@ export class BudgetView {
   @ApiField.integer('the share that a webhook reports; null: none', { nullable: true }) soft_percent: number | null;
 }
 
-@ObjectType('BudgetStatus', { description: 'What is used of a budget in its present period.' })
+@ObjectType('BudgetStatus', { description: 'How much of a budget is used in its current period.' })
 export class BudgetStatusView {
   @ApiField.long('cost of the tasks that were created in the period and are final') spent_micros: number;
   @ApiField.long('estimated cost of those that are not') reserved_micros: number;

@@ -69,7 +69,7 @@ export class BatchView {
   @ApiField.string('the route whose bodies the items are') endpoint: string;
   @ApiField.oneOf(BatchStatusChoice, '`completed`: every item is final, whether it succeeded or not')
   status: BatchStatus;
-  @ApiField.integer('share of the items that are final in percent; never falls', { min: 0, max: 100 })
+  @ApiField.integer('percent of the items that are final; never falls', { min: 0, max: 100 })
   progress: number;
   @ApiField.long('unix seconds') created_at: number;
   @ApiField.long('unix seconds', { nullable: true }) in_progress_at: number | null;

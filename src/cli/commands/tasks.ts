@@ -56,7 +56,7 @@ export function tasksCommand(): Command {
     .description('Keep a final task with its files, or give it up.')
     .argument('<id>', 'task_…')
     .option('--collection <name>', 'the name under which it is kept')
-    .option('--give-up', 'delete it by time again')
+    .option('--give-up', 'stop keeping it')
     .action(async (id: string, options: Connection & { collection?: string; giveUp?: true }) => {
       const { tasks: own } = connect(options);
       const task = options.giveUp ? await own.unkeep(id) : await own.keep(id, options.collection ?? null);

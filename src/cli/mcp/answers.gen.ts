@@ -250,7 +250,7 @@ export const TOOLS = [
         },
         "seed": {
           "type": "integer",
-          "description": "The same seed with the same parameters makes much the same; random when left out.",
+          "description": "The same seed with the same parameters gives a similar result; random when left out.",
           "minimum": 0,
           "maximum": 2147483647
         },

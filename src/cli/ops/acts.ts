@@ -53,7 +53,7 @@ export function addActs(ops: Command): void {
       await ask(options, ['POST', path], ['place', 'provider', 'host']);
     });
 
-  opsAct(ops, 'replay', 'Send the webhooks of a span of time again, those that failed or all.')
+  opsAct(ops, 'replay', 'Resend the webhooks of a time range, those that failed or all.')
     .requiredOption('--since <when>', 'a date, or 1h or 2d ago', past)
     .option('--until <when>', 'a date, or 1h ago (default: now)', past)
     .option('--endpoint <id>', 'only to this endpoint, we_…')

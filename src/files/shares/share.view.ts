@@ -9,7 +9,7 @@ import type { ShareLinks } from './share-links.ts';
 export class ShareView {
   @ApiField.string('identifier', { example: 'share_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.constant('share') object: 'share';
-  @ApiField.string('the signed address of the page: whoever has it can open the page') url: string;
+  @ApiField.string('the signed address of the page: anyone with it can open the page') url: string;
   @ApiField.list('string', 'the files, in the order of the page') file_ids: string[];
   @ApiField.boolean('whether the page shows the prompts') show_prompt: boolean;
   @ApiField.long('unix seconds') created_at: number;

@@ -18,7 +18,7 @@ const OrderChoice = defineChoice('FileOrder', ['asc', 'desc'], 'Oldest or newest
 
 @InputType('ExpiresAfterInput', { description: 'When a file expires.' })
 export class ExpiresAfterInput {
-  @ApiField.oneOf(AnchorChoice, 'the moment from which the seconds count') anchor: 'created_at';
+  @ApiField.oneOf(AnchorChoice, 'the time from which the seconds count') anchor: 'created_at';
   @ApiField.integer('seconds', { min: MIN_LIFETIME_S, max: MAX_LIFETIME_S, fromQuery: true }) seconds: number;
 }
 

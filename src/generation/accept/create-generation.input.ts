@@ -24,7 +24,7 @@ export class CreateGenerationInput {
   @ApiField.integer('quality of the encoder in percent, for jpeg and webp', { optional: true })
   output_compression?: number;
   @ApiField.integer('length of the video in seconds', { optional: true }) duration?: number;
-  @ApiField.string('what must not be seen, in words', { optional: true }) negative_prompt?: string;
+  @ApiField.string('what the result must not show, in words', { optional: true }) negative_prompt?: string;
   @ApiField.string('which part of the first image to change: a URL, the id of a file, or a data: URL', {
     optional: true,
   })
@@ -34,7 +34,7 @@ export class CreateGenerationInput {
   @ApiField.string('exact pixels, in place of aspectRatio and resolution', { optional: true, example: '1024x768' })
   size?: string;
   @ApiField.string('auto, opaque or transparent', { optional: true }) background?: string;
-  @ApiField.long('the same seed with the same parameters makes much the same', { optional: true }) seed?: number;
+  @ApiField.long('the same seed with the same parameters gives a similar result', { optional: true }) seed?: number;
   @ApiField.string('the image that a video ends with: a URL, the id of a file, or a data: URL', { optional: true })
   last_frame_image_url?: string;
   @ApiField.list('string', 'videos to follow: URLs or ids of files', { optional: true }) reference_videos?: string[];

@@ -9,10 +9,7 @@ export class EstimateView {
   @ApiField.string('id of the model', { example: 'gpt-image-2' }) model: string;
   @ApiField.oneOf(MediaKindChoice, 'what the model makes') kind: MediaKind;
   @ApiField.json('the parameters as resolved, with the defaults') input: Record<string, unknown>;
-  @ApiField.object(
-    () => CostView,
-    'the price of the dearest provider that may serve it; `unpriced` if none has a price for it',
-  )
+  @ApiField.object(() => CostView, 'the highest price among its providers; `unpriced` if none has one')
   cost: CostView;
   @ApiField.long('unix seconds; null: unknown', { nullable: true }) estimated_start_at: number | null;
   @ApiField.long('unix seconds; null: unknown', { nullable: true }) estimated_completion_at: number | null;

@@ -49,7 +49,7 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
   negative_prompt: {
     kind: 'both',
     sets: ['maxLength', 'default'],
-    schema: ({ maxLength = 2000, description = 'What must not be seen, in words.', default: byDefault }) => ({
+    schema: ({ maxLength = 2000, description = 'What the result must not show, in words.', default: byDefault }) => ({
       type: 'string',
       description,
       maxLength,
@@ -156,7 +156,8 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
     range: [0, MAX_SEED],
     schema: ({ maximum = DEFAULT_MAX_SEED, description }) =>
       numberFrom(0, maximum, {
-        description: description ?? 'The same seed with the same parameters makes much the same; random when left out.',
+        description:
+          description ?? 'The same seed with the same parameters gives a similar result; random when left out.',
       }),
   },
   duration: {
@@ -180,7 +181,7 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
   },
 };
 
-const ANY_MODEL = { sizes: {} } as Declaration;
+const ANY_MODEL = { kind: 'image or video' as string, sizes: {} } as Declaration;
 const WIDEST = { maxLength: 32_000, maxItems: 50 };
 
 /** The words with the widest bounds that a declaration may set. Only a model says its sizes and defaults. */

@@ -96,7 +96,7 @@ const PICTURES = {
         properties: {
           b64_json: text('the picture'),
           url: text('a signed link'),
-          seed: { type: ['integer', 'null'], format: 'int64', description: 'that the provider was sent; null: none' },
+          seed: { type: ['integer', 'null'], format: 'int64', description: 'sent to the provider; null: none' },
         },
       },
     },

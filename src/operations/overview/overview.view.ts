@@ -16,25 +16,25 @@ export class ModelQueueView {
   })
   oldest_waiting_s: number | null;
   @ApiField.integer('tasks that succeeded in the last hour') succeeded_last_hour: number;
-  @ApiField.integer('tasks that failed in the last hour, other than by a cancel or for their content')
+  @ApiField.integer('tasks that failed in the last hour, without cancels and refused content')
   failed_last_hour: number;
 }
 
 @ObjectType('ProcessCounts', { description: 'How many processes are in each state.' })
 export class ProcessCountsView {
   @ApiField.integer('processes') live: number;
-  @ApiField.integer('processes that gave no sign for 12 s') late: number;
-  @ApiField.integer('processes that claim nothing more') draining: number;
-  @ApiField.integer('processes that may stop') drained: number;
-  @ApiField.integer('processes that gave no sign for 30 s') lost: number;
+  @ApiField.integer('processes without a heartbeat for 12 s') late: number;
+  @ApiField.integer('processes that claim no new tasks') draining: number;
+  @ApiField.integer('drained processes, which may be stopped') drained: number;
+  @ApiField.integer('processes without a heartbeat for 30 s') lost: number;
 }
 
-@ObjectType('TaskRates', { description: 'What became of tasks in the last five minutes.' })
+@ObjectType('TaskRates', { description: 'How tasks went in the last five minutes.' })
 export class TaskRatesView {
   @ApiField.integer('tasks that were created') created: number;
   @ApiField.integer('tasks that started') started: number;
   @ApiField.integer('tasks that succeeded') succeeded: number;
-  @ApiField.integer('tasks that failed, other than by a cancel or for their content') failed: number;
+  @ApiField.integer('tasks that failed, without cancels and refused content') failed: number;
   @ApiField.integer('tasks that ended in any way') ended: number;
 }
 

@@ -16,7 +16,7 @@ const RoleChoice = defineChoice('ProcessRole', ['all', 'api', 'worker'], 'What a
 export class ProcessCircuitView {
   @ApiField.integer('number of the place') place: number;
   @ApiField.string('name of the provider') provider: string;
-  @ApiField.boolean('whether this process calls it no more for the moment') open: boolean;
+  @ApiField.boolean('whether this process has stopped calling it for now') open: boolean;
   @ApiField.integer('failures in a row') failures: number;
 }
 
@@ -35,13 +35,13 @@ export class ProcessView {
   @ApiField.oneOf(RoleChoice, 'what it runs') role: 'all' | 'api' | 'worker';
   @ApiField.string('version of the program') version: string;
   @ApiField.string('name of its machine') host: string;
-  @ApiField.oneOf(StateChoice, 'late after 12 s without a sign, lost after 30 s, gone after an hour')
+  @ApiField.oneOf(StateChoice, 'late after 12 s without a heartbeat, lost after 30 s, gone after an hour')
   state: ProcessState;
   @ApiField.long('unix seconds') started_at: number;
   @ApiField.long('unix seconds') last_seen_at: number;
   @ApiField.integer('most tasks at once, without those that only poll; 0 without a worker') slots: number;
   @ApiField.integer('tasks that it runs, with those that only poll') busy: number;
-  @ApiField.boolean('whether an operator wants it to claim nothing more') drain_requested: boolean;
+  @ApiField.boolean('whether an operator has asked it to drain') drain_requested: boolean;
   @ApiField.number('seconds that the most urgent lease had left at the last renewal; null before the first', {
     nullable: true,
   })
@@ -53,9 +53,9 @@ export class ProcessView {
     NULLABLE,
   )
   database_connections: ProcessConnectionsView | null;
-  @ApiField.boolean('whether it hears at once of changes by other processes; null until it says so', NULLABLE)
+  @ApiField.boolean('whether changes by other processes reach it at once; null until it reports', NULLABLE)
   bus_connected: boolean | null;
-  @ApiField.oneOf(LogLevelChoice, 'the log level in force; null until it says so', NULLABLE) log_level: LogLevel | null;
+  @ApiField.oneOf(LogLevelChoice, 'the log level in force; null until it reports', NULLABLE) log_level: LogLevel | null;
   @ApiField.map('the log levels in force by context') log_levels: Record<string, LogLevel>;
 }
 

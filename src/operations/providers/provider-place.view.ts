@@ -9,7 +9,7 @@ export class PlaceModelView {
   @ApiField.integer('rank among the bindings of the model, from 1: the order in which they are tried') position: number;
   @ApiField.string("the provider's own name for it") upstream_model: string;
   @ApiField.integer('tasks of it that succeeded at the provider in the last hour') succeeded_last_hour: number;
-  @ApiField.integer('tasks of it that failed there in the last hour, other than by a cancel or for their content')
+  @ApiField.integer('tasks of it that failed there in the last hour, without cancels and refused content')
   failed_last_hour: number;
   @ApiField.string('code of the last of these failures', NULLABLE) last_error_code: string | null;
   @ApiField.long('unix seconds', NULLABLE) last_error_at: number | null;
@@ -36,12 +36,12 @@ export class ProviderPlaceView {
   @ApiField.string('name of the provider') provider: string;
   @ApiField.string('host that is called; null without one', NULLABLE) host: string | null;
   @ApiField.string('name of the variable that holds its key; null without one', NULLABLE) credential: string | null;
-  @ApiField.boolean('whether that variable has a value; true without one') credential_present: boolean;
+  @ApiField.boolean('whether that variable has a value; true if no key is needed') credential_present: boolean;
   @ApiField.list(() => PlaceModelView, 'the models that it serves') models: PlaceModelView[];
   @ApiField.integer('most tasks in flight; null: no limit', NULLABLE) concurrency: number | null;
   @ApiField.integer('tasks in flight, over all processes') in_flight: number;
   @ApiField.list(() => PlaceUserView, 'the ten API keys with the most tasks in flight here') users: PlaceUserView[];
-  @ApiField.list('string', 'the processes that do not call it for the moment') circuit_open_in: string[];
+  @ApiField.list('string', 'the processes that have stopped calling it for now') circuit_open_in: string[];
   @ApiField.number(
     'part of the tasks of the provider that failed in the last hour, 0 to 1; null: none has ended',
     NULLABLE,

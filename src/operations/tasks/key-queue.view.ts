@@ -16,10 +16,7 @@ export class KeyQueueView {
   @ApiField.integer('creations a minute; 0: no limit; null for a deleted key', OF_A_KEY)
   creates_per_minute: number | null;
   @ApiField.integer('reads a minute; 0: no limit; null for a deleted key', OF_A_KEY) reads_per_minute: number | null;
-  @ApiField.integer(
-    'its weight: how much time of the workers its tasks get beside those of other keys; null for a deleted key',
-    OF_A_KEY,
-  )
+  @ApiField.integer('its weight: share of worker time beside other keys; null for a deleted key', OF_A_KEY)
   weight: number | null;
   @ApiField.integer('requests over a rate limit in the last hour') refused_last_hour: number;
   @ApiField.integer('tasks that failed in the last hour, other than by a cancel') failed_last_hour: number;

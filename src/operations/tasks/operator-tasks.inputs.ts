@@ -52,7 +52,7 @@ export class FailTasksInput extends ManyTasksInput {
   @ApiField.oneOf(TaskErrorCodeChoice, 'the error code that their owners get') code: TaskErrorCode;
 }
 
-@ObjectType('TasksChanged', { description: 'What became of an act on many tasks.' })
+@ObjectType('TasksChanged', { description: 'Outcome of an act on many tasks.' })
 export class TasksChangedView {
   @ApiField.constant('tasks_changed') object: 'tasks_changed';
   @ApiField.integer('tasks that the filter selected, 10,000 at most') matched: number;

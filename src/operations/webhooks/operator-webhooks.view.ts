@@ -27,7 +27,7 @@ export class DispatchCountsView {
   @ApiField.integer('being sent') under_way: number;
 }
 
-@ObjectType('WebhookAttempts', { description: 'Attempts to deliver an event in the last hour that went the same way.' })
+@ObjectType('WebhookAttempts', { description: 'Delivery attempts of the last hour with the same outcome.' })
 export class WebhookAttemptsView {
   @ApiField.string('how they went: delivered, failed, lost and others, as in the metric') outcome: string;
   @ApiField.string('why they failed; null unless they did', NULLABLE) error: string | null;

@@ -32,7 +32,7 @@ export class ListReplaysQuery {
   after?: string;
 }
 
-@ObjectType('WebhookReplay', { description: 'Webhook events of a span of time that are sent again.' })
+@ObjectType('WebhookReplay', { description: 'A resend of the webhook events of a time range.' })
 export class WebhookReplayView {
   @ApiField.string('identifier') id: string;
   @ApiField.constant('webhook_replay') object: 'webhook_replay';

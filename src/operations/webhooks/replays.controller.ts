@@ -18,7 +18,7 @@ export class ReplaysController {
 
   @Post('replay')
   @Scope('operations:manage')
-  @ApiOperation({ summary: 'Send webhook events of a span of time again', operationId: 'replayWebhooks' })
+  @ApiOperation({ summary: 'Resend the webhook events of a time range', operationId: 'replayWebhooks' })
   @ApiCreatedResponse({ type: WebhookReplayView })
   create(@Body() input: ReplayWebhooksInput, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
     return this.replays.create(input, actor);

@@ -32,7 +32,7 @@ export class ReplaysResolver {
     return this.service.find(id);
   }
 
-  @Mutation(() => WebhookReplayView, { description: 'Sends webhook events of a span of time again.' })
+  @Mutation(() => WebhookReplayView, { description: 'Resends the webhook events of a time range.' })
   @Scope('operations:manage')
   replayWebhooks(
     @Args('input', { description: 'which events' }) input: ReplayWebhooksInput,

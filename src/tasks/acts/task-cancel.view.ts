@@ -4,16 +4,12 @@ import { defineChoice } from '../../platform/schema/choice.ts';
 
 const CANCEL_OUTCOMES = ['cancelled', 'already_final', 'not_found'] as const;
 export type CancelOutcome = (typeof CANCEL_OUTCOMES)[number];
-const CancelOutcomeChoice = defineChoice(
-  'CancelOutcome',
-  CANCEL_OUTCOMES,
-  'What became of a request to cancel a task.',
-);
+const CancelOutcomeChoice = defineChoice('CancelOutcome', CANCEL_OUTCOMES, 'Outcome of a request to cancel a task.');
 
-@ObjectType('TaskCancel', { description: 'What became of a request to cancel one of several tasks.' })
+@ObjectType('TaskCancel', { description: 'Outcome of a request to cancel one of several tasks.' })
 export class TaskCancelView {
   @ApiField.string('identifier, as given') task_id: string;
-  @ApiField.oneOf(CancelOutcomeChoice, 'what became of the request') outcome: CancelOutcome;
+  @ApiField.oneOf(CancelOutcomeChoice, 'outcome of the request') outcome: CancelOutcome;
 }
 
 /** How many tasks of a request had each outcome. */

@@ -27,7 +27,7 @@ export class KeepTasksResolver {
     return this.views.forGraphql(await this.keeps.keep(actor, { taskId, output: null }, name));
   }
 
-  @Mutation(() => TaskView, { description: 'Gives up a kept task with its files: they are deleted by time again.' })
+  @Mutation(() => TaskView, { description: 'Stops keeping a task with its files: their retention ends them again.' })
   @Scope('generations:write')
   @CountsAs('create')
   async unkeepTask(@CurrentActor() actor: Actor, @TaskId() taskId: string): Promise<TaskView> {

@@ -14,7 +14,7 @@ export class TaskNodeResolver {
     return task_id;
   }
 
-  @ResolveField(() => Int, { description: 'rises by one with every visible change, to order news of the same task' })
+  @ResolveField(() => Int, { description: 'rises by one with every visible change, to order updates of the same task' })
   sequence(@Parent() task: TaskView): number {
     return storedTaskOf(task).sequence;
   }

@@ -40,7 +40,7 @@ export class DeliveriesController {
 
   @Get('stats')
   @Fails('webhook_endpoint_not_found')
-  @ApiOperation({ summary: 'Read how an endpoint did lately', operationId: 'getWebhookEndpointStats' })
+  @ApiOperation({ summary: 'Read the recent figures of an endpoint', operationId: 'getWebhookEndpointStats' })
   @ApiOkResponse({ type: EndpointStatsView })
   async stats(
     @CurrentCaller() caller: Caller,

@@ -40,7 +40,7 @@ export class WebhookDeliveryView {
   })
   next_attempt_at: number | null;
   @ApiField.string(
-    'the first 4 kB of the response; empty if it had no body. null: the body broke off, or only exceptions of the operator allow the address',
+    'the first 4 kB of the response; empty if it had no body. null: the body broke off, or OUTBOUND_ALLOW_CIDRS excepts the address',
     { nullable: true },
   )
   response_snippet: string | null;

@@ -8,7 +8,7 @@ import { WebhookEndpointView } from './endpoint.view.ts';
 export class EndpointStatsResolver {
   constructor(private readonly reads: ReadEndpointStats) {}
 
-  @ResolveField(() => EndpointStatsView, { description: 'How the endpoint did lately.' })
+  @ResolveField(() => EndpointStatsView, { description: 'Recent figures of the endpoint.' })
   async stats(
     @Parent() { id }: WebhookEndpointView,
     @Args('hours', { type: () => Int, nullable: true, defaultValue: 24, description: 'hours to look back, 1 to 720' })

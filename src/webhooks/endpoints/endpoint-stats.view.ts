@@ -11,7 +11,7 @@ export class WebhookHourView {
 }
 
 @ObjectType('WebhookStats', {
-  description: 'How an endpoint did lately. An event counts once, by where it stands now.',
+  description: 'Recent figures of an endpoint. An event counts once, by its current state.',
 })
 export class EndpointStatsView {
   @ApiField.integer('events that it accepted') delivered: number;

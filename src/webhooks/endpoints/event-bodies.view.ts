@@ -48,12 +48,12 @@ export class BudgetReportView extends BudgetStatusView {
 
 @WebhookBody('budget.threshold_reached', 'The soft threshold of a budget is reached')
 export class BudgetThresholdReachedEvent extends eventOf('budget.threshold_reached') {
-  @ApiField.object(() => BudgetReportView, 'what is used of the budget') data: BudgetReportView;
+  @ApiField.object(() => BudgetReportView, 'how much of the budget is used') data: BudgetReportView;
 }
 
 @WebhookBody('budget.exceeded', 'A creation was refused because of the budget')
 export class BudgetExceededEvent extends eventOf('budget.exceeded') {
-  @ApiField.object(() => BudgetReportView, 'what is used of the budget') data: BudgetReportView;
+  @ApiField.object(() => BudgetReportView, 'how much of the budget is used') data: BudgetReportView;
 }
 
 @WebhookBody('webhook.test', 'Somebody tests the endpoint')

@@ -40,7 +40,7 @@ export class Tasks {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** It is deleted by time again. */
+  /** Its retention ends it again. */
   unkeep(id: string, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

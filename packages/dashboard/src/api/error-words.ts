@@ -25,7 +25,7 @@ export const FAILURES: Record<string, FailureWords> = {
     advice: 'Raise the quota or the credit at the provider, then run it again.',
   },
   PROVIDER_NO_RESULT: {
-    title: 'The provider made nothing of the request',
+    title: 'The provider returned no result',
     advice: 'Run it again, or change the prompt.',
   },
   PROVIDER_REJECTED: {

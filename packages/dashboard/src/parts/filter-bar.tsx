@@ -43,7 +43,7 @@ export function FilterBar({ chips, isFiltered, onClear, children, more }: Props)
       {isFiltered && (
         <div className={styles.chips}>
           {chips.map(({ label, onRemove }) => (
-            <Button key={label} className={styles.chip} title="Take this filter away" onClick={onRemove}>
+            <Button key={label} className={styles.chip} title="Remove this filter" onClick={onRemove}>
               <bdi>{label}</bdi> <X aria-hidden />
             </Button>
           ))}

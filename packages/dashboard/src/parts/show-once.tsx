@@ -29,7 +29,7 @@ export function ShowOnce({ title, secret, variable, onDone }: Props) {
       open
       title={title}
       onHeld={hold}
-      text="It is shown only now. Nobody can read it again, the service neither."
+      text="It is shown only now. Nobody can read it again, not even the service."
       actions={
         <Button variant="primary" disabled={!saved} onClick={onDone}>
           Done

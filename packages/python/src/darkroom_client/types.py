@@ -93,7 +93,7 @@ class _ApiKeyRequired(TypedDict):
     models: list[str] | None
     """ids of the models that it may use, exact or ending in *; null: every open one"""
     budget_status: BudgetStatus | None
-    """what is used of the budget; null without one"""
+    """how much of the budget is used; null without one"""
     hint: str
     """the first and last characters of the current secret, to recognise it"""
     created_at: int
@@ -127,7 +127,7 @@ class ApiKeyLimitChangesInput(TypedDict, total=False):
     max_kept_bytes: int | None
     """bytes of outputs that may be kept at once. 0: no limit. null: the limit of the configuration"""
     weight: int | None
-    """how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much. null: 10"""
+    """share of worker time while several keys wait: twice the weight, twice the time. null: 10"""
     task_retention_days: float | None
     """days from its creation for which the record of a new task is kept. null: as configured"""
     file_retention_days: float | None
@@ -152,7 +152,7 @@ class ApiKeyLimits(TypedDict):
     max_kept_bytes: int
     """bytes of outputs that may be kept at once, further ones are rejected; 0: no limit"""
     weight: int
-    """how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much"""
+    """share of worker time while several keys wait: twice the weight, twice the time"""
     task_retention_days: float
     """days from its creation for which the record of a task is kept"""
     file_retention_days: float
@@ -177,7 +177,7 @@ class ApiKeyLimitsInput(TypedDict, total=False):
     max_kept_bytes: int
     """bytes of outputs that may be kept at once, further ones are rejected; 0: no limit"""
     weight: int
-    """how much time of the workers its tasks get while those of several keys wait: twice the weight, twice as much; 10 when left out"""
+    """share of worker time while several keys wait: twice the weight, twice the time; 10 when left out"""
     task_retention_days: float
     """days from its creation for which the record of a task is kept; at most those of the configuration"""
     file_retention_days: float
@@ -264,7 +264,7 @@ class _BatchRequired(TypedDict):
     status: BatchStatus
     """`completed`: every item is final, whether it succeeded or not"""
     progress: int
-    """share of the items that are final in percent; never falls"""
+    """percent of the items that are final; never falls"""
     created_at: int
     """unix seconds"""
     in_progress_at: int | None
@@ -422,7 +422,7 @@ class BudgetExceededEvent(TypedDict):
     timestamp: str
     """the same time in ISO 8601"""
     data: BudgetReport
-    """what is used of the budget"""
+    """how much of the budget is used"""
 
 
 class _BudgetInputRequired(TypedDict):
@@ -477,7 +477,7 @@ class BudgetThresholdReachedEvent(TypedDict):
     timestamp: str
     """the same time in ISO 8601"""
     data: BudgetReport
-    """what is used of the budget"""
+    """how much of the budget is used"""
 
 
 class Bus(TypedDict):
@@ -632,7 +632,7 @@ class _DeclaredModelRequestRequired(TypedDict):
 
 class DeclaredModelRequest(_DeclaredModelRequestRequired, total=False):
     negative_prompt: str
-    """What must not be seen, in words."""
+    """What the result must not show, in words."""
     reference_images: list[str]
     """Images to follow or to edit: up to 50 still JPEG, PNG or WebP files."""
     mask: str
@@ -652,7 +652,7 @@ class DeclaredModelRequest(_DeclaredModelRequestRequired, total=False):
     aspect_ratio: str
     """Width to height."""
     resolution: str
-    """Size class of the undefined."""
+    """Size class of the image or video."""
     n: int
     """How many images to make."""
     quality: Literal["auto", "low", "medium", "high", "xhigh", "max"]
@@ -660,7 +660,7 @@ class DeclaredModelRequest(_DeclaredModelRequestRequired, total=False):
     background: Literal["auto", "opaque", "transparent"]
     """Whether what is behind the subject is transparent."""
     seed: int
-    """The same seed with the same parameters makes much the same; random when left out."""
+    """The same seed with the same parameters gives a similar result; random when left out."""
     duration: int
     """Length of the video in seconds."""
     generate_audio: bool
@@ -820,7 +820,7 @@ class Estimate(TypedDict):
     input: dict[str, Any]
     """the parameters as resolved, with the defaults"""
     cost: Cost
-    """the price of the dearest provider that may serve it; `unpriced` if none has a price for it"""
+    """the highest price among its providers; `unpriced` if none has one"""
     estimated_start_at: int | None
     """unix seconds; null: unknown"""
     estimated_completion_at: int | None
@@ -831,7 +831,7 @@ class Estimate(TypedDict):
 
 class ExpiresAfterInput(TypedDict):
     anchor: ExpiryAnchor
-    """the moment from which the seconds count"""
+    """the time from which the seconds count"""
     seconds: int
     """seconds"""
 
@@ -975,7 +975,7 @@ class KeyQueue(TypedDict):
     reads_per_minute: int | None
     """reads a minute; 0: no limit; null for a deleted key"""
     weight: int | None
-    """its weight: how much time of the workers its tasks get beside those of other keys; null for a deleted key"""
+    """its weight: share of worker time beside other keys; null for a deleted key"""
     refused_last_hour: int
     """requests over a rate limit in the last hour"""
     failed_last_hour: int
@@ -1073,7 +1073,7 @@ class ModelCapabilities(TypedDict):
     seed: bool
     """whether a request may give the seed"""
     negative_prompt: bool
-    """whether a request may say what must not be seen"""
+    """whether a request may have a negative prompt"""
     source_video: bool
     """whether it changes videos that are given"""
     max_reference_images: int
@@ -1143,7 +1143,7 @@ class ModelQueue(TypedDict):
     succeeded_last_hour: int
     """tasks that succeeded in the last hour"""
     failed_last_hour: int
-    """tasks that failed in the last hour, other than by a cancel or for their content"""
+    """tasks that failed in the last hour, without cancels and refused content"""
 
 
 class ModelTypical(TypedDict):
@@ -1431,7 +1431,7 @@ class PlaceModel(TypedDict):
     succeeded_last_hour: int
     """tasks of it that succeeded at the provider in the last hour"""
     failed_last_hour: int
-    """tasks of it that failed there in the last hour, other than by a cancel or for their content"""
+    """tasks of it that failed there in the last hour, without cancels and refused content"""
     last_error_code: str | None
     """code of the last of these failures"""
     last_error_at: int | None
@@ -1457,7 +1457,7 @@ class Process(TypedDict):
     host: str
     """name of its machine"""
     state: ProcessState
-    """late after 12 s without a sign, lost after 30 s, gone after an hour"""
+    """late after 12 s without a heartbeat, lost after 30 s, gone after an hour"""
     started_at: int
     """unix seconds"""
     last_seen_at: int
@@ -1467,7 +1467,7 @@ class Process(TypedDict):
     busy: int
     """tasks that it runs, with those that only poll"""
     drain_requested: bool
-    """whether an operator wants it to claim nothing more"""
+    """whether an operator has asked it to drain"""
     lease_margin_s: float | None
     """seconds that the most urgent lease had left at the last renewal; null before the first"""
     circuits: list[ProcessCircuit]
@@ -1475,9 +1475,9 @@ class Process(TypedDict):
     database_connections: ProcessConnections | None
     """its connections to the database; null until it publishes them"""
     bus_connected: bool | None
-    """whether it hears at once of changes by other processes; null until it says so"""
+    """whether changes by other processes reach it at once; null until it reports"""
     log_level: LogLevel | None
-    """the log level in force; null until it says so"""
+    """the log level in force; null until it reports"""
     log_levels: dict[str, str]
     """the log levels in force by context"""
 
@@ -1488,7 +1488,7 @@ class ProcessCircuit(TypedDict):
     provider: str
     """name of the provider"""
     open: bool
-    """whether this process calls it no more for the moment"""
+    """whether this process has stopped calling it for now"""
     failures: int
     """failures in a row"""
 
@@ -1508,13 +1508,13 @@ class ProcessCounts(TypedDict):
     live: int
     """processes"""
     late: int
-    """processes that gave no sign for 12 s"""
+    """processes without a heartbeat for 12 s"""
     draining: int
-    """processes that claim nothing more"""
+    """processes that claim no new tasks"""
     drained: int
-    """processes that may stop"""
+    """drained processes, which may be stopped"""
     lost: int
-    """processes that gave no sign for 30 s"""
+    """processes without a heartbeat for 30 s"""
 
 
 class ProcessList(TypedDict):
@@ -1538,7 +1538,7 @@ class ProviderPlace(TypedDict):
     credential: str | None
     """name of the variable that holds its key; null without one"""
     credential_present: bool
-    """whether that variable has a value; true without one"""
+    """whether that variable has a value; true if no key is needed"""
     models: list[PlaceModel]
     """the models that it serves"""
     concurrency: int | None
@@ -1548,7 +1548,7 @@ class ProviderPlace(TypedDict):
     users: list[PlaceUser]
     """the ten API keys with the most tasks in flight here"""
     circuit_open_in: list[str]
-    """the processes that do not call it for the moment"""
+    """the processes that have stopped calling it for now"""
     error_share: float | None
     """part of the tasks of the provider that failed in the last hour, 0 to 1; null: none has ended"""
     passed_over: list[PassedOver]
@@ -1647,7 +1647,7 @@ class Seedance2Request(_Seedance2RequestRequired, total=False):
     resolution: Literal["720p", "1080p"]
     """Size class of the video, with a lower-case p. Default: \"720p\"."""
     seed: int
-    """The same seed with the same parameters makes much the same; random when left out."""
+    """The same seed with the same parameters gives a similar result; random when left out."""
     duration: int
     """Length of the video in seconds. Default: 5."""
     generate_audio: bool
@@ -1673,7 +1673,7 @@ class Share(TypedDict):
     object: Literal["share"]
     """always \"share\""""
     url: str
-    """the signed address of the page: whoever has it can open the page"""
+    """the signed address of the page: anyone with it can open the page"""
     file_ids: list[str]
     """the files, in the order of the page"""
     show_prompt: bool
@@ -1716,7 +1716,7 @@ class Sora2Request(_Sora2RequestRequired, total=False):
     resolution: Literal["720P", "1080P", "4K"]
     """Size class of the video, with a capital P. Default: \"1080P\"."""
     seed: int
-    """The same seed with the same parameters makes much the same; random when left out."""
+    """The same seed with the same parameters gives a similar result; random when left out."""
     duration: int
     """Length of the video in seconds. Default: 5."""
     generate_audio: bool
@@ -1950,7 +1950,7 @@ class TaskRates(TypedDict):
     succeeded: int
     """tasks that succeeded"""
     failed: int
-    """tasks that failed, other than by a cancel or for their content"""
+    """tasks that failed, without cancels and refused content"""
     ended: int
     """tasks that ended in any way"""
 
@@ -2242,7 +2242,7 @@ class WebhookDelivery(TypedDict):
     next_attempt_at: int | None
     """unix seconds for which the attempt after this one was scheduled; null if none was"""
     response_snippet: str | None
-    """the first 4 kB of the response; empty if it had no body. null: the body broke off, or only exceptions of the operator allow the address"""
+    """the first 4 kB of the response; empty if it had no body. null: the body broke off, or OUTBOUND_ALLOW_CIDRS excepts the address"""
 
 
 class WebhookDeliveryList(TypedDict):
