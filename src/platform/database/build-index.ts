@@ -5,13 +5,18 @@ const IS_VALID = (index: string): string =>
 
 /**
  * Builds an index while the service goes on, unless it is there. For migrations outside of a transaction: it can be repeated, and an
- * interrupted build leaves an index that is not valid. The build waits for every open transaction, so set a lock_timeout of some 30 s before.
+ * interrupted build leaves an index that is not valid. The build waits for every open transaction, so it may wait 30 s.
  * @param text `create index concurrently …`
  */
 export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
   if (await isFound(runner, IS_VALID(name))) return;
-  await runner.query(`drop index concurrently if exists ${name}`);
-  await runner.query(text);
+  await runner.query(`set lock_timeout = '30s'`);
+  try {
+    await runner.query(`drop index concurrently if exists ${name}`);
+    await runner.query(text);
+  } finally {
+    await runner.query('reset lock_timeout');
+  }
 }
 
 /** False where the statements are only recorded. */

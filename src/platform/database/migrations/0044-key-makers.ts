@@ -10,14 +10,12 @@ export class KeyMakers1700000000044 implements MigrationInterface {
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`set lock_timeout = '30s'`);
     await runner.query('alter table api_keys add column if not exists created_by text collate "C"');
     await buildIndex(
       runner,
       'api_keys_made_by',
       'create index concurrently api_keys_made_by on api_keys (created_by, id) where created_by is not null',
     );
-    await runner.query('reset lock_timeout');
   }
 
   async down(): Promise<void> {

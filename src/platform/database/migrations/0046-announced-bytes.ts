@@ -11,13 +11,11 @@ export class AnnouncedBytes1700000000046 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table upload_blobs add column if not exists announced_bytes integer');
-    await runner.query(`set lock_timeout = '30s'`); // the build waits for every open transaction
     await buildIndex(
       runner,
       'upload_blobs_announced',
       'create index concurrently upload_blobs_announced on upload_blobs (api_key_id) where announced_bytes is not null',
     );
-    await runner.query('reset lock_timeout');
   }
 
   async down(): Promise<void> {

@@ -8,7 +8,6 @@ export class FailedCalls1700000000054 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table calls add column if not exists failed_until timestamptz');
-    await runner.query(`set lock_timeout = '30s'`); // the build waits for every open transaction
     await buildIndex(
       runner,
       'calls_joinable',
@@ -16,7 +15,6 @@ export class FailedCalls1700000000054 implements MigrationInterface {
        where delivered_at is null or failed_until is not null`,
     );
     await runner.query('drop index concurrently if exists calls_undelivered');
-    await runner.query('reset lock_timeout');
   }
 
   async down(): Promise<void> {

@@ -18,7 +18,6 @@ export class KeptTasks1700000000059 implements MigrationInterface {
          add column if not exists output_expires_at timestamptz`,
     );
     await runner.query(VIEW_WITH_STARS);
-    await runner.query(`set lock_timeout = '30s'`); // a build waits for every open transaction
     await buildIndex(
       runner,
       'tasks_done_kept',
@@ -29,7 +28,6 @@ export class KeptTasks1700000000059 implements MigrationInterface {
       'tasks_done_outputs',
       `create index concurrently tasks_done_outputs on tasks_done (output_expires_at) where output_expires_at is not null`,
     );
-    await runner.query('reset lock_timeout');
   }
 
   async down(): Promise<void> {

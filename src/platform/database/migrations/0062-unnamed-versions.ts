@@ -10,13 +10,11 @@ export class UnnamedVersions1700000000062 implements MigrationInterface {
     await runner.query(
       'alter table model_versions add column if not exists loaded_at timestamptz not null default now()',
     );
-    await runner.query(`set lock_timeout = '30s'`); // a build waits for every open transaction
     await buildIndex(
       runner,
       'tasks_done_of_version',
       'create index concurrently tasks_done_of_version on tasks_done (model, model_version) where model_version is not null',
     );
-    await runner.query('reset lock_timeout');
   }
 
   async down(): Promise<void> {
