@@ -60,9 +60,10 @@ export class ModelListView {
 /** What is not in the catalogue. */
 export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'typical' | 'pricing'>;
 
-export const toModelView = (model: Model, { available, sandbox, health, typical, pricing }: Changing): ModelView => ({
+/** What follows from the declaration alone: most of a view, the same for every request. */
+export const fixedPart = (model: Model) => ({
   id: model.id,
-  object: 'model',
+  object: 'model' as const,
   owned_by: model.owned_by,
   kind: model.kind,
   created: model.created,
@@ -71,10 +72,17 @@ export const toModelView = (model: Model, { available, sandbox, health, typical,
   capabilities: capabilitiesOf(model),
   declared: model.declared,
   version: model.version,
+});
+
+/** The rest of a view. */
+export const changingPart = (
+  { lifecycle }: Pick<Model, 'lifecycle'>,
+  { available, sandbox, health, typical, pricing }: Changing,
+) => ({
   available,
   sandbox,
-  lifecycle: model.lifecycle,
-  shutdown_date: dayOf(model.lifecycle.sunset_at),
+  lifecycle,
+  shutdown_date: dayOf(lifecycle.sunset_at),
   health,
   typical,
   pricing,
