@@ -115,6 +115,34 @@ describeInBrowser('what is kept, on the dashboard', () => {
     expect((await file(files[0])).kept).toBe(false);
   });
 
+  it('gives up by a second press before the answer to the first, whatever was read between them', async () => {
+    const { files, file, visitor, page } = await visit([1]);
+    await visitor.goto('/gallery');
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('mutation KeepFile')) await held;
+      await route.continue();
+    });
+    const star = starOf(tile(page, files[0]));
+    const press = () => page.locator(`[data-file="${files[0]}"]`).press('s');
+    await press();
+    // The gallery is read again, where the picture is not kept yet.
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByLabel('Kind').selectOption('Films');
+    await star.waitFor({ state: 'detached' });
+    await page.getByLabel('Kind').selectOption('Any kind');
+    await star.waitFor({ state: 'attached' });
+    expect(await isPressed(star)).toBe(true);
+    await press();
+    expect(await isPressed(star)).toBe(false);
+    const givenUp = page.waitForResponse((response) => response.request().postData()?.includes('UnkeepFile') ?? false);
+    answer();
+    await givenUp;
+    expect((await file(files[0])).kept).toBe(false);
+    expect(await isPressed(star)).toBe(false);
+  });
+
   it('puts a picture in a new collection and in one that there is, and finds it there', async () => {
     const { files, file, visitor, page } = await visit([1, 1]);
     const [first, second] = files as [string, string];

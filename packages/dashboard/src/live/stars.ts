@@ -1,7 +1,7 @@
 import { mutate } from '../api/client.ts';
 import { asCallError, type CallError } from '../api/errors.ts';
 import { KeepFile, UnkeepFile } from './stars.documents.ts';
-import { type Output, putTasks, taskRow } from './task-store.ts';
+import { confirmStar, layStar, liftStars, type Output, type Star } from './task-store.ts';
 import { readTask } from './use-task.ts';
 
 /** An output, by what a star needs to know of it. */
@@ -10,9 +10,6 @@ export interface Starred {
   output: Pick<Output, 'id' | 'index'>;
 }
 
-/** Whether an output is kept, and under which name; null: none. */
-export type Star = Pick<Output, 'kept' | 'collection'>;
-
 /** The last act of each task that is under way. The next one waits, so that the last press counts. */
 const underWay = new Map<string, Promise<unknown>>();
 
@@ -20,26 +17,22 @@ const underWay = new Map<string, Promise<unknown>>();
  * Shows the star at once, and takes it back when the service refuses it.
  * @returns why it was refused; null: it was not
  */
-export async function setStar({ taskId, output }: Starred, star: Star): Promise<CallError | null> {
-  const before = starIn(taskId, output);
-  show(taskId, output, star);
-  const turn = (underWay.get(taskId) ?? Promise.resolve()).then(() => send(output.id, star));
+export async function setStar({ taskId, output: { id, index } }: Starred, star: Star): Promise<CallError | null> {
+  layStar(taskId, index, star);
+  const isLast = () => underWay.get(taskId) === turn;
+  const turn = (underWay.get(taskId) ?? Promise.resolve()).then(async () => {
+    const fault = await send(id, star);
+    if (!fault) confirmStar(taskId, index, star);
+    if (isLast()) await readTask(taskId); // the ends of its other outputs are others too
+    return fault;
+  });
   underWay.set(taskId, turn);
   const fault = await turn;
-  if (underWay.get(taskId) !== turn) return fault; // another press came after it
-  underWay.delete(taskId);
-  if (fault && before) show(taskId, output, before);
-  await readTask(taskId); // the ends of its other outputs are others too
+  if (isLast()) {
+    underWay.delete(taskId);
+    liftStars(taskId);
+  }
   return fault;
-}
-
-const starIn = (taskId: string, { index }: Starred['output']): Star | undefined => taskRow(taskId)?.outputs[index];
-
-function show(taskId: string, { index }: Starred['output'], { kept, collection }: Star): void {
-  const row = taskRow(taskId);
-  if (!row) return;
-  const outputs = row.outputs.map((each) => (each.index === index ? { ...each, kept, collection } : each));
-  putTasks([{ ...row, outputs, kept: outputs.some((each) => each.kept) }]);
 }
 
 const send = (id: string, { kept, collection }: Star): Promise<CallError | null> =>

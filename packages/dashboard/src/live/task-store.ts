@@ -41,16 +41,23 @@ export interface Output {
   preview: { url: string; urlExpiresAt: number } | null;
 }
 
+/** Whether an output is kept, and under which name; null: none. */
+export type Star = Pick<Output, 'kept' | 'collection'>;
+
 /** Finished rows beyond this are forgotten, oldest first, unless something shows them. */
 const MAX_ROWS = 20_000;
 
 const rows = new Map<string, TaskRow>();
+/** Stars that the service has not answered yet, by task and index of the output. */
+const stars = new Map<string, Map<number, Star>>();
+/** Rows as they look under such stars: a read that began before the press must not take it back. */
+const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
 const activeListeners = new Set<() => void>();
 let active = 0;
 let moves = 0;
 
-export const taskRow = (id: string): TaskRow | undefined => rows.get(id);
+export const taskRow = (id: string): TaskRow | undefined => starred.get(id) ?? rows.get(id);
 
 /** How many tasks of the key are known to be unfinished. */
 export const activeTasks = (): number => active;
@@ -88,7 +95,7 @@ export function putTasks(news: readonly TaskRow[]): TaskRow[] {
     active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));
     changed.push(row.taskId);
   }
-  for (const id of changed) for (const listener of listeners.get(id) ?? []) listener();
+  for (const id of changed) tell(id);
   if (changed.length > 0) for (const listener of activeListeners) listener();
   forget();
   return added;
@@ -101,12 +108,44 @@ export function dropTask(id: string): void {
   moves++;
   if (!isFinal(row)) active--;
   for (const listener of activeListeners) listener();
+  tell(id);
+}
+
+/** Shows a star over whatever the service sends, until `liftStars`. */
+export function layStar(id: string, index: number, star: Star): void {
+  stars.set(id, new Map(stars.get(id)).set(index, star));
+  tell(id);
+}
+
+/** The service has taken the star. */
+export function confirmStar(id: string, index: number, star: Star): void {
+  const row = rows.get(id);
+  if (row) putTasks([withStars(row, new Map([[index, star]]))]);
+}
+
+/** Shows the task as the service has it. */
+export function liftStars(id: string): void {
+  stars.delete(id);
+  tell(id);
+}
+
+function withStars(row: TaskRow, laid: ReadonlyMap<number, Star>): TaskRow {
+  const outputs = row.outputs.map((each) => ({ ...each, ...laid.get(each.index) }));
+  return { ...row, outputs, kept: outputs.some((each) => each.kept) };
+}
+
+function tell(id: string): void {
+  const [row, laid] = [rows.get(id), stars.get(id)];
+  if (row && laid) starred.set(id, withStars(row, laid));
+  else starred.delete(id);
   for (const listener of listeners.get(id) ?? []) listener();
 }
 
 /** At the end of a session nothing of its key may stay. */
 export function clearTasks(): void {
   rows.clear();
+  stars.clear();
+  starred.clear();
   active = 0;
   for (const listener of activeListeners) listener();
 }

@@ -1,6 +1,6 @@
 import { plural } from '../format/numbers.ts';
-import { setStar, type Star, type Starred } from '../live/stars.ts';
-import { type Output, taskRow } from '../live/task-store.ts';
+import { setStar, type Starred } from '../live/stars.ts';
+import { type Output, type Star, taskRow } from '../live/task-store.ts';
 import { report } from '../parts/toasts.ts';
 
 /** As it is now: lists hold outputs as they were when they were read. */
