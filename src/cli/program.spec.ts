@@ -31,6 +31,14 @@ describe.each(commands.map((command) => [nameOf(command), command] as const))('d
   });
 });
 
+it('gives an option behind a subcommand to the subcommand', async () => {
+  const { models } = Object.fromEntries(darkroomProgram().commands.map((command) => [command.name(), command]));
+  const check = models!.commands.find((command) => command.name() === 'check')!;
+  check.action((_paths, options: object) => expect(options).toEqual({ json: true }));
+  expect.assertions(1);
+  await models!.parent!.parseAsync(['models', 'check', 'a.yaml', '--json'], { from: 'user' });
+});
+
 describe('the completion', () => {
   it('knows every command and option', () => {
     let script = '';

@@ -48,6 +48,7 @@ export function darkroomProgram(): Command {
     .addCommand(completionCommand(() => program));
   // By default Commander ends the process itself, with code 1 for a wrong option.
   for (const command of commandsOf(program)) {
+    command.enablePositionalOptions(); // --json behind a subcommand is the subcommand's
     command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');
   }
   return program;

@@ -9,7 +9,6 @@ import { modelsTestCommand } from './models-test.ts';
 /** `darkroom models`: what can be made now. */
 export function modelsCommand(): Command {
   const command = new Command('models')
-    .enablePositionalOptions() // --json behind a subcommand is the subcommand's
     .description('List the models, or show the parameters of one.')
     .addCommand(modelsAddCommand())
     .addCommand(modelsCheckCommand())
