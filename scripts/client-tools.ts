@@ -28,7 +28,6 @@ writeFileSync(join(tools, 'package.json'), JSON.stringify(manifest));
 attempt('npm packages', 'npm', ['install', '--no-audit', '--no-fund', ...PACKAGES]);
 attempt('a Python', python, ['-m', 'venv', 'python']);
 attempt('openapi-python-client', 'python/bin/pip', ['install', '--quiet', 'openapi-python-client==0.29.1']);
-attempt('mypy', 'python/bin/pip', ['install', '--quiet', 'mypy==2.4.1']);
 const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 attempt('oapi-codegen', 'go', ['install', generator], { GOBIN: join(tools, 'go') });
 

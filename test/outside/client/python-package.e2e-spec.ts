@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OwnService, startOwnService } from '../../support/service.ts';
 import { badProxy, type Fault } from './support/bad-proxy.ts';
-import { execute, itWith, toolOf } from './support/tools.ts';
+import { execute, fromPyPi, itWith } from './support/tools.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 /** 3.10 or newer: `PYTHON=… npm run jest -- test/outside/client/python-package`. */
 const python = process.env.PYTHON ?? 'python3';
-const mypy = toolOf('python/bin/mypy');
+const mypy = fromPyPi(python, 'mypy', '2.4.1');
 
 describe('the Python package in a fresh environment', () => {
   let service: OwnService;

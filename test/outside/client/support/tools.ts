@@ -9,6 +9,21 @@ export const TOOLS = process.env.DARKROOM_TEST_TOOLS ?? join(homedir(), '.cache/
 
 export const toolOf = (path: string): string => join(TOOLS, path);
 
+/** A program of PyPI, installed at its first use. Without PyPI it is missing, and what needs it is skipped. */
+export function fromPyPi(python: string, name: string, version: string): string {
+  const program = toolOf(`python/bin/${name}`);
+  const install = ['-m', 'pip', 'install', '--quiet', '--retries', '1', `${name}==${version}`];
+  try {
+    if (!existsSync(program)) {
+      execFileSync(python, ['-m', 'venv', toolOf('python')], { stdio: 'pipe' });
+      execFileSync(toolOf('python/bin/python'), install, { stdio: 'pipe' });
+    }
+  } catch (error) {
+    process.stderr.write(`${name} could not be installed: ${String(error).split('\n', 2).join(' ')}\n`);
+  }
+  return program;
+}
+
 /** A test that needs programs, by their absolute paths or names. Without them it is skipped, and that is said. */
 export function itWith(programs: readonly string[], name: string, test: () => Promise<void>): void {
   const missing = programs.filter((program) => !isThere(program));
