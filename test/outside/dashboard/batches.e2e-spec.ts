@@ -89,4 +89,25 @@ describeInBrowser('batches on the dashboard', () => {
     await page.getByRole('button', { name: /^batch batch_/ }).click();
     await eventually('all tasks', async () => (await page.getByRole('row').count()) > 4);
   });
+
+  it('are read again where upgrades are blocked, until they are gone', async () => {
+    const { id } = await made(['a fox', 'x #hang'], 'den');
+    await page.routeWebSocket('**/graphql', (socket) => socket.close({ code: 3000 }));
+    await visitor.goto('/batches');
+    const row = page.getByRole('row', { name: /den/ });
+    await row.getByText('1 of 2 items succeeded, 1 running').waitFor();
+    await batches.cancel(id);
+    await row.getByText('1 of 2 items succeeded, 1 cancelled').waitFor();
+
+    const { id: gone } = await made(['x #hang'], 'lost');
+    await visitor.goto(`/batches/${gone}`);
+    await page.getByRole('heading', { level: 1, name: 'lost' }).waitFor();
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('query OneBatch')) return route.fallback();
+      const errors = [{ message: 'There is no such batch.', extensions: { code: 'batch_not_found' } }];
+      return route.fulfill({ json: { errors } });
+    });
+    await page.getByText('No batch of yours has this id').waitFor();
+    await batches.cancel(gone);
+  });
 });

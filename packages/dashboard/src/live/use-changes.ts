@@ -1,9 +1,7 @@
 import type { TadaDocumentNode } from 'gql.tada';
 import { useEffect, useEffectEvent } from 'react';
-import { subscribe } from './socket.ts';
+import { follow } from './follow.ts';
 
-/** Pause before a subscription that ended is started again. */
-const RETRY_MS = 2_000;
 /** Changes within this time cause one call. */
 const GATHER_MS = 250;
 
@@ -19,8 +17,6 @@ export function useChanges<Given extends Record<string, unknown>>(
   const tell = useEffectEvent(onChange);
   const key = JSON.stringify(variables);
   useEffect(() => {
-    let stop: () => void = () => undefined;
-    let retry: ReturnType<typeof setTimeout> | undefined;
     let gathering: ReturnType<typeof setTimeout> | undefined;
     const news = () => {
       gathering ??= setTimeout(() => {
@@ -28,14 +24,8 @@ export function useChanges<Given extends Record<string, unknown>>(
         tell();
       }, GATHER_MS);
     };
-    const start = (isAgain: boolean) => {
-      if (isAgain) news();
-      const ended = () => (retry = setTimeout(() => start(true), RETRY_MS));
-      stop = subscribe(document, JSON.parse(key) as Given, { open: () => undefined, next: news, ended });
-    };
-    start(false);
+    const stop = follow(document, JSON.parse(key) as Given, { next: news, again: news });
     return () => {
-      clearTimeout(retry);
       clearTimeout(gathering);
       stop();
     };

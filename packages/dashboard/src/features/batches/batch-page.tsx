@@ -33,7 +33,8 @@ interface Props {
 /** A batch as one thing: how far it is, its results as a sheet, and what one does about it. */
 export function BatchPage({ batchId, scopes }: Props) {
   const { data, error, reload } = useQuery(OneBatch, { id: batchId });
-  const [batch] = useLiveBatches(data ? [data.batch] : []);
+  const isGone = error?.code === 'batch_not_found';
+  const [batch] = useLiveBatches(data && !isGone ? [data.batch] : [], () => void reload());
   const items = useBatchItems(batchId);
   const [isCancelling, setCancelling] = useState(false);
   if (!batch) return <NoBatch error={error} onRetry={() => void reload()} />;

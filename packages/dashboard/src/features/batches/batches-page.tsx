@@ -42,7 +42,7 @@ export function BatchesPage({ state, onState }: Props) {
   const [cursors, setCursors] = useState<{ state: BatchState; after: string }[]>([]);
   const after = cursors.at(-1)?.state === state ? (cursors.at(-1)?.after ?? null) : null;
   const { data, error, reload } = useQuery(Batches, { status: STATUS_OF[state], after });
-  const batches = useLiveBatches(data?.batches.edges.map(({ node }) => node) ?? []);
+  const batches = useLiveBatches(data?.batches.edges.map(({ node }) => node) ?? [], () => void reload());
   const { hasNextPage = false, endCursor = null } = data?.batches.pageInfo ?? {};
   return (
     <Page

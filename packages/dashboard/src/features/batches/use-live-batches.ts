@@ -1,51 +1,34 @@
-import { useEffect, useState } from 'react';
-import { subscribe } from '../../live/socket.ts';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { follow } from '../../live/follow.ts';
 import { isEnded } from './batch-words.ts';
 import { type Batch, BatchUpdated } from './batches.documents.ts';
 
 /** A socket carries 50 operations, and other parts of the page need some. */
 const MAX_FOLLOWED = 20;
-/** Pause before a subscription that ended early is started again. */
-const RETRY_MS = 2_000;
 
-/** The same batches, each as it is now. Those that have ended are not followed. */
-export function useLiveBatches(batches: readonly Batch[]): readonly Batch[] {
-  const [news, setNews] = useState<ReadonlyMap<string, Batch>>(new Map());
-  const now = batches.map((batch) => news.get(batch.id) ?? batch);
+/**
+ * The same batches, each as it is now. Those that have ended are not followed.
+ * @param reload reads them again: while there is no socket, and when one of them may be gone
+ */
+export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {
+  /** By the batch as it was read: what is read later is newer. */
+  const [news, setNews] = useState<ReadonlyMap<Batch, Batch>>(new Map());
+  const now = batches.map((batch) => news.get(batch) ?? batch);
   const followed = now.filter((batch) => !isEnded(batch)).slice(0, MAX_FOLLOWED);
   const key = followed.map(({ id }) => id).join(' ');
+  const tell = useEffectEvent((update: Batch) => {
+    const read = batches.find(({ id }) => id === update.id);
+    if (read) setNews((before) => new Map(before).set(read, update));
+  });
+  const again = useEffectEvent(reload);
   useEffect(() => {
-    const stops = key.split(' ').filter(Boolean).map((id) => follow(id, (batch) => setNews((before) => new Map(before).set(id, batch)))); // prettier-ignore
+    const ids = key.split(' ').filter(Boolean);
+    const stops = ids.map((id) =>
+      follow(BatchUpdated, { id }, { next: ({ batchUpdated }) => tell(batchUpdated), again: () => again() }),
+    );
     return () => {
       for (const stop of stops) stop();
     };
   }, [key]);
   return now;
-}
-
-function follow(id: string, tell: (batch: Batch) => void): () => void {
-  let stop: () => void = () => undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let isOver = false;
-  const start = () => {
-    stop = subscribe(
-      BatchUpdated,
-      { id },
-      {
-        open: () => undefined,
-        next: ({ batchUpdated }) => {
-          isOver = isEnded(batchUpdated);
-          tell(batchUpdated);
-        },
-        ended: () => {
-          if (!isOver) retry = setTimeout(start, RETRY_MS);
-        },
-      },
-    );
-  };
-  start();
-  return () => {
-    clearTimeout(retry);
-    stop();
-  };
 }

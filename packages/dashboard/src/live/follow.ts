@@ -1,0 +1,38 @@
+import type { TadaDocumentNode } from 'gql.tada';
+import { subscribe } from './socket.ts';
+
+/** Pause before a subscription that ended is started again. */
+const RETRY_MS = 2_000;
+
+interface Follower<Result> {
+  next(result: Result): void;
+  ended?(): void;
+  /** It is started again: something may have been missed. */
+  again?(): void;
+}
+
+/** A subscription that goes on after an interruption, until the returned function is called. */
+export function follow<Result, Given extends Record<string, unknown>>(
+  document: TadaDocumentNode<Result, Given>,
+  variables: Given,
+  { next, ended, again }: Follower<Result>,
+): () => void {
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const start = () =>
+    subscribe(document, variables, {
+      open: () => undefined,
+      next,
+      ended: () => {
+        ended?.();
+        retry = setTimeout(() => {
+          stop = start();
+          again?.();
+        }, RETRY_MS);
+      },
+    });
+  let stop = start();
+  return () => {
+    clearTimeout(retry);
+    stop();
+  };
+}
