@@ -145,9 +145,9 @@ describe('the tasks of all keys', () => {
     const cancelled = await hangingTask();
     expect((await act(cancelled, 'cancel')).body).toMatchObject({ status: 'failed', error_code: 'task_cancelled' });
     const { body: waiting } = await other.create(aHang);
-    expect((await act(waiting.task_id, 'fail', { code: 'provider_unavailable' })).body.error_code).toBe(
-      'provider_unavailable',
-    );
+    expect(
+      (await act(waiting.task_id, 'fail', { code: 'provider_unavailable', reason: 'It is lost.' })).body.error_code,
+    ).toBe('provider_unavailable');
     const seen = await other.get(`/v1/tasks/${waiting.task_id}`);
     expect(seen.body.error).toMatchObject({ code: 'provider_unavailable', retryable: true });
     const again = await act(waiting.task_id, 'fail', { code: 'internal_error' });
@@ -160,7 +160,7 @@ describe('the tasks of all keys', () => {
         action: 'tasks.failed',
         target_type: 'tasks',
         before: { status: expect.stringMatching(/^(queued|running)$/) },
-        after: { code: 'provider_unavailable' },
+        after: { code: 'provider_unavailable', reason: 'It is lost.' },
       },
     ]);
   });
@@ -179,6 +179,32 @@ describe('the tasks of all keys', () => {
       expect(refused.status).toBe(400);
     }
     expect((await read(own.task_id)).status).toBe('queued');
+  });
+
+  it('are acted upon with a reason if one is given, which the audit keeps', async () => {
+    const latest = async () =>
+      (await api().get<{ data: { after: object | null }[] }>('/v1/operations/audit_events?limit=1')).body.data[0]!
+        .after;
+    const id = await hangingTask();
+    expect((await act(id, 'release', { reason: 'Its host is slow.' })).status).toBe(200);
+    expect(await latest()).toEqual({ reason: 'Its host is slow.' });
+    for (const reason of ['', 'x'.repeat(501), 7]) {
+      const refused = await act(id, 'cancel', { reason });
+      expect([refused.status, refused.body.error.param]).toEqual([400, 'reason']);
+    }
+    expect(await latest()).toEqual({ reason: 'Its host is slow.' });
+    const inGraphql = (query: string, variables = {}) =>
+      api().call<{ errors?: { extensions: object }[] }>('POST', '/graphql', { query, variables });
+    const document = `mutation ($id: String!, $reason: String) { cancelOperatorTask(taskId: $id, reason: $reason) { status } }`;
+    const long = await inGraphql(document, { id, reason: 'x'.repeat(501) });
+    expect(long.body.errors?.[0]?.extensions).toMatchObject({ param: 'reason' });
+    await inGraphql(document, { id, reason: 'x'.repeat(500) });
+    expect(await latest()).toEqual({ reason: 'x'.repeat(500) });
+    const filter = { api_key_id: otherId };
+    await api().call('POST', '/v1/operations/tasks/cancel', { filter, reason: 'It repeats itself.' });
+    expect(await latest()).toEqual({ reason: 'It repeats itself.' });
+    await inGraphql(`mutation { cancelOperatorTasks(filter: { apiKeyId: "${otherId}" }) { changed } }`);
+    expect(await latest()).toEqual({});
   });
 
   it('end once when an act races with the end of the run', async () => {

@@ -112,11 +112,15 @@ describe('what operators see', () => {
     const fail = () => Promise.reject(new ProviderError('provider_unavailable', { billing: 'none' }));
     for (let nth = 0; nth < 5; nth += 1) await circuit.execute(fail).catch(() => undefined);
     expect(circuit.isOpen).toBe(true);
-    const closed = await service.api.call<Place>('POST', '/v1/operations/providers/1/close_circuit');
+    const closed = await service.api.call<Place>('POST', '/v1/operations/providers/1/close_circuit', {
+      reason: 'It is back.',
+    });
     expect([closed.status, closed.body.circuit_open_in]).toEqual([200, []]);
     expect(circuit.isOpen).toBe(false);
     const audit = await service.api.get<{ data: object[] }>('/v1/operations/audit_events?action=circuit.reset');
-    expect(audit.body.data).toMatchObject([{ target_type: 'provider_place', target_id: '1' }]);
+    expect(audit.body.data).toMatchObject([
+      { target_type: 'provider_place', target_id: '1', after: { reason: 'It is back.' } },
+    ]);
     for (const place of ['0', '2', 'x', '%00']) {
       const unknown = await service.api.call<ErrorBody>('POST', `/v1/operations/providers/${place}/close_circuit`);
       expect([unknown.status, unknown.body.error.code]).toEqual([404, 'place_not_found']);

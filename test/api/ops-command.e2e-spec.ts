@@ -42,7 +42,7 @@ describe('darkroom ops', () => {
     expect(await ops('tasks', '--state', 'stuck')).toBe('There are none.');
 
     const processId = running!.worker_id;
-    expect(await ops('drain', processId)).toMatch(/draining/);
+    expect(await ops('drain', processId, '--reason', 'its disk')).toMatch(/draining/);
     expect(await ops('cancel', task.task_id)).toMatch(/task_cancelled/);
     await eventually('drained', async () => /drained/.test(await ops('processes')));
 
@@ -60,13 +60,24 @@ describe('darkroom ops', () => {
     const { body: held } = await service.api.create(aCat);
     await eventually('the task to be held', async () => /pause/.test(await ops('tasks', '--state', 'paused')));
     expect(await ops('pauses')).toContain('an incident');
-    expect(await ops('unpause', pause.id)).toBe('The pause has ended.');
+    expect(await ops('unpause', pause.id, '--reason', 'it is over')).toBe('The pause has ended.');
     await service.api.until(held.task_id, 'succeeded');
 
     const replay = await json<{ id: string; total: number }>('replay', '--since', '1h');
     expect(replay.total).toBe(0);
     await eventually('the replay to complete', async () => /completed/.test(await ops('replays')));
     expect(await ops('keys')).toBe('There are none.');
+
+    const { body } = await service.api.get<{ data: { action: string; after: object | null }[] }>(
+      '/v1/operations/audit_events',
+    );
+    const kept = Object.fromEntries(body.data.map(({ action, after }) => [action, after]));
+    expect(kept).toMatchObject({
+      'process.drain_requested': { drain_requested: true, reason: 'its disk' },
+      'pause.created': { reason: 'an incident' },
+      'pause.ended': { reason: 'it is over' },
+    });
+    expect([kept['tasks.cancelled'], kept['process.resumed']]).toEqual([{}, { drain_requested: false }]);
   });
 
   it('fails with the reason when an act was refused, and without a reason for a pause', async () => {

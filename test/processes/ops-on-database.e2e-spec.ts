@@ -118,7 +118,7 @@ describe('darkroom ops --database, while no process serves the API', () => {
       database.url,
       `select id from processes where role = 'worker'`,
     )) as [{ id: string }];
-    expect(await run('drain', id)).toContain(id);
+    expect(await run('drain', id, '--reason', 'its disk')).toContain(id);
     const isDraining = 'select 1 from processes where id = $1 and draining and busy = 0';
     await eventually('the worker to drain', async () => (await queryOnce(database.url, isDraining, [id])).length === 1);
     expect(await run('processes')).toMatch(/drained/);

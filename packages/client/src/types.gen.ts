@@ -1401,12 +1401,20 @@ export type ExpiryAnchor = 'created_at';
 
 export type FailTaskInput = {
     /**
+     * why, for other operators
+     */
+    reason?: string;
+    /**
      * the error code that its owner gets
      */
     code: TaskErrorCode;
 };
 
 export type FailTasksInput = {
+    /**
+     * why, for other operators
+     */
+    reason?: string;
     /**
      * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
      */
@@ -1733,6 +1741,10 @@ export type LogLevels = {
 };
 
 export type ManyTasksInput = {
+    /**
+     * why, for other operators
+     */
+    reason?: string;
     /**
      * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
      */
@@ -2790,6 +2802,13 @@ export type QueueMinute = {
      * running tasks
      */
     running: number | null;
+};
+
+export type ReasonInput = {
+    /**
+     * why, for other operators
+     */
+    reason?: string;
 };
 
 export type RecoverWebhookEndpointInput = {

@@ -17,7 +17,13 @@ export interface Actor {
   requestId: string | null;
   /** The signed-in browser that asked; absent for a program with the key. */
   browser?: { sessionId: string; userAgent: string };
+  /** Why, in the words of an operator. */
+  reason?: string;
 }
+
+/** The actor of an act for which a reason may be given. */
+export const because = (actor: Actor, reason: string | null | undefined): Actor =>
+  typeof reason === 'string' ? { ...actor, reason } : actor;
 
 /** The operator, with access to the database. */
 export const COMMAND_LINE: Actor = { type: 'command_line', caller: null, ip: null, requestId: null };

@@ -60,7 +60,7 @@ export class AuditLog {
           session_id: actor.browser?.sessionId ?? null,
           user_agent: actor.browser?.userAgent ?? null,
           before: act.before as object | null,
-          after: act.after as object | null,
+          after: actor.reason === undefined ? (act.after as object | null) : { ...act.after, reason: actor.reason },
         });
         acts.push(act);
       }),

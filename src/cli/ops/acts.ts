@@ -5,6 +5,11 @@ import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.
 
 const PATH = '/v1/operations';
 
+/** Of an act for which a reason may be given. */
+interface ActOptions extends Connection {
+  reason?: string;
+}
+
 interface PauseOptions extends Connection {
   model?: string;
   provider?: string;
@@ -27,14 +32,14 @@ export function addActs(ops: Command): void {
   addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');
   addProcessAct(ops, 'resume', 'Let a drained process claim tasks again.');
 
-  opsAct(ops, 'cancel', 'Cancel a task.').argument('<id>', 'task_…').action(actOnTask('cancel'));
-  opsAct(ops, 'release', 'Take a running task away from its worker; another one continues it.')
+  explained(ops, 'cancel', 'Cancel a task.').argument('<id>', 'task_…').action(actOnTask('cancel'));
+  explained(ops, 'release', 'Take a running task away from its worker; another one continues it.')
     .argument('<id>', 'task_…')
     .action(actOnTask('release'));
-  opsAct(ops, 'fail', 'End a task with an error.')
+  explained(ops, 'fail', 'End a task with an error.')
     .argument('<id>', 'task_…')
     .argument('<code>', 'the error code that its owner gets, such as provider_unavailable')
-    .action((id: string, code: string, options: Connection) => actOnTask('fail', { code })(id, options));
+    .action((id: string, code: string, options: ActOptions) => actOnTask('fail', { code })(id, options));
 
   opsAct(ops, 'pause', 'Pause a model, a provider or one place of a provider: their tasks wait.')
     .option('--model <id>', 'the model')
@@ -44,13 +49,13 @@ export function addActs(ops: Command): void {
     .option('--until <when>', 'a date, or 2h or 1d from now (default: until `ops unpause`)', moment)
     .option('--refuse-creates', 'refuse creations for the models that cannot start')
     .action(pause);
-  opsAct(ops, 'unpause', 'End a pause.').argument('<id>', 'pause_…').action(unpause);
+  explained(ops, 'unpause', 'End a pause.').argument('<id>', 'pause_…').action(unpause);
 
-  opsAct(ops, 'close-circuit', 'Close the circuit of a place, so that all processes call it again.')
+  explained(ops, 'close-circuit', 'Close the circuit of a place, so that all processes call it again.')
     .argument('<place>', 'its number')
-    .action(async (place: string, options: Connection) => {
+    .action(async (place: string, options: ActOptions) => {
       const path = `${PATH}/providers/${encodeURIComponent(place)}/close_circuit`;
-      await ask(options, ['POST', path], ['place', 'provider', 'host']);
+      await ask(options, ['POST', path, { reason: options.reason }], ['place', 'provider', 'host']);
     });
 
   opsAct(ops, 'replay', 'Resend the webhooks of a time range, those that failed or all.')
@@ -72,6 +77,10 @@ export function addActs(ops: Command): void {
     });
 }
 
+/** An act for which a reason may be given. */
+const explained = (ops: Command, ...act: [name: Parameters<typeof opsAct>[1], description: string]): Command =>
+  opsAct(ops, ...act).option('--reason <text>', 'why, for other operators');
+
 interface LevelOptions extends Connection {
   level?: string;
   contexts?: string;
@@ -87,19 +96,23 @@ async function setLogLevels({ level, contexts, ...connection }: LevelOptions): P
 }
 
 function addProcessAct(ops: Command, name: 'drain' | 'resume', description: string): void {
-  opsAct(ops, name, description)
+  explained(ops, name, description)
     .argument('<id>', 'of the process')
-    .action(async (id: string, options: Connection) => {
+    .action(async (id: string, options: ActOptions) => {
       await ask(
         options,
-        ['POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`],
+        ['POST', `${PATH}/processes/${encodeURIComponent(id)}/${name}`, { reason: options.reason }],
         ['id', 'state', 'drain_requested', 'busy'],
       );
     });
 }
 
-const actOnTask = (act: string, body?: object) => async (id: string, options: Connection) => {
-  await ask(options, ['POST', `${PATH}/tasks/${encodeURIComponent(id)}/${act}`, body], TASK_FIELDS);
+const actOnTask = (act: string, body?: object) => async (id: string, options: ActOptions) => {
+  await ask(
+    options,
+    ['POST', `${PATH}/tasks/${encodeURIComponent(id)}/${act}`, { ...body, reason: options.reason }],
+    TASK_FIELDS,
+  );
 };
 
 /** An act that may be repeated without harm. */
@@ -119,9 +132,10 @@ async function pause(options: PauseOptions): Promise<void> {
   await add(options, `${PATH}/pauses`, body, PAUSE_FIELDS);
 }
 
-async function unpause(id: string, options: Connection): Promise<void> {
+async function unpause(id: string, options: ActOptions): Promise<void> {
+  const why = options.reason === undefined ? '' : `?${new URLSearchParams({ reason: options.reason })}`;
   await operate(options, async (operator) => {
-    await operator.once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}`);
+    await operator.once('DELETE', `${PATH}/pauses/${encodeURIComponent(id)}${why}`);
     console.log(options.json ? JSON.stringify({ id, ended: true }, null, 2) : 'The pause has ended.');
   });
 }

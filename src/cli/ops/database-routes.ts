@@ -13,6 +13,7 @@ import { OperatorTasksController } from '../../operations/tasks/operator-tasks.c
 import { OperatorWebhooksController } from '../../operations/webhooks/operator-webhooks.controller.ts';
 import { ListReplaysQuery, ReplayWebhooksInput } from '../../operations/webhooks/replay.view.ts';
 import { ReplaysController } from '../../operations/webhooks/replays.controller.ts';
+import { ReasonInput } from '../../operations/views/reason.input.ts';
 import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 
 interface Call {
@@ -31,20 +32,21 @@ const by = COMMAND_LINE;
 const ROUTES: Record<string, Handler> = {
   'GET ': (of) => of.get(OverviewController).overview(),
   'GET /processes': (of) => of.get(ProcessesController).list(),
-  'POST /processes/*/drain': (of, { id }) => of.get(ProcessesController).drain(id, by),
-  'POST /processes/*/resume': (of, { id }) => of.get(ProcessesController).resume(id, by),
+  'POST /processes/*/drain': (of, { id, body }) => of.get(ProcessesController).drain(id, body(ReasonInput), by),
+  'POST /processes/*/resume': (of, { id, body }) => of.get(ProcessesController).resume(id, body(ReasonInput), by),
   'GET /providers': (of) => of.get(ProvidersController).list(),
-  'POST /providers/*/close_circuit': (of, { id }) => of.get(ProvidersController).closeCircuit(id, by),
+  'POST /providers/*/close_circuit': (of, { id, body }) =>
+    of.get(ProvidersController).closeCircuit(id, body(ReasonInput), by),
   'GET /keys': (of) => of.get(KeyQueuesController).list(),
   'GET /tasks': (of, { query }) => of.get(OperatorTasksController).list(query(ListOperatorTasksQuery)),
   'GET /tasks/*': (of, { id }) => of.get(OperatorTasksController).find(id),
   'GET /tasks/*/timeline': (of, { id }) => of.get(OperatorTasksController).timeline(id),
-  'POST /tasks/*/cancel': (of, { id }) => of.get(OperatorTasksController).cancel(id, by),
-  'POST /tasks/*/release': (of, { id }) => of.get(OperatorTasksController).release(id, by),
+  'POST /tasks/*/cancel': (of, { id, body }) => of.get(OperatorTasksController).cancel(id, body(ReasonInput), by),
+  'POST /tasks/*/release': (of, { id, body }) => of.get(OperatorTasksController).release(id, body(ReasonInput), by),
   'POST /tasks/*/fail': (of, { id, body }) => of.get(OperatorTasksController).fail(id, body(FailTaskInput), by),
   'GET /pauses': (of, { query }) => of.get(PausesController).list(query(ListPausesQuery)),
   'POST /pauses': (of, { body }) => of.get(PausesController).create(body(CreatePauseInput), by),
-  'DELETE /pauses/*': (of, { id }) => of.get(PausesController).end(id, by),
+  'DELETE /pauses/*': (of, { id, query }) => of.get(PausesController).end(id, query(ReasonInput), by),
   'GET /log_levels': (of) => of.get(LogLevelsController).read(),
   'PUT /log_levels': (of, { body }) => of.get(LogLevelsController).set(body(SetLogLevelsInput), by),
   'GET /webhooks': (of) => of.get(OperatorWebhooksController).overview(),

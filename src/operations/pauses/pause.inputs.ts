@@ -2,8 +2,8 @@ import { InputType } from '@nestjs/graphql';
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { typeIdPattern } from '../../platform/schema/type-id.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
+import { MAX_REASON } from '../views/reason.input.ts';
 
-const MAX_REASON = 500;
 const MAX_PAGE = 100;
 
 @InputType('CreatePauseInput', { description: 'What to pause: exactly one of model, provider and place.' })

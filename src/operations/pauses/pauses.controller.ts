@@ -8,8 +8,9 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
+import { ReasonInput } from '../views/reason.input.ts';
 import { ListPausesQuery, CreatePauseInput } from './pause.inputs.ts';
 import { PauseView } from './pause.view.ts';
 import { PausesService } from './pauses.service.ts';
@@ -48,7 +49,7 @@ export class PausesController {
   @ApiOperation({ summary: 'End a pause', operationId: 'endPause' })
   @ApiParam({ name: 'id', schema: { type: 'string' } })
   @ApiNoContentResponse({ description: 'The tasks that it held wait for a worker again.' })
-  end(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    return this.pauses.end(id, actor);
+  end(@Param('id') id: string, @Query() { reason }: ReasonInput, @CurrentActor() actor: Actor): Promise<void> {
+    return this.pauses.end(id, because(actor, reason));
   }
 }

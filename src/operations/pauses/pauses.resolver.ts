@@ -1,9 +1,10 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
 import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { OperationsView } from '../views/operations.view.ts';
+import { Reason } from '../views/reason.arg.ts';
 import { CreatePauseInput, ListPausesQuery } from './pause.inputs.ts';
 import { EndedPauseView, PauseView } from './pause.view.ts';
 import { PausesService } from './pauses.service.ts';
@@ -45,9 +46,10 @@ export class PausesResolver {
   @Scope('operations:manage')
   async endPause(
     @Args('id', { type: () => String, description: 'identifier of the pause' }) id: string,
+    @Reason() reason: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<EndedPauseView> {
-    await this.service.end(id, actor);
+    await this.service.end(id, because(actor, reason));
     return { id };
   }
 }

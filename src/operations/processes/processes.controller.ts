@@ -1,8 +1,9 @@
-import { Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../views/all-of.ts';
+import { ReasonInput } from '../views/reason.input.ts';
 import { ProcessesService } from './processes.service.ts';
 import { ProcessView } from './process.view.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -42,9 +43,10 @@ export class ProcessesController {
   @Scope('operations:manage')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a process claim no more tasks', operationId: 'drainProcess' })
+  @ApiBody({ type: ReasonInput, required: false })
   @ApiOkResponse({ type: ProcessView })
-  drain(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
-    return this.processes.drain(id, true, actor);
+  drain(@Param('id') id: string, @Body() { reason }: ReasonInput, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.processes.drain(id, true, because(actor, reason));
   }
 
   @Post(':id/resume')
@@ -53,8 +55,9 @@ export class ProcessesController {
   @Scope('operations:manage')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a drained process claim tasks again', operationId: 'resumeProcess' })
+  @ApiBody({ type: ReasonInput, required: false })
   @ApiOkResponse({ type: ProcessView })
-  resume(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
-    return this.processes.drain(id, false, actor);
+  resume(@Param('id') id: string, @Body() { reason }: ReasonInput, @CurrentActor() actor: Actor): Promise<ProcessView> {
+    return this.processes.drain(id, false, because(actor, reason));
   }
 }

@@ -1,7 +1,8 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
+import { Reason } from '../views/reason.arg.ts';
 import { ProcessView } from './process.view.ts';
 import { ProcessesService } from './processes.service.ts';
 
@@ -24,13 +25,21 @@ export class ProcessesResolver {
 
   @Mutation(() => ProcessView, { description: 'Lets a process claim no more tasks. What it runs goes on to its end.' })
   @Scope('operations:manage')
-  drainProcess(@ProcessId() id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
-    return this.service.drain(id, true, actor);
+  drainProcess(
+    @ProcessId() id: string,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<ProcessView> {
+    return this.service.drain(id, true, because(actor, reason));
   }
 
   @Mutation(() => ProcessView, { description: 'Lets a drained process claim tasks again.' })
   @Scope('operations:manage')
-  resumeProcess(@ProcessId() id: string, @CurrentActor() actor: Actor): Promise<ProcessView> {
-    return this.service.drain(id, false, actor);
+  resumeProcess(
+    @ProcessId() id: string,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<ProcessView> {
+    return this.service.drain(id, false, because(actor, reason));
   }
 }

@@ -1,8 +1,9 @@
-import { Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../views/all-of.ts';
+import { ReasonInput } from '../views/reason.input.ts';
 import { ProviderPlaceView } from './provider-place.view.ts';
 import { OperatorProviders } from './providers.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -31,9 +32,14 @@ export class ProvidersController {
     summary: 'Close the circuit of a place, so that all processes call it again',
     operationId: 'closeCircuit',
   })
+  @ApiBody({ type: ReasonInput, required: false })
   @ApiParam({ name: 'place', schema: { type: 'string' } })
   @ApiOkResponse({ type: ProviderPlaceView })
-  closeCircuit(@Param('place') place: string, @CurrentActor() actor: Actor): Promise<ProviderPlaceView> {
-    return this.providers.closeCircuit(place, actor);
+  closeCircuit(
+    @Param('place') place: string,
+    @Body() { reason }: ReasonInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<ProviderPlaceView> {
+    return this.providers.closeCircuit(place, because(actor, reason));
   }
 }

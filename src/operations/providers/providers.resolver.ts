@@ -1,7 +1,8 @@
 import { Args, Int, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
+import { Reason } from '../views/reason.arg.ts';
 import { ProviderPlaceView } from './provider-place.view.ts';
 import { OperatorProviders } from './providers.service.ts';
 
@@ -20,8 +21,9 @@ export class ProvidersResolver {
   @Scope('operations:manage')
   closeCircuit(
     @Args('place', { type: () => Int, description: 'number of the place' }) place: number,
+    @Reason() reason: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<ProviderPlaceView> {
-    return this.service.closeCircuit(String(place), actor);
+    return this.service.closeCircuit(String(place), because(actor, reason));
   }
 }

@@ -1,10 +1,11 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { TaskTimelineView } from '../../tasks/insight/timeline.view.ts';
+import { ReasonInput } from '../views/reason.input.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import {
   FailTaskInput,
@@ -55,8 +56,8 @@ export class OperatorTasksController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Cancel unfinished tasks of all API keys', operationId: 'cancelOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
-  cancelMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(withoutNulls(filter), { type: 'cancel' }, actor);
+  cancelMany(@Body() { filter, reason }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'cancel' }, because(actor, reason));
   }
 
   @Post('release')
@@ -64,8 +65,8 @@ export class OperatorTasksController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'Take running tasks away from their workers', operationId: 'releaseOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
-  releaseMany(@Body() { filter }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(withoutNulls(filter), { type: 'release' }, actor);
+  releaseMany(@Body() { filter, reason }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'release' }, because(actor, reason));
   }
 
   @Post('fail')
@@ -73,8 +74,8 @@ export class OperatorTasksController {
   @Scope('operations:manage')
   @ApiOperation({ summary: 'End unfinished tasks with an error', operationId: 'failOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
-  failMany(@Body() { filter, code }: FailTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.tasks.actOnMany(withoutNulls(filter), { type: 'fail', code }, actor);
+  failMany(@Body() { filter, code, reason }: FailTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
+    return this.tasks.actOnMany(withoutNulls(filter), { type: 'fail', code }, because(actor, reason));
   }
 
   @Get(':task_id')
@@ -105,9 +106,14 @@ export class OperatorTasksController {
   @Scope('operations:manage')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel a task of any API key', operationId: 'cancelOperatorTask' })
+  @ApiBody({ type: ReasonInput, required: false })
   @ApiOkResponse({ type: OperatorTaskView })
-  cancel(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
-    return this.tasks.act(id, { type: 'cancel' }, actor);
+  cancel(
+    @Param('task_id') id: string,
+    @Body() { reason }: ReasonInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.tasks.act(id, { type: 'cancel' }, because(actor, reason));
   }
 
   @Post(':task_id/release')
@@ -116,9 +122,14 @@ export class OperatorTasksController {
   @Scope('operations:manage')
   @Fails('task_not_found', 'task_not_running')
   @ApiOperation({ summary: 'Take a running task away from its worker', operationId: 'releaseOperatorTask' })
+  @ApiBody({ type: ReasonInput, required: false })
   @ApiOkResponse({ type: OperatorTaskView })
-  release(@Param('task_id') id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
-    return this.tasks.act(id, { type: 'release' }, actor);
+  release(
+    @Param('task_id') id: string,
+    @Body() { reason }: ReasonInput,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.tasks.act(id, { type: 'release' }, because(actor, reason));
   }
 
   @Post(':task_id/fail')
@@ -130,9 +141,9 @@ export class OperatorTasksController {
   @ApiOkResponse({ type: OperatorTaskView })
   fail(
     @Param('task_id') id: string,
-    @Body() { code }: FailTaskInput,
+    @Body() { code, reason }: FailTaskInput,
     @CurrentActor() actor: Actor,
   ): Promise<OperatorTaskView> {
-    return this.tasks.act(id, { type: 'fail', code }, actor);
+    return this.tasks.act(id, { type: 'fail', code }, because(actor, reason));
   }
 }

@@ -3,6 +3,7 @@ import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';
 import { TASK_ID } from '../../tasks/record/task-id.ts';
+import { ReasonInput } from '../views/reason.input.ts';
 import { WATCHED_STATES, type WatchedState } from './watched-task.ts';
 
 const MAX_PAGE = 100;
@@ -35,7 +36,7 @@ export class ListOperatorTasksQuery extends OperatorTaskFilter {
 }
 
 /** Which tasks to change. */
-export class ManyTasksInput {
+export class ManyTasksInput extends ReasonInput {
   @ApiField.object(
     () => OperatorTaskFilter,
     'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
@@ -44,7 +45,7 @@ export class ManyTasksInput {
 }
 
 /** How to end one task. */
-export class FailTaskInput {
+export class FailTaskInput extends ReasonInput {
   @ApiField.oneOf(TaskErrorCodeChoice, 'the error code that its owner gets') code: TaskErrorCode;
 }
 

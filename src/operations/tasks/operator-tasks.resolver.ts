@@ -1,9 +1,10 @@
 import { Args, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { assertScope, CurrentCaller, Scope } from '../../auth/access/access.ts';
-import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
+import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';
 import { TaskMomentView } from '../../tasks/insight/timeline.view.ts';
+import { Reason } from '../views/reason.arg.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { OperatorTaskFilter, TasksChangedView } from './operator-tasks.inputs.ts';
 import { OperatorTasks } from './operator-tasks.service.ts';
@@ -32,40 +33,58 @@ export class OperatorTasksResolver {
   }
 
   @Mutation(() => OperatorTaskView, { description: 'Cancels a task of any API key.' })
-  cancelOperatorTask(@TaskId() id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
-    return this.service.act(id, { type: 'cancel' }, actor);
+  cancelOperatorTask(
+    @TaskId() id: string,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.service.act(id, { type: 'cancel' }, because(actor, reason));
   }
 
   @Mutation(() => OperatorTaskView, { description: 'Takes a running task away from its worker.' })
-  releaseOperatorTask(@TaskId() id: string, @CurrentActor() actor: Actor): Promise<OperatorTaskView> {
-    return this.service.act(id, { type: 'release' }, actor);
+  releaseOperatorTask(
+    @TaskId() id: string,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<OperatorTaskView> {
+    return this.service.act(id, { type: 'release' }, because(actor, reason));
   }
 
   @Mutation(() => OperatorTaskView, { description: 'Ends a task with an error.' })
   failOperatorTask(
     @TaskId() id: string,
     @Code() code: TaskErrorCode,
+    @Reason() reason: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<OperatorTaskView> {
-    return this.service.act(id, { type: 'fail', code }, actor);
+    return this.service.act(id, { type: 'fail', code }, because(actor, reason));
   }
 
   @Mutation(() => TasksChangedView, { description: 'Cancels unfinished tasks of all API keys.' })
-  cancelOperatorTasks(@Filter() filter: OperatorTaskFilter, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.service.actOnMany(filter, { type: 'cancel' }, actor);
+  cancelOperatorTasks(
+    @Filter() filter: OperatorTaskFilter,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<TasksChangedView> {
+    return this.service.actOnMany(filter, { type: 'cancel' }, because(actor, reason));
   }
 
   @Mutation(() => TasksChangedView, { description: 'Takes running tasks away from their workers.' })
-  releaseOperatorTasks(@Filter() filter: OperatorTaskFilter, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
-    return this.service.actOnMany(filter, { type: 'release' }, actor);
+  releaseOperatorTasks(
+    @Filter() filter: OperatorTaskFilter,
+    @Reason() reason: string | undefined,
+    @CurrentActor() actor: Actor,
+  ): Promise<TasksChangedView> {
+    return this.service.actOnMany(filter, { type: 'release' }, because(actor, reason));
   }
 
   @Mutation(() => TasksChangedView, { description: 'Ends unfinished tasks with an error.' })
   failOperatorTasks(
     @Filter() filter: OperatorTaskFilter,
     @Code() code: TaskErrorCode,
+    @Reason() reason: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<TasksChangedView> {
-    return this.service.actOnMany(filter, { type: 'fail', code }, actor);
+    return this.service.actOnMany(filter, { type: 'fail', code }, because(actor, reason));
   }
 }

@@ -111,6 +111,7 @@ describeInBrowser('what people come for', () => {
     await resume.waitFor();
     expect(clicks).toBe(2);
     await resume.click();
+    await visitor.page.keyboard.press('Enter');
     await resume.waitFor({ state: 'detached' });
   });
 

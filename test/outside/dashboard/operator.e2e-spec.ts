@@ -178,8 +178,11 @@ describeInBrowser('operating on the dashboard', () => {
     await acts.getByRole('row', { name: /^pause created sora-2 Its bill is too high/ }).waitFor();
 
     await models.getByRole('button', { name: 'Resume sora-2' }).click();
+    await page.getByRole('dialog').getByLabel('Why').fill('It is paid');
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
     await models.getByRole('button', { name: 'Pause sora-2' }).waitFor();
     expect(await paused()).toEqual([]);
+    await acts.getByRole('row', { name: /^pause ended sora-2 It is paid/ }).waitFor();
   });
 
   it('shows the queue of the last hour, and says of a minute without a sample that it is not known', async () => {
@@ -211,11 +214,15 @@ describeInBrowser('operating on the dashboard', () => {
       .getByRole('button', { name: /^Drain/ })
       .first()
       .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Why').fill('It is replaced');
+    await dialog.getByRole('button', { name: 'Drain' }).click();
     await processes.getByText('draining').waitFor();
     await processes.getByRole('button', { name: /^Resume/ }).click();
+    await page.keyboard.press('Enter');
     await processes.getByText('live').first().waitFor();
     await page.getByRole('button', { name: 'Cancel the tasks of nano-banana-pro' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Cancel the unfinished tasks of nano-banana-pro?' });
+    await page.getByRole('dialog', { name: 'Cancel the unfinished tasks of nano-banana-pro?' }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel tasks' }).click();
     await page.getByText('1 task cancelled.').waitFor();
     expect((await service.api.untilFinal(task.task_id)).error?.code).toBe('task_cancelled');

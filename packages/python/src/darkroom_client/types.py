@@ -836,16 +836,26 @@ class ExpiresAfterInput(TypedDict):
     """seconds"""
 
 
-class FailTaskInput(TypedDict):
+class _FailTaskInputRequired(TypedDict):
     code: TaskErrorCode
     """the error code that its owner gets"""
 
 
-class FailTasksInput(TypedDict):
+class FailTaskInput(_FailTaskInputRequired, total=False):
+    reason: str
+    """why, for other operators"""
+
+
+class _FailTasksInputRequired(TypedDict):
     filter: OperatorTaskFilter
     """selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken"""
     code: TaskErrorCode
     """the error code that their owners get"""
+
+
+class FailTasksInput(_FailTasksInputRequired, total=False):
+    reason: str
+    """why, for other operators"""
 
 
 class _FileRequired(TypedDict):
@@ -1017,9 +1027,14 @@ class LogLevels(TypedDict):
     """the API key that set them; null: none, or the command line"""
 
 
-class ManyTasksInput(TypedDict):
+class _ManyTasksInputRequired(TypedDict):
     filter: OperatorTaskFilter
     """selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken"""
+
+
+class ManyTasksInput(_ManyTasksInputRequired, total=False):
+    reason: str
+    """why, for other operators"""
 
 
 class Model(TypedDict):
@@ -1584,6 +1599,11 @@ class QueueMinute(TypedDict):
     """queued tasks of API keys that run as many as they may"""
     running: int | None
     """running tasks"""
+
+
+class ReasonInput(TypedDict, total=False):
+    reason: str
+    """why, for other operators"""
 
 
 class RecoverWebhookEndpointInput(TypedDict):

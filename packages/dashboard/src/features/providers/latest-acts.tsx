@@ -18,11 +18,11 @@ export function LatestActs({ acts }: { acts: readonly Act[] }) {
         <Table
           label="Who did what"
           columns={[{ label: 'Act' }, { label: 'On' }, { label: 'Why' }, { label: 'By' }, { label: 'When' }]}
-          rows={acts.map(({ id, action, targetId, actorType, actorId, after, createdAt }) => ({
+          rows={acts.map(({ id, action, targetId, actorType, actorId, before, after, createdAt }) => ({
             key: id,
             cells: [
               action.toLowerCase().replaceAll('_', ' '),
-              <bdi key="on">{targetOf(after) ?? targetId}</bdi>,
+              <bdi key="on">{targetOf(after) ?? targetOf(before) ?? targetId}</bdi>,
               <bdi key="why">{textOf(after, 'reason') ?? '–'}</bdi>,
               actorId ? <Id key="by" id={actorId} /> : ACTORS[actorType],
               <TimeAgo key="when" at={createdAt} />,

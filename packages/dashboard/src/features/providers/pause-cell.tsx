@@ -9,7 +9,7 @@ interface Props {
   /** Those in force on this row. */
   pauses: readonly Pause[];
   /** Null: this key may only look. */
-  acts: { pause(): void; resume(id: string): void; busy: boolean } | null;
+  acts: { pause(): void; resume(id: string): void } | null;
   name: string;
 }
 
@@ -34,7 +34,7 @@ export function PauseCell({ pauses, acts, name }: Props) {
             {until !== null && `, until ${moment(until)}`}
           </span>
           {acts && (
-            <Button disabled={acts.busy} onClick={() => acts.resume(id)} aria-label={`Resume ${name}`}>
+            <Button onClick={() => acts.resume(id)} aria-label={`Resume ${name}`}>
               <Play aria-hidden /> Resume
             </Button>
           )}

@@ -1,6 +1,4 @@
 import { lazy, Suspense, useState } from 'react';
-import { mutate } from '../../api/client.ts';
-import { asCallError } from '../../api/errors.ts';
 import { part } from '../../api/late-part.ts';
 import { percent } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
@@ -12,22 +10,12 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
 import { StaleNote } from '../../parts/stale-note.tsx';
 import { Table } from '../../parts/table.tsx';
-import { report } from '../../parts/toasts.ts';
-import { useAction } from '../../parts/use-action.ts';
 import { LatestActs as Acts } from './latest-acts.tsx';
 import { PauseCell } from './pause-cell.tsx';
-import type { Target } from './pause-dialog.tsx';
-import {
-  CloseCircuit,
-  EndPause,
-  LatestActs,
-  ModelHealth,
-  type Pause,
-  type Place,
-  ProvidersUpdated,
-} from './providers.documents.ts';
+import type { Asked } from './act-dialog.tsx';
+import { LatestActs, ModelHealth, type Pause, type Place, ProvidersUpdated } from './providers.documents.ts';
 
-const PauseDialog = lazy(part(() => import('./pause-dialog.tsx').then(({ PauseDialog: it }) => ({ default: it }))));
+const ActDialog = lazy(part(() => import('./act-dialog.tsx').then(({ ActDialog: it }) => ({ default: it }))));
 
 const HEALTH = { OPERATIONAL: styles.good, DEGRADED: styles.warn, UNAVAILABLE: styles.bad };
 
@@ -36,28 +24,23 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(ProvidersUpdated);
   const { data: models } = useQuery(ModelHealth, {});
   const { data: latest, reload } = useQuery(LatestActs, {});
-  const [pausing, setPausing] = useState<Target | null>(null);
-  const { busy, act } = useAction();
+  const [asked, setAsked] = useState<Asked | null>(null);
   const providers = data?.operationsUpdated.providers;
   const pauses = data?.operationsUpdated.pauses.edges.map(({ node }) => node) ?? [];
 
-  const doThen = (work: () => Promise<unknown>, said: string) =>
-    void act(async () => {
-      try {
-        await work();
-        report(said);
-        await reload();
-      } catch (error) {
-        report(asCallError(error).message, true);
-      }
-    });
-  const resume = (id: string) => doThen(() => mutate(EndPause, { id }), 'The pause has ended.');
-  const cellOf = (name: string, own: readonly Pause[], target: Target) => (
+  const cellOf = (name: string, own: readonly Pause[], target: { model: string } | { place: number }) => (
     <PauseCell
       key="pause"
       name={name}
       pauses={own}
-      acts={mayAct ? { pause: () => setPausing(target), resume, busy } : null}
+      acts={
+        mayAct
+          ? {
+              pause: () => setAsked({ act: 'pause', name, target }),
+              resume: (pause) => setAsked({ act: 'resume', name, pause }),
+            }
+          : null
+      }
     />
   );
   return (
@@ -89,23 +72,11 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
               )),
               place.credential ? <code key="credential">{place.credential}</code> : '–',
               `${place.inFlight}${place.concurrency === null ? '' : ` of ${place.concurrency}`}`,
-              <Circuit
-                key="circuit"
-                place={place}
-                onClose={
-                  mayAct &&
-                  (() =>
-                    doThen(
-                      () => mutate(CloseCircuit, { place: place.place }),
-                      `The circuit of ${place.provider} closes in each process.`,
-                    ))
-                }
-                busy={busy}
-              />,
+              <Circuit key="circuit" place={place} onClose={mayAct && (() => setAsked({ act: 'close', place }))} />,
               cellOf(
                 place.provider,
                 pauses.filter(({ id, kind }) => kind !== 'MODEL' && place.pauses.includes(id)),
-                { place: place.place, provider: place.provider },
+                { place: place.place },
               ),
             ],
           }))}
@@ -145,9 +116,9 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
         </section>
       )}
       {latest && <Acts acts={latest.operations.auditEvents.edges.map(({ node }) => node)} />}
-      {pausing && (
+      {asked && (
         <Suspense>
-          <PauseDialog target={pausing} onClose={() => setPausing(null)} onDone={() => void reload()} />
+          <ActDialog asked={asked} onClose={() => setAsked(null)} onDone={() => void reload()} />
         </Suspense>
       )}
     </Page>
@@ -156,20 +127,19 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
 
 interface CircuitProps {
   place: Place;
-  busy: boolean;
   /** False: this key may only look. */
   onClose: (() => void) | false;
 }
 
 /** Whether calls get through. An open circuit closes by itself after a while, or at once by hand. */
-function Circuit({ place: { provider, circuitOpenIn }, busy, onClose }: CircuitProps) {
+function Circuit({ place: { provider, circuitOpenIn }, onClose }: CircuitProps) {
   if (circuitOpenIn.length === 0) return <span className={styles.good}>closed</span>;
   return (
     <div className={styles.row}>
       <span className={styles.bad}>open in {circuitOpenIn.length}</span>
       {onClose && (
-        <Button disabled={busy} onClick={onClose} aria-label={`Close the circuit of ${provider}`}>
-          Close
+        <Button onClick={onClose} aria-label={`Close the circuit of ${provider}`}>
+          Close…
         </Button>
       )}
     </div>

@@ -61,6 +61,7 @@ export const LatestActs = graphql(`
             actorType
             actorId
             targetId
+            before
             after
             createdAt
           }
@@ -79,16 +80,16 @@ export const CreatePause = graphql(`
 `);
 
 export const EndPause = graphql(`
-  mutation EndPause($id: String!) {
-    endPause(id: $id) {
+  mutation EndPause($id: String!, $reason: String) {
+    endPause(id: $id, reason: $reason) {
       id
     }
   }
 `);
 
 export const CloseCircuit = graphql(`
-  mutation CloseCircuit($place: Int!) {
-    closeCircuit(place: $place) {
+  mutation CloseCircuit($place: Int!, $reason: String) {
+    closeCircuit(place: $place, reason: $reason) {
       place
     }
   }

@@ -1,33 +1,43 @@
 import { mutate } from '../../api/client.ts';
 import { plural } from '../../format/numbers.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { report } from '../../parts/toasts.ts';
-import { useAction } from '../../parts/use-action.ts';
-import { CancelTasks, ReleaseTasks } from './queue.documents.ts';
+import { ReasonDialog } from '../../parts/reason-dialog.tsx';
+import { CancelTasks, DrainProcess, ReleaseTasks, ResumeProcess } from './queue.documents.ts';
 
-/** What is done, and to which unfinished tasks of all keys. */
-export interface QueueAct {
-  act: 'cancel' | 'release';
-  /** `of gpt-image-2` */
-  of: string;
-  filter: { model: string } | { apiKeyId: string } | { workerId: string };
-}
+/** Whose tasks. */
+export type Owner = { model: string } | { apiKeyId: string } | { workerId: string };
+
+/** What is done to unfinished tasks of all keys, or to a process that claims them. */
+export type QueueAct =
+  { act: 'cancel' | 'release'; name: string; filter: Owner } | { act: 'drain' | 'resume'; name: string; id: string };
 
 const WORDS = {
   cancel: {
-    title: 'Cancel the unfinished tasks',
+    title: 'Cancel the unfinished tasks of',
     text: 'Their owners get task_cancelled. A call that is under way may still be paid.',
     button: 'Cancel tasks',
     busy: 'Cancelling…',
     leave: 'Let them go on',
   },
   release: {
-    title: 'Release the running tasks',
+    title: 'Release the running tasks of',
     text: 'Other processes take them over. A call that cannot be found again is not repeated: its task fails.',
     button: 'Release tasks',
     busy: 'Releasing…',
     leave: 'Leave them',
+  },
+  drain: {
+    title: 'Drain',
+    text: 'It claims no more tasks. What it runs goes on to its end.',
+    button: 'Drain',
+    busy: 'Draining…',
+    leave: 'Leave it on',
+  },
+  resume: {
+    title: 'Resume',
+    text: 'It claims tasks again.',
+    button: 'Resume',
+    busy: 'Resuming…',
+    leave: 'Leave it drained',
   },
 };
 
@@ -36,34 +46,34 @@ interface Props {
   onClose(): void;
 }
 
-export function ActDialog({ asked: { act: name, of, filter }, onClose }: Props) {
-  const { busy, fault, act } = useAction();
-  const words = WORDS[name];
-  const run = () =>
-    act(async () => {
-      const { changed } =
-        name === 'cancel'
-          ? (await mutate(CancelTasks, { filter })).cancelOperatorTasks
-          : (await mutate(ReleaseTasks, { filter })).releaseOperatorTasks;
-      report(`${plural(changed, 'task')} ${name === 'cancel' ? 'cancelled' : 'released'}.`);
-      onClose();
-    });
+export function ActDialog({ asked, onClose }: Props) {
+  const { title, ...words } = WORDS[asked.act];
   return (
-    <Dialog
-      open
-      title={`${words.title} ${of}?`}
-      text={words.text}
+    <ReasonDialog
+      {...words}
+      title={`${title} ${asked.name}?`}
+      onDo={(reason) => run(asked, reason)}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{words.leave}</Button>
-          <Button variant="danger" busy={busy && words.busy} onClick={() => void run()}>
-            {words.button}
-          </Button>
-        </>
-      }
-    >
-      {fault && <p role="alert">{fault}</p>}
-    </Dialog>
+    />
   );
+}
+
+/** @returns what has happened */
+async function run(asked: QueueAct, reason: string | undefined): Promise<string> {
+  switch (asked.act) {
+    case 'drain':
+      await mutate(DrainProcess, { id: asked.id, reason });
+      return `${asked.name} claims no more tasks.`;
+    case 'resume':
+      await mutate(ResumeProcess, { id: asked.id, reason });
+      return `${asked.name} claims tasks again.`;
+    case 'cancel': {
+      const { cancelOperatorTasks } = await mutate(CancelTasks, { filter: asked.filter, reason });
+      return `${plural(cancelOperatorTasks.changed, 'task')} cancelled.`;
+    }
+    case 'release': {
+      const { releaseOperatorTasks } = await mutate(ReleaseTasks, { filter: asked.filter, reason });
+      return `${plural(releaseOperatorTasks.changed, 'task')} released.`;
+    }
+  }
 }

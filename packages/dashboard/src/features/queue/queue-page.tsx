@@ -11,7 +11,7 @@ import { StaleNote } from '../../parts/stale-note.tsx';
 import { Stats } from '../../parts/stat.tsx';
 import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
-import { ActDialog, type QueueAct } from './act-dialog.tsx';
+import { ActDialog, type Owner, type QueueAct } from './act-dialog.tsx';
 import { ProcessActs } from './process-acts.tsx';
 import { QueueHistory } from './queue-history.tsx';
 import { QueueUpdated } from './queue.documents.ts';
@@ -47,11 +47,11 @@ export function QueuePage({ mayAct }: { mayAct: boolean }) {
   const { succeeded, failed } = overview.rates;
   const acts = (cell: ReactNode) => (mayAct ? [cell] : []);
   const actsColumn = mayAct ? [{ label: 'Acts', hidden: true }] : [];
-  const cancel = (name: string, filter: QueueAct['filter']) => (
+  const cancel = (name: string, filter: Owner) => (
     <Button
       key="acts"
       aria-label={`Cancel the tasks of ${name}`}
-      onClick={() => setAsked({ act: 'cancel', of: `of ${name}`, filter })}
+      onClick={() => setAsked({ act: 'cancel', name, filter })}
     >
       Cancel…
     </Button>

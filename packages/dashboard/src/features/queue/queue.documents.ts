@@ -63,32 +63,32 @@ export const QueueHistory = graphql(`
 export type QueueMinute = ResultOf<typeof QueueHistory>['operations']['queueHistory'][number];
 
 export const DrainProcess = graphql(`
-  mutation DrainProcess($id: String!) {
-    drainProcess(id: $id) {
+  mutation DrainProcess($id: String!, $reason: String) {
+    drainProcess(id: $id, reason: $reason) {
       id
     }
   }
 `);
 
 export const ResumeProcess = graphql(`
-  mutation ResumeProcess($id: String!) {
-    resumeProcess(id: $id) {
+  mutation ResumeProcess($id: String!, $reason: String) {
+    resumeProcess(id: $id, reason: $reason) {
       id
     }
   }
 `);
 
 export const CancelTasks = graphql(`
-  mutation CancelOperatorTasks($filter: OperatorTaskFilter!) {
-    cancelOperatorTasks(filter: $filter) {
+  mutation CancelOperatorTasks($filter: OperatorTaskFilter!, $reason: String) {
+    cancelOperatorTasks(filter: $filter, reason: $reason) {
       changed
     }
   }
 `);
 
 export const ReleaseTasks = graphql(`
-  mutation ReleaseOperatorTasks($filter: OperatorTaskFilter!) {
-    releaseOperatorTasks(filter: $filter) {
+  mutation ReleaseOperatorTasks($filter: OperatorTaskFilter!, $reason: String) {
+    releaseOperatorTasks(filter: $filter, reason: $reason) {
       changed
     }
   }

@@ -1,0 +1,70 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
+import { TextInput } from './text-input.tsx';
+import { report } from './toasts.ts';
+import { useAction } from './use-action.ts';
+
+const MAX_REASON = 500;
+
+interface Props {
+  title: string;
+  text: string;
+  /** Of the button that does it, at rest and at work. */
+  button: string;
+  busy: string;
+  /** Of the button that does nothing. */
+  leave: string;
+  /** Whether it is not done without a reason. */
+  required?: boolean;
+  /** Further choices. */
+  children?: ReactNode;
+  /** @returns what to report */
+  onDo(reason: string | undefined): Promise<string>;
+  onClose(): void;
+}
+
+/** Asks an operator whether to act, and why. */
+export function ReasonDialog({ title, text, button, busy, leave, required = false, children, onDo, onClose }: Props) {
+  const [typed, setReason] = useState('');
+  const { busy: isActing, fault, act } = useAction();
+  const reason = typed.trim();
+  const isReady = reason !== '' || !required;
+  const run = () =>
+    act(async () => {
+      report(await onDo(reason === '' ? undefined : reason));
+      onClose();
+    });
+  return (
+    <Dialog
+      open
+      title={title}
+      text={text}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{leave}</Button>
+          <Button variant="danger" disabled={!isReady} busy={isActing && busy} onClick={() => void run()}>
+            {button}
+          </Button>
+        </>
+      }
+    >
+      <Field label="Why" hint={`Other operators read it.${required ? '' : ' It may stay empty.'}`}>
+        {(ids) => (
+          <TextInput
+            {...ids}
+            autoFocus
+            maxLength={MAX_REASON}
+            value={typed}
+            onChange={(event) => setReason(event.target.value)}
+            onKeyDown={(event) => event.key === 'Enter' && isReady && void run()}
+          />
+        )}
+      </Field>
+      {children}
+      {fault && <p role="alert">{fault}</p>}
+    </Dialog>
+  );
+}
