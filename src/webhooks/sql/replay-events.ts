@@ -34,13 +34,19 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** The deliveries are due after everything that is due already. */
+/**
+ * The deliveries are due after everything that is due already. Replays take turns; the one whose turn it is, is the same for each process, so
+ * they are not queued together. Also one that has ended keeps the others waiting for its last deliveries.
+ */
 const STEP: Statement = {
   name: 'webhooks.replay',
   text: `
     with r as (
-      select * from webhook_replays where status = 'running' and (lease_until is null or lease_until <= now())
-      order by id limit 1 for update skip locked
+      select * from webhook_replays
+      where id = (select id from webhook_replays where status = 'running' order by lease_until nulls first, id limit 1)
+        and status = 'running' and (lease_until is null or lease_until <= now())
+        and not exists (select from webhook_replays where lease_until > now())
+      for update skip locked
     ), looked_at as (
       select v.id, v.type, v.api_key_id, v.created_at, v.expires_at from r, lateral (
         select * from webhook_events where id > r.last_event_id and id < r.until_event_id order by id limit ${LOOKED_AT}) v
