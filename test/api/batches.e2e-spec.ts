@@ -5,6 +5,7 @@ import { BatchClient, type BatchBody, type BatchErrorBody, linesOf } from '../su
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { EventReader } from '../support/clients/event-reader.ts';
 import { aPicture, FilesClient } from '../support/clients/files.ts';
+import { queryOnce } from '../support/faults/watch.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 import { Receiver, verified } from '../support/servers/receiver.ts';
@@ -266,6 +267,28 @@ describe('a batch', () => {
     expect(full.body.error.errors).toHaveLength(3);
     expect([(await skip(2)).status, (await skip(1)).status]).toEqual([201, 400]);
     expect((await own.create({ requests: [{ body: aFailure }] })).status).toBe(201);
+  });
+
+  it('is replayed when an equal request, sent at the same moment, took the last room', async () => {
+    const { id, key } = await anotherKey(service.api);
+    const api = new Api(service.baseUrl, key);
+    const create = (name: string) =>
+      api.call<BatchErrorBody & { id: string }>('POST', '/v1/batches', body, { 'idempotency-key': name });
+    const body = { on_invalid: 'skip', requests: [{ body: {} }] };
+    const first = await create('first');
+    await database.query('begin');
+    await database.query('lock table batches in access exclusive mode');
+    const second = create('second');
+    await eventually('it to count the invalid items', async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%batches%'`;
+      return (await queryOnce(service.database.url, waiting)).length > 0;
+    });
+    // As if the first one were the equal request.
+    await database.query('update batches set total = 100000, invalid_items = 100000 where api_key_id = $1', [id]);
+    await database.query(`update idempotency_keys set key = 'second' where api_key_id = $1`, [id]);
+    await database.query('commit');
+    const { status, text } = await second;
+    expect([status, text]).toEqual([first.status, first.text]);
   });
 
   it('is refused as a whole with the field at fault', async () => {

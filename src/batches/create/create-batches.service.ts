@@ -158,8 +158,15 @@ export class CreateBatches {
       const items = await this.inspect(caller, given, (body) => translate(endpoint, caller, body, settings.priority));
       return this.keepingImages(items, () => this.store({ caller, settings, endpoint, items, reserved }));
     };
-    const created =
-      settings.input_file_id === undefined ? await create() : await this.turns.take(caller.apiKeyId, gone, create);
+    let created: StoredBatch;
+    try {
+      created =
+        settings.input_file_id === undefined ? await create() : await this.turns.take(caller.apiKeyId, gone, create);
+    } catch (error) {
+      const meanwhile = reserved && error instanceof ApiError && (await this.tasks.firstAnswer(caller, reserved));
+      if (!meanwhile) throw error;
+      return replay(meanwhile); // an equal request has taken the last room
+    }
     // A batch without tasks has no end of a task that would end it.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
