@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
@@ -15,6 +15,8 @@ const MAX_BYTES = 10 * 2 ** 30;
 /** Archives have no record: their signed link names the files. */
 @Injectable()
 export class Archives {
+  private readonly logger = new Logger('files');
+
   constructor(
     private readonly files: ArchiveFiles,
     private readonly links: FileLinks,
@@ -47,7 +49,9 @@ export class Archives {
     const files = await this.present(ids);
     const release = this.open.take(files[0]!.content.apiKeyId);
     const { bytes, read } = this.zip(files);
-    return { bytes, stream: read().once('close', release) };
+    const stream = read().once('close', release);
+    stream.once('error', (err) => this.logger.warn({ event: 'archive.failed', err }));
+    return { bytes, stream };
   }
 
   private zip(files: ArchiveFile[]): Zip {
