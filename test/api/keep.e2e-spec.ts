@@ -304,6 +304,37 @@ describe('what is kept', () => {
     expect((await keep([maker, ...keys][next]!, `tasks/${ids[next]}`)).status).toBe(200);
   });
 
+  it('is at most 10,000 tasks of a key and of those below it together', async () => {
+    const settings = { limits: { max_kept_bytes: 1e12 }, scopes: ['keys:manage', 'generations:write', 'tasks:read'] };
+    const maker = await tenantWith(settings);
+    const child = new Api(service.baseUrl, (await anotherKey(maker, settings)).key);
+    const [{ task_id }, other] = [await made(maker), await made(child)];
+    await keep(maker, `tasks/${task_id}`);
+    const inserted = await database.query<{ id: string }>(
+      `insert into tasks_done
+       select (jsonb_populate_record(t, jsonb_build_object('id', 'task_' || lpad(n::text, 26, '0')))).*
+       from tasks_done t, generate_series(1, 9999) n where t.id = $1 returning id`,
+      [task_id],
+    );
+    expect(codeOf(await keep(child, `tasks/${other.task_id}`))).toEqual([403, 'kept_quota_exceeded']);
+    await database.query('delete from tasks_done where id = any($1)', [inserted.rows.map(({ id }) => id)]);
+    expect((await keep(child, `tasks/${other.task_id}`)).status).toBe(200);
+  });
+
+  it('is given up at once, while others of the key are being kept', async () => {
+    const api = await tenantWith();
+    const { task_id } = await made(api);
+    await keep(api, `tasks/${task_id}`);
+    await database.query('begin');
+    await database.query(
+      `select pg_advisory_xact_lock(hashtextextended('kept ' || (select api_key_id from tasks_done where id = $1), 0))`,
+      [task_id],
+    );
+    const { status, body } = await giveUp(api, `tasks/${task_id}`);
+    await database.query('rollback');
+    expect([status, body.kept]).toEqual([200, false]);
+  });
+
   it('is in the list of who did what, once for each change', async () => {
     const api = await tenantWith();
     const { task_id } = await made(api);

@@ -5,8 +5,13 @@ import { ApiKey } from './api-key.entity.ts';
 
 /** Each key below another one is looked up through all above it, and counts for the bounded ones. */
 const MAX_ABOVE = 8;
-/** That work and were made by one key: a revocation with them is one commit. */
+/**
+ * That work and were made by one key, because a revocation with them is one commit. Below a bounded key all count, also those that were revoked
+ * lately: what they store is summed at each upload.
+ */
 const MAX_MADE = 10_000;
+/** A key that was revoked earlier has no uploads left. */
+const UPLOADS_END = `interval '30 days'`;
 
 /** A key with limits or models of its own or an end: what it makes lives within these, and not longer than it. */
 export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
@@ -18,16 +23,28 @@ export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
   let above = 1;
+  let highestBounded: string | null = null;
   for (let id: string | null = maker; id !== null; above += 1) {
     if (above > MAX_ABOVE) {
       throw new ApiError('too_many_items', { message: `At most ${MAX_ABOVE} API keys may be above another one.` });
     }
-    id = (await tx.findOne(ApiKey, { select: { created_by: true }, where: { id } }))?.created_by ?? null;
+    const select = { created_by: true, limits: true, models: true, expires_at: true } as const;
+    const key: ApiKey | null = await tx.findOne(ApiKey, { select, where: { id } });
+    if (key && isBounded(key)) highestBounded = id;
+    id = key?.created_by ?? null;
   }
-  const made = await tx.countBy(ApiKey, { created_by: maker, revoked_at: IsNull() });
-  if (made < MAX_MADE) return;
-  throw new ApiError('too_many_items', { message: `An API key may have made ${MAX_MADE} others that work.` });
+  if (highestBounded === null) {
+    if ((await tx.countBy(ApiKey, { created_by: maker, revoked_at: IsNull() })) < MAX_MADE) return;
+    throw new ApiError('too_many_items', { message: `An API key may have made ${MAX_MADE} others that work.` });
+  }
+  const lately = Raw((column) => `(${column} is null or ${column} > now() - ${UPLOADS_END})`);
+  if ((await tx.countBy(ApiKey, { id: below(highestBounded), revoked_at: lately })) < MAX_MADE) return;
+  const message = `At most ${MAX_MADE} API keys may be below one that is bounded; those revoked in the last 30 days count.`;
+  throw new ApiError('too_many_items', { message });
 }
+
+const below = (id: string) =>
+  Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
 
 /**
  * Locks the working keys below a locked key until the commit: those that it has made, those that they have made and so on, also through keys
@@ -35,10 +52,9 @@ export async function assertMayMake(tx: EntityManager, maker: string): Promise<v
  * the next look.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
-  const below = Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
   for (let known = 0; ;) {
     const made = await tx.find(ApiKey, {
-      where: { id: below, revoked_at: IsNull() },
+      where: { id: below(id), revoked_at: IsNull() },
       order: { id: 'asc' },
       lock: { mode: 'for_no_key_update' },
     });

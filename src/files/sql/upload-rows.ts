@@ -4,7 +4,7 @@ import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
-/** Uploads of one API key, pending ones included. */
+/** Uploads that are summed together, pending ones included: those of an API key, and below a key with an own limit of bytes those of all. */
 export const MAX_UPLOADS = 10_000;
 
 /** Serialises the uploads of a key, so that two at once cannot pass its quota together. */
@@ -14,7 +14,7 @@ const LOCK_KEY: Statement = {
 };
 
 /**
- * What the key stores beside the upload `$3`, and what the keys store that it has made, if it has an own limit. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
+ * What the key stores beside the upload `$3`, with what the keys store that it has made, if it has an own limit. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
  * null for a file that is announced, as is the hash of each pending one. In a bucket, a link works on when its file is
  * deleted or completed, so its bytes count until it is over.
  */
@@ -30,7 +30,7 @@ const ROOM: Statement = {
       where api_key_id in (select id from within) and announced_bytes is not null and doomed_at > now()
         and not exists (select from uploads u where u.blob_id = b.id and u.deleted_at is null)
     )
-    select (select count(*) from counted where api_key_id = $1)::int + (select count(*) from announced where api_key_id = $1)::int as files,
+    select (select count(*) from counted)::int + (select count(*) from announced)::int as files,
            (select coalesce(sum(bytes), 0) from (
               select distinct on (api_key_id, coalesce(sha256, id)) bytes from counted
               where sha256 is null or sha256 is distinct from $2 or api_key_id <> $4
@@ -129,8 +129,10 @@ export async function assertRoom(
     throw new ApiError('file_quota_exceeded', { message });
   }
   for (const bound of above) {
-    if ((await storedBy(bound.apiKeyId)).bytes + bytes <= bound.maxBytes) continue;
-    const message = `A key above this API key has no room for ${bytes} more bytes of uploads.`; // whose limit is not for this one
+    const together = await storedBy(bound.apiKeyId);
+    if (together.files < MAX_UPLOADS && together.bytes + bytes <= bound.maxBytes) continue;
+    const what = together.files < MAX_UPLOADS ? `${bytes} more bytes of uploads` : 'more uploads';
+    const message = `A key above this API key has no room for ${what}.`; // whose limit is not for this one
     throw new ApiError('file_quota_exceeded', { message });
   }
 }

@@ -16,11 +16,19 @@ import {
 } from '../record/stars.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { isFinal } from '../record/task-status.ts';
-import { countOthers, type FinalTask, lockFinal, type OtherStars, setStars } from '../sql/kept-tasks.ts';
+import {
+  countOthers,
+  type FinalTask,
+  lockFinal,
+  lockStars,
+  type OtherStars,
+  setStars,
+  timeNow,
+} from '../sql/kept-tasks.ts';
 import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** Kept tasks of one API key. */
+/** Kept tasks that are summed together: those of an API key, and below a key with an own limit of kept bytes those of all. */
 export const MAX_KEPT = 10_000;
 
 /** What is kept or given up: a task with all its outputs, or one output. */
@@ -45,14 +53,15 @@ export class KeepTasks {
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
     const name = checkedCollection(collection);
-    return this.change(actor, kept, async (tx, task, others) => {
+    const { apiKeyId, limits } = actor.caller!;
+    const above = countingAbove(actor);
+    return this.change(actor, kept, [apiKeyId, ...above.map((bound) => bound.apiKeyId)], async (tx, task, nowS) => {
       const filesEnd = task.files_expire_at && task.files_expire_at.getTime() / 1000;
       const output = kept.output === null ? undefined : task.result?.[kept.output];
-      if (output && !isThere(output, filesEnd, others.now_s)) throw new ApiError('file_expired');
-      const ends = { filesEnd, nowS: others.now_s };
-      const stars = keepOutputs(starsOf(task), kept.output ?? 'all', name, ends);
-      assertRoom(actor.caller!.limits.maxKeptBytes, task, stars, others);
-      for (const bound of countingAbove(actor)) await assertRoomAbove(tx, bound, task, stars);
+      if (output && !isThere(output, filesEnd, nowS)) throw new ApiError('file_expired');
+      const stars = keepOutputs(starsOf(task), kept.output ?? 'all', name, { filesEnd, nowS });
+      assertRoom(limits.maxKeptBytes, task, stars, await countOthers(tx, apiKeyId, task));
+      for (const bound of above) await assertRoomAbove(tx, bound, task, stars);
       return stars;
     });
   }
@@ -62,28 +71,28 @@ export class KeepTasks {
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
-    return this.change(actor, kept, (_tx, task, { now_s }) => {
+    return this.change(actor, kept, [], (_tx, task, nowS) => {
       const before = task.unkept_files_expire_at?.getTime() ?? 0;
-      return giveUpOutputs(starsOf(task), kept.output ?? 'all', Math.max(before / 1000, now_s + DAY_S));
+      return giveUpOutputs(starsOf(task), kept.output ?? 'all', Math.max(before / 1000, nowS + DAY_S));
     });
   }
 
+  /** @param counting the keys that count what is kept; one change of theirs at a time */
   private async change(
     actor: Actor,
     { taskId }: Kept,
-    starsOfChange: (tx: EntityManager, task: FinalTask, others: OtherStars) => Stars | Promise<Stars>,
+    counting: string[],
+    starsOfChange: (tx: EntityManager, task: FinalTask, nowS: number) => Stars | Promise<Stars>,
   ): Promise<ShownTask> {
     const { apiKeyId } = actor.caller!;
     const { status } = await this.tasks.find(apiKeyId, taskId);
     if (!isFinal(status)) throw new ApiError('task_unfinished', { message: 'Only a final task can be kept.' });
     const changed = await this.audit.transaction(actor, async (tx, record) => {
-      const above = countingAbove(actor).map((bound) => bound.apiKeyId);
-      const task = await lockFinal(tx, apiKeyId, above, taskId);
-      const others = task && (await countOthers(tx, apiKeyId, task));
-      if (!others || task.expires_at.getTime() / 1000 <= others.now_s) {
-        throw new ApiError('task_not_found', { param: 'task_id' });
-      }
-      const stars = await starsOfChange(tx, task, others);
+      await lockStars(tx, counting);
+      const task = await lockFinal(tx, apiKeyId, taskId);
+      const nowS = await timeNow(tx);
+      if (!task || task.expires_at.getTime() / 1000 <= nowS) throw new ApiError('task_not_found', { param: 'task_id' });
+      const stars = await starsOfChange(tx, task, nowS);
       if (isSame(starsOf(task), stars)) return task;
       await recordStars(record, task, stars);
       return (await setStars(tx, task, stars))!;
@@ -120,8 +129,12 @@ async function assertRoomAbove(
   { result }: Stars,
 ): Promise<void> {
   const [before, after] = [keptBytes(task.result), keptBytes(result)];
-  if (after <= before || (await countOthers(tx, apiKeyId, task)).bytes + after <= maxKeptBytes) return;
-  const message = `A key above this API key has no room to keep ${after - before} more bytes.`; // whose limit is not for this one
+  if (after <= before) return;
+  const others = await countOthers(tx, apiKeyId, task);
+  const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
+  if (!isFull && others.bytes + after <= maxKeptBytes) return;
+  const what = isFull ? 'another task' : `${after - before} more bytes`;
+  const message = `A key above this API key has no room to keep ${what}.`; // whose limit is not for this one
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

@@ -13,25 +13,26 @@ const READ = `
 
 export type FinalTask = ShownTask & Pick<DoneTask, 'unkept_files_expire_at'>;
 
-/**
- * @param above the keys above that count what is kept
- * @returns null when the API key has no such final task any more; what is returned is locked
- */
-export async function lockFinal(
-  tx: EntityManager,
-  apiKeyId: string,
-  above: string[],
-  taskId: string,
-): Promise<FinalTask | null> {
-  for (const id of [apiKeyId, ...above].toSorted()) await tx.query(LOCK_KEY, [id]);
+/** @param apiKeyIds of the key, and of the keys above that count what is kept */
+export async function lockStars(tx: EntityManager, apiKeyIds: string[]): Promise<void> {
+  for (const id of apiKeyIds.toSorted()) await tx.query(LOCK_KEY, [id]);
+}
+
+/** @returns null when the API key has no such final task any more; what is returned is locked */
+export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: string): Promise<FinalTask | null> {
   const [task] = await tx.query<FinalTask[]>(READ, [taskId, apiKeyId]);
   return task ?? null;
 }
 
-/** Deleted tasks are not counted, though their rows stay for some minutes. The time is read now: the lock may have been waited for. */
+/** Unix seconds: the lock may have been waited for. */
+export async function timeNow(tx: EntityManager): Promise<number> {
+  const [row] = await tx.query<{ now_s: number }[]>('select extract(epoch from clock_timestamp())::float8 as now_s');
+  return row!.now_s;
+}
+
+/** Deleted tasks are not counted, though their rows stay for some minutes. */
 const OTHERS = `
-  select count(*) filter (where api_key_id = $1)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes,
-         extract(epoch from clock_timestamp())::float8 as now_s
+  select count(*)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes
   from tasks_done
   cross join lateral (
     select sum((output->>'size_bytes')::float8) as bytes from json_array_elements(result) as output
@@ -39,12 +40,11 @@ const OTHERS = `
   ) stored
   where api_key_id = any(array(${keysWithin('$1', 'max_kept_bytes')})) and kept_at is not null and id <> $2 and expires_at > now()`;
 
+/** Beside a task: of the key, and of the keys that it has made if it has a limit of its own. */
 export interface OtherStars {
-  /** Kept tasks of the API key beside this one. */
   tasks: number;
-  /** Of the kept outputs of the key, and of the keys that it has made if it has a limit of its own. */
+  /** Of the kept outputs. */
   bytes: number;
-  now_s: number;
 }
 
 export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: ShownTask): Promise<OtherStars> {

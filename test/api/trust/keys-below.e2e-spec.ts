@@ -270,6 +270,20 @@ describe('storage and the keys that a key has made', () => {
     }
   });
 
+  it('has as many uploads of all of them together as one key may have', async () => {
+    const [maker, one, two] = await family({ max_file_bytes: 1_000_000_000 });
+    await query(
+      `insert into uploads (id, api_key_id, purpose, status, filename, content_type, bytes, lifetime_s, of_task, expires_at)
+       select 'file_' || lpad(n::text, 26, '0'), $1, 'vision', 'pending', 'a.png', 'image/png', 1, 3600, false, now() + interval '1 hour'
+       from generate_series(1, 10000) n`,
+      [one!.id],
+    );
+    for (const { api } of [maker, one!, two!]) {
+      expect(outcome(await new FilesClient(api).upload(await aPicture(50, 50)))).toEqual(QUOTA);
+    }
+    await query('delete from uploads where api_key_id = $1', [one!.id]);
+  });
+
   it('is as large for files inside requests of all of them together as for the key', async () => {
     const pictures = await Promise.all([1, 2, 3].map(() => aPicture(50, 50)));
     const largest = Math.max(...pictures.map(({ length }) => length));

@@ -430,6 +430,29 @@ describe('the keys that a key has made', () => {
     await query(`delete from api_keys where created_by = $1 and name = 'one of many'`, [maker.id]);
   });
 
+  it('are 10,000 below a bounded one, with those revoked in the last 30 days', async () => {
+    const limits = { max_running: 1 };
+    const maker = await newKey(service.api, { scopes, limits });
+    const child = await newKey(maker.api, { scopes, limits });
+    const attempt = async ({ api }: typeof maker) => {
+      const { status, body } = await api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'one more', scopes, limits });
+      return status === 201 ? status : body.error.code;
+    };
+    await query(
+      `insert into api_keys (id, name, hint, scopes, created_at, created_by)
+       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1 from generate_series(1, 9999) n`,
+      [child.id],
+    );
+    const revoke = (ago: string) =>
+      query(`update api_keys set revoked_at = now() - $2::interval where created_by = $1`, [child.id, ago]);
+    expect([await attempt(maker), await attempt(child)]).toEqual(['too_many_items', 'too_many_items']);
+    await revoke('29 days');
+    expect(await attempt(maker)).toBe('too_many_items');
+    await revoke('31 days');
+    expect([await attempt(maker), await attempt(child)]).toEqual([201, 201]);
+    await query(`delete from api_keys where created_by = $1 and name = 'one of many'`, [child.id]);
+  });
+
   it('are revoked by a key that has all of their scopes only', async () => {
     const maker = await newKey(service.api, { scopes });
     const child = await newKey(maker.api, { scopes: ['tasks:read'] });
