@@ -51,7 +51,7 @@ function checkWord(file: YamlFile, name: string, model: Declaration): void {
     }
     if (range) checkNumber(file, [...path, 'enum', at], value, { name, range, isWhole: true });
   });
-  const isWhole = name !== 'strength';
+  const isWhole = word.schema(given, model).type !== 'number';
   for (const bound of ['minimum', 'maximum'] as const) {
     if (range && given[bound] !== undefined && sets.includes(bound)) {
       checkNumber(file, [...path, bound], given[bound], { name: bound, range, isWhole });
