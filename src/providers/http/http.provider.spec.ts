@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { paint } from '../../../test/support/stubs/media.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { type Reply, StubHttp, type StubRequest } from '../../../test/support/stubs/stub-http.ts';
+import { eventually } from '../../../test/support/wait.ts';
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import { findModel } from '../../models/catalog.ts';
 import { prepareRequest } from '../contract/prepare-request.ts';
@@ -222,6 +223,9 @@ it('looks up the first job only: the others of the task would be taken for it', 
   const failure = await failureOf(made(httpJobsWithLookup, requestFor(base, { input: { n: 2 } })));
   expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
   expect(stub.count(/GET \/v1\/jobs$/)).toBe(0);
+  await eventually('the first job to be cancelled', async () =>
+    stub.answers.some(({ request }) => request.path === '/v1/jobs/job%2F1/cancel'),
+  );
 });
 
 it.each([
