@@ -15,7 +15,7 @@ const LOCK = 0x6461726b;
  * would stop the service. It gives up, lets the others pass, and tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
-const TRIES = 10;
+const MAX_TRIES = 10;
 const PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Milliseconds between two tries to become the process that migrates. */
@@ -37,12 +37,13 @@ const SILENT: Logger = {
  * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait
  * and then find nothing to do.
  * @param url past the pooler, if there is one
+ * @param options.maxTries to get a table that another transaction keeps locked, of 2 s each
  * @throws Error for the operator if the database is of a program too new for this one, or a table stays locked
  */
-export async function migrate(url: string, { isBehindPooler = false } = {}): Promise<void> {
+export async function migrate(url: string, { isBehindPooler = false, maxTries = MAX_TRIES } = {}): Promise<void> {
   await withMigrationLock(url, async (holder) => {
     await assertNotTooOld(holder);
-    await runMigrations(url);
+    await runMigrations(url, { maxTries });
     await noteOldestPrograms(holder);
     if (isBehindPooler) await keepSettingsInRole(url);
   });
@@ -50,7 +51,7 @@ export async function migrate(url: string, { isBehindPooler = false } = {}): Pro
 
 /** Runs only those migrations of this program that are named, for rows that were written under them. */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
-  await withMigrationLock(url, () => runMigrations(url, names));
+  await withMigrationLock(url, () => runMigrations(url, { names }));
 }
 
 async function withMigrationLock(url: string, work: (holder: Client) => Promise<void>): Promise<void> {
@@ -73,7 +74,10 @@ async function takeLock(holder: Client): Promise<boolean> {
   return rows[0]!.is_mine;
 }
 
-async function runMigrations(url: string, names?: readonly string[]): Promise<void> {
+async function runMigrations(
+  url: string,
+  { names, maxTries = MAX_TRIES }: { names?: readonly string[]; maxTries?: number },
+): Promise<void> {
   const dataSource = createDataSource(url, {
     max: 2,
     statement_timeout: 0,
@@ -86,22 +90,22 @@ async function runMigrations(url: string, names?: readonly string[]): Promise<vo
   if (names) dataSource.setOptions({ migrations: MIGRATIONS.filter(({ name }) => names.includes(name)) });
   await dataSource.initialize();
   try {
-    await runWhenUnlocked(dataSource);
+    await runWhenUnlocked(dataSource, maxTries);
   } finally {
     await dataSource.destroy();
   }
 }
 
 /** Each migration is its own transaction, so a later try goes on with the one that failed. */
-async function runWhenUnlocked(dataSource: DataSource): Promise<void> {
+async function runWhenUnlocked(dataSource: DataSource, maxTries: number): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await dataSource.runMigrations();
       return;
     } catch (cause) {
       if ((cause as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw cause;
-      if (tries === TRIES) {
-        const message = `The database was not migrated: in ${TRIES} tries of ${LOCK_TIMEOUT_MS / 1000} s, another transaction kept a table locked. End it and try again.`;
+      if (tries === maxTries) {
+        const message = `The database was not migrated: in ${maxTries} tries of ${LOCK_TIMEOUT_MS / 1000} s, another transaction kept a table locked. End it and try again.`;
         throw new Error(message, { cause });
       }
       await sleep(PAUSE_MS);
