@@ -1,5 +1,5 @@
 import { Api, aFailure } from '../support/clients/api.ts';
-import { testEnv } from '../support/test-env.ts';
+import { testEnv, withPatience } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { Receiver } from '../support/servers/receiver.ts';
@@ -8,7 +8,8 @@ import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 
-/** A lost attempt is detected after the time-out, 5 s of grace, and one interval of the sweep. */
+/** Seconds until a lost attempt is detected: the time-out and 5 s of grace. */
+const LEASE_S = 2 + 5;
 const QUICK = { WEBHOOK_TIMEOUT_MS: '2000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };
 
 let database: TestDatabase;
@@ -22,7 +23,7 @@ let front: ServiceProcess;
 let workers: ServiceProcess[] = [];
 beforeAll(async () => {
   database = await cloneDatabase();
-  ({ env } = await testEnv(database.url, { ...QUICK, ROLE: 'api' }));
+  ({ env } = await testEnv(withPatience(database.url), { ...QUICK, ROLE: 'api' }));
   const [first, ...others] = await allReady([spawnService(env), startWorker(), startWorker()]);
   front = first;
   workers = others;
@@ -46,6 +47,19 @@ const startWorker = async () => spawnService({ ...env, ROLE: 'worker', PORT: Str
 /** Ends all workers with the signal. */
 const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
   await Promise.all(workers.splice(0).map((worker) => worker.kill(signal)));
+};
+
+/** As if the time had passed for which attempts belong to the killed workers. */
+const lapse = async () => {
+  const leases = await queryOnce<{ left_s: number }>(
+    database.url,
+    `with held as (select event_id, endpoint_id, lease_until from webhook_dispatches where lease_until is not null)
+     update webhook_dispatches d set lease_until = now() - interval '1 s' from held h
+     where d.event_id = h.event_id and d.endpoint_id = h.endpoint_id
+     returning extract(epoch from h.lease_until - now())::float8 as left_s`,
+  );
+  for (const { left_s } of leases) expect(left_s).toBeLessThan(LEASE_S);
+  return leases.length;
 };
 
 const createAll = async (count: number) =>
@@ -100,6 +114,7 @@ it('kill -9 between the 200 and our commit: at most one repetition with the same
   };
   const made = await createAll(30);
   await killed.promise;
+  await lapse();
   workers = [await startWorker()];
   await eventually('every task to be delivered', async () => timesDelivered().size === made.length);
   const unsettled = 'select from webhook_dispatches where delivered_at is null and endpoint_id = $1';
@@ -119,6 +134,7 @@ it('kill -9 before the receiver answers: the attempt is logged as failed and rep
   await createAll(1);
   await receiver.until(1);
   await end('SIGKILL');
+  expect(await lapse()).toBe(1);
   receiver.answer = (_received, response) => void response.end();
   workers = [await startWorker()];
   await receiver.until(2);
