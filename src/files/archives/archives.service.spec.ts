@@ -9,7 +9,7 @@ import { OpenArchives } from './open-archives.ts';
 
 describe('an archive', () => {
   it('of which a file is lost says so in the log', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const lost = new Error('The file is gone.');
     const content = { apiKeyId: 'key_a', storageKey: 'a', bytes: 3 };
     const present = async () => [{ name: 'a.png', content, modifiedAt: new Date(1_800_000_000_000) } as ArchiveFile];
