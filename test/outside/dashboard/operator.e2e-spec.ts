@@ -202,6 +202,14 @@ describeInBrowser('operating on the dashboard', () => {
     }
     expect(words.filter((text) => text?.includes('17 waiting, 4 at the limit of their key'))).toHaveLength(1);
     expect(words.filter((text) => text?.includes('not known'))).toHaveLength(4);
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('query QueueHistory')) return route.fallback();
+      const errors = [{ message: 'The database is away.', extensions: { code: 'service_unavailable' } }];
+      return route.fulfill({ json: { errors } });
+    });
+    await page.reload();
+    await page.getByRole('alert').getByText('The database is away.').waitFor();
+    await page.unroute('**/graphql');
   });
 
   it('drains a process and resumes it, and cancels what a model has unfinished', async () => {

@@ -38,7 +38,7 @@ export function FilterBar({ chips, isFiltered, onClear, children, more }: Props)
         </Button>
       </div>
       <div id={id} className={styles.more} hidden={!isOpen}>
-        {more}
+        {isOpen && more}
       </div>
       {isFiltered && (
         <div className={styles.chips}>

@@ -1,15 +1,14 @@
 import { Star } from 'lucide-react';
 import { isFiltered } from '../../live/task-filter.ts';
-import { useCollections } from '../../live/use-collections.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Button } from '../../parts/button.tsx';
-import { CollectionSelect } from '../../parts/collection-select.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { kindWord, KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { rangeWords, TimeRange } from '../../parts/time-range.tsx';
+import { CollectionSelect } from '../../viewer/collection-select.tsx';
 import type { GallerySearch } from './gallery-search.ts';
 import { JumpToDay } from './jump-to-day.tsx';
 
@@ -23,7 +22,6 @@ interface Props {
 /** What the gallery shows, and where in it one is. */
 export function GalleryFilters({ search, onSearch, onJump }: Props) {
   const models = useModelNames();
-  const collections = useCollections();
   const change = (part: {
     [Name in 'kind' | 'model' | 'from' | 'to' | 'expired' | 'kept' | 'collection']?: string | undefined;
   }) => onSearch({ ...search, ...part } as GallerySearch);
@@ -46,12 +44,7 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
           <KindSelect value={kind ?? ''} onChange={(next) => change({ kind: next })} />
           <ModelSelect models={models} value={model ?? ''} onChange={(next) => change({ model: next })} />
           <TimeRange from={from} to={to} onChange={(next) => change({ from: next.from, to: next.to })} />
-          <CollectionSelect
-            names={collections.names}
-            value={collection ?? ''}
-            onChange={(next) => change({ collection: next })}
-            onFocus={collections.reload}
-          />
+          <CollectionSelect value={collection ?? ''} onChange={(next) => change({ collection: next })} />
           <Checkbox
             checked={expired === '1'}
             onChange={(event) => change({ expired: event.target.checked ? '1' : '' })}

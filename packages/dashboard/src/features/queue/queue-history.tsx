@@ -3,6 +3,7 @@ import { clockTime } from '../../format/time.ts';
 import { count } from '../../format/numbers.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Chart, type ChartColumn } from '../../parts/chart.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
 import { QueueHistory as Document, type QueueMinute } from './queue.documents.ts';
@@ -11,16 +12,17 @@ const MINUTE_MS = 60_000;
 
 /** The last hour, minute by minute. A minute in which no worker ran is shown as unknown. */
 export function QueueHistory() {
-  const { data, reload } = useQuery(Document, {});
+  const { data, error, reload } = useQuery(Document, {});
   useEffect(() => {
     const timer = setInterval(() => void reload(), MINUTE_MS);
     return () => clearInterval(timer);
   }, [reload]);
-  if (!data) return <Skeleton height={150} />;
+  if (!data) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={150} />;
   const minutes = data.operations.queueHistory;
   return (
     <section className={styles.section}>
       <h2>Last 60 minutes</h2>
+      {error && <ErrorPanel error={error} onRetry={() => void reload()} />}
       <div className={styles.pair}>
         <Chart
           small

@@ -1,12 +1,11 @@
 import { FAILURES } from '../../api/error-words.ts';
 import { shortId } from '../../format/id.ts';
 import { count } from '../../format/numbers.ts';
-import { useCollections } from '../../live/use-collections.ts';
 import { useModelNames } from '../../live/model-names.ts';
 import type { Counts } from '../../live/task-counts.documents.ts';
 import { isFiltered, metadataOf, STATES, statesOf, type TaskSearch, UNFINISHED } from '../../live/task-filter.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
-import { CollectionSelect } from '../../parts/collection-select.tsx';
+import { CollectionSelect } from '../../viewer/collection-select.tsx';
 import { FilterBar, type FilterChip } from '../../parts/filter-bar.tsx';
 import { kindWord, KindSelect } from '../../parts/kind-select.tsx';
 import { ModelSelect } from '../../parts/model-select.tsx';
@@ -27,7 +26,6 @@ interface Props {
 /** Every choice is part of the address. */
 export function TaskFilters({ search, counts, onSearch }: Props) {
   const models = useModelNames();
-  const collections = useCollections();
   const states = [
     { value: 'all', label: 'All' },
     { value: UNFINISHED, label: 'Unfinished' },
@@ -58,12 +56,7 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
             ))}
           </Select>
           <TimeRange from={search.from} to={search.to} onChange={({ from, to }) => change({ from, to })} />
-          <CollectionSelect
-            names={collections.names}
-            value={search.collection ?? ''}
-            onChange={(collection) => change({ collection })}
-            onFocus={collections.reload}
-          />
+          <CollectionSelect value={search.collection ?? ''} onChange={(collection) => change({ collection })} />
           <Checkbox
             checked={search.kept === '1'}
             onChange={(event) => change({ kept: event.target.checked ? '1' : '' })}
