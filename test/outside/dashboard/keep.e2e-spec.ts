@@ -167,7 +167,13 @@ describeInBrowser('what is kept, on the dashboard', () => {
     await viewer.getByText('Kept: time does not delete it.').waitFor();
     await eventually('it is in none', async () => (await file(second)).collection === null);
     expect((await file(second)).kept).toBe(true);
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      if (request.postData()?.includes('query KeptNames')) reads.push(request.url());
+    });
     await visitor.goto('/gallery');
+    await tile(page, first).waitFor();
+    expect(reads).toEqual([]); // nobody has asked for the names yet
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('Collection').selectOption('Covers');
     await page.waitForURL('**/gallery?collection=Covers');
@@ -248,11 +254,13 @@ describeInBrowser('what is kept, on the dashboard', () => {
     expect(await axeFaultsInThemes(page)).toEqual([]);
     const gone = files.at(-1) as string;
     await api.call('DELETE', `/v1/tasks/${taskOf(gone)}`); // by another client meanwhile
+    await page.route('**/graphql', async (route) => {
+      const body = route.request().postData() ?? '';
+      if (!body.includes('mutation DeleteFile') || !body.includes(files[1] as string)) return route.fallback();
+      return route.fulfill({ json: { errors: [{ message: 'Not now.', extensions: { code: 'queue_full' } }] } });
+    });
     await dialog.getByRole('button', { name: 'Delete 4 files' }).click();
-    await dialog
-      .getByRole('alert')
-      .getByText(/^3 files deleted\. 1 refused: /)
-      .waitFor();
+    await dialog.getByRole('alert').getByText('3 files deleted. 1 refused: Not now.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await tile(page, files[0]).waitFor({ state: 'detached' });
     expect((await file(files[0])).url).toBe(null);

@@ -43,7 +43,9 @@ export function DeleteFiles({ shots, onKeep, onDone, onClose }: Props) {
     for (const [at, { output, taskId }] of frozen.entries()) {
       if (stopped.current) break;
       const refusal = await mutate(DeleteFile, { id: output.id }).then(() => null, asCallError);
-      if (refusal) refused.set(refusal.message, (refused.get(refusal.message) ?? 0) + 1);
+      // One that somebody else has deleted is gone, as it was to be.
+      if (refusal && refusal.code !== 'file_not_found')
+        refused.set(refusal.message, (refused.get(refusal.message) ?? 0) + 1);
       else deleted.add(output.id);
       await readTask(taskId);
       setTried(at + 1);
