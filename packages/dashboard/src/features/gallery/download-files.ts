@@ -7,12 +7,16 @@ import { CreateArchive } from './gallery.documents.ts';
 
 /** Files of a zip, as the service counts them. */
 const MAX_ZIPPED = 100;
+/** Zips that a key may read at once. */
+const MAX_ZIPS = 4;
 /** Browsers drop downloads that a page starts in the same moment. */
 const DOWNLOAD_PAUSE_MS = 250;
 
 /** One file as it is, several as a zip. */
 export async function downloadFiles(shots: readonly Shot[]): Promise<void> {
   if (shots.length === 1) return download(downloadUrl(shots[0]!.output));
+  const most = MAX_ZIPPED * MAX_ZIPS;
+  if (shots.length > most) return report(`At most ${most} files are downloaded at once. Select fewer.`, true);
   for (let first = 0; first < shots.length; first += MAX_ZIPPED) {
     const fileIds = shots.slice(first, first + MAX_ZIPPED).map(({ output }) => output.id);
     try {

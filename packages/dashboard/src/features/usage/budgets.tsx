@@ -7,9 +7,16 @@ import type { UsageKey } from './usage.documents.ts';
 
 const PERIODS = { DAY: 'a day', MONTH: 'a month', TOTAL: 'in all' };
 
+interface Props {
+  keys: readonly UsageKey[];
+  currency: string;
+  /** There are more keys than were read. */
+  isCut: boolean;
+}
+
 /** How much of its budget each key has spent, and what its unfinished tasks have reserved. */
-export function Budgets({ keys, currency }: { keys: readonly UsageKey[]; currency: string }) {
-  if (keys.length === 0) return null;
+export function Budgets({ keys, currency, isCut }: Props) {
+  if (keys.length === 0 && !isCut) return null;
   return (
     <section className={stat.section}>
       <h2>Budgets</h2>
@@ -18,6 +25,11 @@ export function Budgets({ keys, currency }: { keys: readonly UsageKey[]; currenc
           <Budget key={key.id} of={key} currency={currency} />
         ))}
       </ul>
+      {isCut && (
+        <p className={stat.muted}>
+          Of the newest 100 keys. Those of the others are at <Link to="/keys">API keys</Link>.
+        </p>
+      )}
     </section>
   );
 }

@@ -129,7 +129,11 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
           },
         ]}
       />
-      <Budgets keys={budgeted} currency={currency} />
+      <Budgets
+        keys={budgeted}
+        currency={currency}
+        isCut={by === 'key' && keys?.apiKeys.pageInfo.hasNextPage === true}
+      />
       {totals.tasks === 0 ? (
         <EmptyState title="No task in this range" />
       ) : (

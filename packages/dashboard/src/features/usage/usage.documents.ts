@@ -56,6 +56,9 @@ export const UsageKeys = graphql(`
           }
         }
       }
+      pageInfo {
+        hasNextPage
+      }
     }
   }
 `);
