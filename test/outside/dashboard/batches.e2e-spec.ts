@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { axeFaultsInThemes } from '../../support/browser/axe.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
 import { BatchClient } from '../../support/clients/batches.ts';
@@ -88,6 +89,24 @@ describeInBrowser('batches on the dashboard', () => {
     await service.api.create({ model, prompt: 'of no batch' }, { prefer: 'wait=30' });
     await page.getByRole('button', { name: /^batch batch_/ }).click();
     await eventually('all tasks', async () => (await page.getByRole('row').count()) > 4);
+  });
+
+  it('have a star on each picture of the sheet, by press and by key', async () => {
+    const { id } = await made(['a comet', 'x #fail:provider_timeout'], 'sky');
+    await visitor.goto(`/batches/${id}`);
+    const item = page.getByRole('list', { name: 'Items of the batch' }).getByRole('listitem').first();
+    const star = item.getByRole('button', { name: /^Keep/ });
+    await item.hover();
+    await star.click();
+    const task = `/v1/tasks/${String(await item.getByRole('link').getAttribute('href'))
+      .split('/')
+      .at(-1)}`;
+    const isKept = async () => (await service.api.get<{ kept: boolean }>(task)).body.kept;
+    await eventually('it is kept', isKept);
+    await item.getByRole('link').press('s');
+    await eventually('it is given up', async () => !(await isKept()));
+    expect(await page.getByRole('button', { name: /^Keep/ }).count()).toBe(1);
+    expect(await axeFaultsInThemes(page)).toEqual([]);
   });
 
   it('are read again where upgrades are blocked, until they are gone', async () => {

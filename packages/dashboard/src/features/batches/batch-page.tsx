@@ -15,6 +15,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import stat from '../../parts/stat.module.css';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { report } from '../../parts/toasts.ts';
+import { KeepKeys } from '../../viewer/keep-keys.tsx';
 import { BatchProgress } from './batch-progress.tsx';
 import { BatchTile } from './batch-tile.tsx';
 import { countWords, nameOf, statusOf } from './batch-words.ts';
@@ -35,10 +36,11 @@ export function BatchPage({ batchId, scopes }: Props) {
   const { data, error, reload } = useQuery(OneBatch, { id: batchId });
   const isGone = error?.code === 'batch_not_found';
   const [batch] = useLiveBatches(data && !isGone ? [data.batch] : [], () => void reload());
+  const mayKeep = scopes.includes('generations:write');
   const items = useBatchItems(batchId);
   const [isCancelling, setCancelling] = useState(false);
   if (!batch) return <NoBatch error={error} onRetry={() => void reload()} />;
-  const { status, usage, createdAt, errors } = batch;
+  const { status, usage, createdAt, counts, errors } = batch;
   return (
     <Page
       title={<bdi>{nameOf(batch) ?? 'Batch'}</bdi>}
@@ -49,7 +51,7 @@ export function BatchPage({ batchId, scopes }: Props) {
       }
       actions={
         <>
-          {scopes.includes('generations:write') && <Again items={items.items ?? []} onDone={items.reload} />}
+          {mayKeep && <Again items={items.items ?? []} onDone={items.reload} />}
           {status === 'IN_PROGRESS' && scopes.includes('tasks:cancel') && (
             <Button variant="danger" onClick={() => setCancelling(true)}>
               <Ban aria-hidden /> Cancel batch
@@ -86,6 +88,7 @@ export function BatchPage({ batchId, scopes }: Props) {
               </li>
             ))}
           </ul>
+          {counts.invalid > errors.data.length && <p>And {counts.invalid - errors.data.length} more.</p>}
         </section>
       )}
       <section className={stat.section}>
@@ -94,10 +97,11 @@ export function BatchPage({ batchId, scopes }: Props) {
         {!items.items && !items.error && <Skeleton height={320} />}
         <ul className={styles.sheet} aria-label="Items of the batch">
           {items.items?.map((item) => (
-            <BatchTile key={item.taskId} item={item} />
+            <BatchTile key={item.taskId} item={item} mayKeep={mayKeep} />
           ))}
         </ul>
       </section>
+      {mayKeep && <KeepKeys />}
       {isCancelling && (
         <CancelBatchDialog batch={batch} onClose={() => setCancelling(false)} onDone={() => void reload()} />
       )}

@@ -7,19 +7,23 @@ import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TilePicture } from '../../parts/tile-picture.tsx';
+import { TileStar } from '../../viewer/tile-star.tsx';
 import styles from './batches.module.css';
 import type { BatchItem } from './use-batch-items.ts';
 
 /** One item on the sheet: its first output, or how it is doing. One that ran again shows what came of that. */
-export function BatchTile({ item: { taskId, againId, index, customId } }: { item: BatchItem }) {
+export function BatchTile({ item, mayKeep }: { item: BatchItem; mayKeep: boolean }) {
+  const { taskId, againId, index, customId } = item;
   const first = useTask(taskId);
   const again = useTask(againId);
   const row = again ?? first;
+  const output = row?.outputs[0];
   return (
-    <li className={styles.item}>
+    <li className={styles.item} data-tile={output?.id}>
       <Link to="/tasks/$taskId" params={{ taskId: row?.taskId ?? taskId }} className={styles.print} title={row?.prompt}>
         {row ? <Print key={row.taskId} row={row} /> : null}
       </Link>
+      {mayKeep && row && output && <TileStar listed={{ ...row, output }} name={customId ?? `#${index + 1}`} />}
       <span className={styles.edge}>
         <bdi>{customId ?? `#${index + 1}`}</bdi>
         {again && <span>again</span>}
