@@ -13,9 +13,6 @@ import { CreateArchiveInput } from './archive.inputs.ts';
 import { ArchiveView } from './archive.view.ts';
 import { Archives } from './archives.service.ts';
 
-/** A reader that takes nothing for so long is cut off. */
-const STALL_MS = 60_000;
-
 const FileIds = () => ApiQuery({ name: 'file_ids', required: false, schema: { type: 'string' } });
 
 @ApiTags('Files')
@@ -66,7 +63,6 @@ export class ArchivesController {
   })
   async get(@Req() request: FileRequest, @Res() reply: FastifyReply) {
     const { bytes, stream } = await this.archives.read(this.idsOf(request));
-    reply.raw.setTimeout(STALL_MS, () => stream.destroy(new Error('The reader of an archive has stalled.')));
     return setHeaders(reply, bytes).send(stream); // Fastify destroys the stream when the client goes away
   }
 

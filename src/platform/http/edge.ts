@@ -61,6 +61,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   noteResponses(fastify.server);
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    cutWhenStalled(reply.raw, limits.stallMs);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     try {
       if (isDraining && !isAnsweredWhileDraining(request))
@@ -83,6 +84,13 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
     connections.drain();
   };
   return { fastify, upgrades, load, connections, startDraining };
+}
+
+/** An answer that is not there yet, such as that of a long poll, is no stall. */
+function cutWhenStalled(response: ServerResponse, stallMs: number): void {
+  response.setTimeout(stallMs, () => {
+    if (response.socket && response.socket.writableLength > 0) response.socket.destroy();
+  });
 }
 
 /** Route config of the routes that respond until the process ends: liveness and metrics. */

@@ -40,6 +40,8 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** How often the two timeouts are checked. */
   timeoutCheckMs: number;
+  /** A client that takes nothing of its answer for so long loses its connection: it would hold memory, a file and a place. */
+  stallMs: number;
   /** Requests in flight, long polls included; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
@@ -55,6 +57,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 2_000,
+  stallMs: 60_000,
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,

@@ -19,6 +19,7 @@ describe('overload is refused before memory runs out', () => {
     open = [];
     fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
     fastify.get('/healthz', { config: ANSWERED_WHILE_DRAINING }, async () => ({ status: 'ok' }));
+    fastify.get('/large', async () => Buffer.alloc(50_000_000));
     fastify.all('/slow', () => new Promise((resolve) => open.push(() => resolve({ done: true }))));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
     return `http://127.0.0.1:${(fastify.server.address() as AddressInfo).port}`;
@@ -42,6 +43,19 @@ describe('overload is refused before memory runs out', () => {
     await waiting(1);
     for (const answer of open.splice(0)) answer();
     expect((await again).status).toBe(200);
+  });
+
+  it('clients that take nothing of their answer lose their place, those that wait for it do not', async () => {
+    const url = await serve({ stallMs: 100, requestsAtOnce: 2 });
+    const waits = fetch(`${url}/slow`);
+    await waiting(1);
+    const stalled = connect(Number(new URL(url).port), '127.0.0.1').pause();
+    stalled.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually('both places to be taken', () => edge!.load.active === 2);
+    await eventually('the stalled one to be free', () => edge!.load.active === 1);
+    stalled.destroy();
+    for (const answer of open.splice(0)) answer();
+    expect((await waits).status).toBe(200);
   });
 
   it('clients that disconnect free their places', async () => {
