@@ -197,6 +197,11 @@ describe('a wrong declaration', () => {
       /^18:15: bindings\[0\]\.provider: provider "foo" is not allowed; allowed are openai, gemini, /,
     ],
     [changed('maximum: 4 }', 'maximum: 50 }'), '12:17: parameters.n.maximum: maximum 50 is above 10'],
+    [changed('maximum: 4 }', 'maximum: 4.5 }'), '12:17: parameters.n.maximum: maximum must be a whole number, not 4.5'],
+    [
+      changed('{ default: 0.8 }', '{ minimum: -0.5, default: 0.8 }'),
+      /^10:\d+: parameters\.strength\.minimum: minimum -0\.5 is below 0$/,
+    ],
     [changed('default: 20', 'default: 60'), /^14:\d+: parameters\.x_steps\.default: default 60 is not within 4 to 50$/],
     [
       changed('default: 20', 'default: "20"'),
