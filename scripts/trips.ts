@@ -174,11 +174,15 @@ const tasks = {
   },
 };
 
-const found = { ...(await count({ ROLE: 'api' }, requests)), ...(await count({}, tasks)) };
+const [shown] = process.argv.slice(2);
+const json = { '--json=requests': requests, '--json=tasks': tasks }[shown ?? ''];
+const found = {
+  ...(json === tasks ? {} : await count({ ROLE: 'api' }, requests)),
+  ...(json === requests ? {} : await count({}, tasks)),
+};
 receiver.close();
 
-const [shown] = process.argv.slice(2);
-if (shown === '--json') console.log(JSON.stringify(found));
+if (json) console.log(JSON.stringify(found));
 else {
   for (const [name, files] of Object.entries(found)) console.log(`${String(files.length).padStart(4)}  ${name}`);
   if (shown) console.log((found as Record<string, string[]>)[shown]?.join('\n') ?? `There is no trip ${shown}.`);
