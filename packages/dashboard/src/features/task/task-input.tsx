@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '../../live/use-query.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ReferenceThumb } from './reference-thumb.tsx';
+import { Value } from './reference-thumb.tsx';
 import { type Detail, ModelParameters } from './task.documents.ts';
 import styles from './task.module.css';
 
@@ -49,11 +49,6 @@ export function TaskInputTab({ detail }: { detail: Detail }) {
 }
 
 function shown(value: unknown): ReactNode {
-  if (Array.isArray(value)) return value.map((each) => <Single key={String(each)} value={each} />);
-  return <Single value={value} />;
-}
-
-function Single({ value }: { value: unknown }) {
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text.startsWith('file_') ? <ReferenceThumb fileId={text} /> : <bdi>{text}</bdi>;
+  if (Array.isArray(value)) return value.map((each) => <Value key={String(each)} value={each} />);
+  return <Value value={value} />;
 }

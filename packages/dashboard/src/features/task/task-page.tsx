@@ -22,6 +22,7 @@ import { type TaskTab, TaskTabs } from './task-tabs.tsx';
 import { type Detail, TaskDetail } from './task.documents.ts';
 import { TaskSummary } from './task-summary.tsx';
 import { TaskViewer } from './task-viewer.tsx';
+import { ownFileIn } from './own-file-in.ts';
 import styles from './task.module.css';
 import { useTaskActions } from './use-task-actions.ts';
 
@@ -247,7 +248,8 @@ export const promptOf = (detail: Pick<Detail, 'input'>): string =>
 const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
   Object.values(input as Record<string, unknown>)
     .flat()
-    .filter((value) => typeof value === 'string' && /^file_[0-9a-z_]+$/.test(value)) as string[];
+    .map(ownFileIn)
+    .filter((id) => id !== null);
 
 /** The chosen ratio; a square where the model decides. */
 function ratioOf({ input }: Pick<Detail, 'input'>): number {

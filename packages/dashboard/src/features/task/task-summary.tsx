@@ -5,7 +5,7 @@ import { day, duration } from '../../format/time.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Id } from '../../parts/id.tsx';
-import { ReferenceThumb } from './reference-thumb.tsx';
+import { Value } from './reference-thumb.tsx';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 import { Timeline } from './timeline.tsx';
@@ -105,13 +105,13 @@ function FactRow({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function Fact({ name, value }: { name: string; value: unknown }) {
-  const shown = Array.isArray(value)
-    ? value.map(String)
-    : [typeof value === 'object' ? JSON.stringify(value) : String(value)];
+  const shown: unknown[] = Array.isArray(value) ? value : [value];
   return (
     <FactRow name={name}>
       {shown.map((each) => (
-        <div key={each}>{each.startsWith('file_') ? <ReferenceThumb fileId={each} /> : <bdi>{each}</bdi>}</div>
+        <div key={String(each)}>
+          <Value value={each} />
+        </div>
       ))}
     </FactRow>
   );
