@@ -24,6 +24,11 @@ interface Props {
 export function FilterBar({ chips, isFiltered, onClear, children, more }: Props) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
+  const clear = isFiltered && (
+    <Button variant="quiet" onClick={onClear}>
+      Clear
+    </Button>
+  );
   return (
     <div className={styles.filters} role="search" aria-label="Filters">
       <div className={styles.line}>
@@ -36,20 +41,19 @@ export function FilterBar({ chips, isFiltered, onClear, children, more }: Props)
         >
           <ListFilter aria-hidden /> Filter {chips.length > 0 && <span className={styles.count}>{chips.length}</span>}
         </Button>
+        {chips.length === 0 && clear}
       </div>
       <div id={id} className={styles.more} hidden={!isOpen}>
         {isOpen && more}
       </div>
-      {isFiltered && (
+      {chips.length > 0 && (
         <div className={styles.chips}>
           {chips.map(({ label, onRemove }) => (
             <Button key={label} className={styles.chip} title="Remove this filter" onClick={onRemove}>
               <bdi>{label}</bdi> <X aria-hidden />
             </Button>
           ))}
-          <Button variant="quiet" onClick={onClear}>
-            Clear
-          </Button>
+          {clear}
         </div>
       )}
     </div>
