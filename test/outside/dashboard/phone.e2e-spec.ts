@@ -28,7 +28,7 @@ describeInBrowser('the dashboard on a phone', () => {
   it('shows each row of a table as a card, whose facts carry the names of their columns', async () => {
     const { page } = visitor;
     const tables: [path: string, table: string, labels: string[]][] = [
-      ['/keys', 'API keys', ['Scopes', 'Used', 'Expires', 'Running, queued at most']],
+      ['/keys', 'API keys', ['Scopes', 'Used', 'Expires', 'Running · queued at most']],
       ['/webhooks', 'Webhook endpoints', ['Events', 'State', 'Last 24 h', 'Accepted', 'Waiting', 'Last answer']],
       [`/tasks/${seeded.failed}?tab=deliveries`, 'Deliveries', ['Endpoint', 'Try', 'Answer', 'When']],
       ['/queue', 'Processes', ['Role', 'State', 'Busy', 'Version', 'Seen', 'Started']],

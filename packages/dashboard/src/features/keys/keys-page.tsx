@@ -25,7 +25,7 @@ const COLUMNS = [
   { label: 'Scopes' },
   { label: 'Used' },
   { label: 'Expires' },
-  { label: 'Running, queued at most', number: true },
+  { label: 'Running · queued at most', number: true },
   { label: 'Actions', hidden: true },
 ];
 
@@ -80,7 +80,7 @@ export function KeysPage({ own, isNew, onNew }: Props) {
               </span>,
               key.lastUsedAt ? <TimeAgo key="used" at={key.lastUsedAt} /> : 'never',
               key.expiresAt ? day(key.expiresAt) : 'never',
-              `${limit(key.limits.maxRunning)}, ${limit(key.limits.maxQueued)}`,
+              `${limit(key.limits.maxRunning)} · ${limit(key.limits.maxQueued)}`,
               <MenuButton
                 key="menu"
                 icon
