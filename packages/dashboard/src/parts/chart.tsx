@@ -36,6 +36,8 @@ export function Chart({ title, series, columns, format, small = false, whole = f
   const highest = Math.max(0, ...columns.map(({ values }) => (values ? sum(values) : 0)));
   const top = axisTop(highest, whole);
   const ticks = whole && top % 2 === 1 ? [top, 0] : [top, top / 2, 0];
+  // Without any cost all three would read USD 0.00: the lowest says it.
+  const labels = ticks.map(format);
   const last = columns.at(-1);
   const shown = (at === null ? null : columns[at]) ?? null;
   return (
@@ -53,8 +55,8 @@ export function Chart({ title, series, columns, format, small = false, whole = f
       </figcaption>
       <div className={small ? styles.small : styles.plot} aria-hidden>
         <div className={styles.axis}>
-          {ticks.map((tick) => (
-            <span key={tick}>{format(tick)}</span>
+          {ticks.map((tick, nth) => (
+            <span key={tick}>{labels[nth] !== labels[nth + 1] && labels[nth]}</span>
           ))}
         </div>
         <div
