@@ -37,7 +37,10 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
     const description = `The id of the model that makes it, one of ${models.length}: call list_models.`;
     return { type: 'string', default: models[0]!.id, description };
   }
-  const about = models.map(({ id, description }) => `${id}: ${description}`);
+  const about =
+    models.length > MAX_NAMED
+      ? ['list_models says what each is for.']
+      : models.map(({ id, description }) => `${id}: ${description}`);
   return {
     type: 'string',
     ...(models[0] && { enum: models.map(({ id }) => id), default: models[0].id }),
@@ -121,7 +124,7 @@ const idsOf = (takers: Taker[]): string =>
   takers.length > MAX_NAMED ? `${takers.length} models` : takers.map(({ model }) => model.id).join(', ');
 const suffix = (limits: string): string => (limits === '' ? '' : ` (${limits})`);
 const defaultOf = (schema: ParameterSchema): string =>
-  schema.default === undefined ? '' : `Default: ${schema.default}.`;
+  (schema.default ?? '') === '' ? '' : `Default: ${schema.default}.`;
 
 /** What differs between models, in words. */
 function limitsOf({
@@ -139,7 +142,7 @@ function limitsOf({
     minimum !== undefined && `${minimum} to ${maximum}`,
     maxLength !== undefined && `at most ${maxLength} characters`,
     maxItems !== undefined && `at most ${maxItems}`,
-    byDefault !== undefined && `default ${byDefault}`,
+    byDefault !== undefined && byDefault !== '' && `default ${byDefault}`,
   ]
     .filter(Boolean)
     .join(', ');

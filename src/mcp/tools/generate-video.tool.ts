@@ -3,9 +3,9 @@ import type { Model } from '../../models/definition/model.ts';
 import { GenerationsService } from '../../generation/accept/generations.service.ts';
 import { requestOfInput } from '../../generation/accept/graphql-request.ts';
 import { Config } from '../../platform/config/config.ts';
-import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
+import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { extraArgument, modelArgument, ofKind, perCaller, unionArguments } from '../schemas/model-arguments.ts';
 import { type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
@@ -31,7 +31,7 @@ export class GenerateVideoTool implements Tool {
   readonly title = 'Generate a video';
   readonly description =
     'Makes a video from a prompt, and optionally from an image. A video takes minutes: the answer is often the unfinished task; then call get_task.';
-  readonly output = jsonSchemaOf(TaskView) as Tool['output'];
+  readonly output = briefSchemaOf(TaskView) as Tool['output'];
   readonly annotations = CREATES;
   readonly hasViewer = true;
   readonly scope = 'generations:write';
