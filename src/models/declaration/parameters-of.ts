@@ -21,8 +21,13 @@ export function parameterNamesOf(model: Declaration): string[] {
 /** The schema of the requests that a model takes. */
 export function requestSchemaOf(model: Declaration): ParametersSchema {
   const names = parameterNamesOf(model);
-  const own = names.map((name): [string, ParameterSchema] => [name, parameterSchemaOf(model, name)]);
-  const format = model.kind === 'image' ? imageFormat : {};
+  const schemas = (chosen: readonly string[]) =>
+    Object.fromEntries(chosen.map((name) => [name, parameterSchemaOf(model, name)]));
+  const properties = {
+    ...schemas(names.filter((name) => !isOwn(name))),
+    ...(model.kind === 'image' && imageFormat),
+    ...schemas(names.filter(isOwn)),
+  };
   const rules = [
     ...(model.kind === 'image' ? [imageFormatRule] : []),
     ...(names.includes('background') ? [BACKGROUND_RULE] : []),
@@ -33,7 +38,7 @@ export function requestSchemaOf(model: Declaration): ParametersSchema {
     const others = VOCABULARY[name]?.needs;
     return others ? [[name, others]] : [];
   });
-  return parametersOf(model.id, { ...Object.fromEntries(own), ...format }, rules, Object.fromEntries(needs));
+  return parametersOf(model.id, properties, rules, Object.fromEntries(needs));
 }
 
 export function parameterSchemaOf(model: Declaration, name: string): ParameterSchema {

@@ -75,7 +75,7 @@ describe('a declaration', () => {
       pixels: { step: 16, min_side: 256, max_side: 2048, max_pixels: 2359296 },
     });
     expect(Object.keys(model!.parameters.properties)).toEqual(
-      'model prompt negative_prompt reference_images mask strength size n seed x_steps output_format output_compression metadata priority parent_task_id'.split(
+      'model prompt negative_prompt reference_images mask strength size n seed output_format output_compression x_steps metadata priority parent_task_id'.split(
         ' ',
       ),
     );
