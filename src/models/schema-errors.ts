@@ -1,4 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { mayUse } from '../auth/access/allowed-models.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ErrorCode } from '../errors/catalog.ts';
 import { paramPath } from '../platform/schema/param-path.ts';
@@ -11,8 +13,13 @@ import type { ParameterRule, ParameterSchema, Scalar } from './definition/parame
 /** How much of the client's own text a message repeats, in characters. */
 const MAX_ECHO = 64;
 
-/** Translates a validation error into a public one: the code, the field as the client wrote it, and what is allowed. */
-export function toApiError(fault: ErrorObject, model: Model, body: object): ApiError {
+type Asker = Pick<Caller, 'models'>;
+
+/**
+ * Translates a validation error into a public one: the code, the field as the client wrote it, and what is allowed.
+ * @param caller other models are named only if it may use them
+ */
+export function toApiError(fault: ErrorObject, model: Model, body: object, caller: Asker): ApiError {
   const param = paramOf(fault.instancePath, body);
   const schema = fault.parentSchema as ParameterSchema;
   const fail = (code: ErrorCode, message: string, at = param) => new ApiError(code, { param: at, message });
@@ -32,7 +39,7 @@ export function toApiError(fault: ErrorObject, model: Model, body: object): ApiE
       return fail('missing_required_parameter', `${needed} is required with ${property}.`, needed);
     }
     case 'additionalProperties':
-      return unknownOrUnsupported(fault.params.additionalProperty as string, model);
+      return unknownOrUnsupported(fault.params.additionalProperty as string, model, caller);
     case 'type':
       return fail('invalid_type', `${param} must be ${TYPE_WORDS[schema.type]}, not ${describe(fault.data)}.`);
     case 'enum':
@@ -105,10 +112,12 @@ function condition({ if: { properties = {}, required = [] } = {} }: Partial<Para
 }
 
 /** The parameter belongs to another model, is misspelt, or does not exist. */
-function unknownOrUnsupported(name: string, model: Model): ApiError {
+function unknownOrUnsupported(name: string, model: Model, caller: Asker): ApiError {
   const param = paramPath([truncated(name)]);
   const supported = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
-  const takers = catalog.models.filter((other) => Object.hasOwn(other.parameters.properties, name));
+  const takers = catalog.models.filter(
+    (other) => Object.hasOwn(other.parameters.properties, name) && mayUse(caller, other),
+  );
   if (takers.length > 0 || Object.hasOwn(VOCABULARY, name) || LATER.has(name)) {
     const message = `${model.id} does not take ${param}; ${takersInWords(takers)}. ${supported}`;
     return new ApiError('unsupported_parameter', { param, message });

@@ -119,6 +119,9 @@ describe('every edge', () => {
       expect(error.message).not.toMatch(/clay|gpt-image-2/);
       expect((await post(service.api, path, { model: 'gone', prompt: 'x' })).error.message).not.toMatch(/ink/);
     }
+    const refused = await post(bounded, '/v1/generations', { model: 'ink', prompt: 'x', duration: 5 });
+    expect(refused.error).toMatchObject({ code: 'unsupported_parameter', param: 'duration' });
+    expect(refused.error.message).not.toMatch(/film|sora-2/);
   });
 
   it('holds for agents', async () => {

@@ -39,7 +39,7 @@ export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, c
   const request = body as Record<string, unknown>;
   const model = readModel(request.model, caller);
   const fault = firstFault(model, request);
-  if (fault) throw toApiError(fault, model, request);
+  if (fault) throw toApiError(fault, model, request, caller);
   const invalidText = findInvalidText(request);
   if (invalidText) throw new ApiError('invalid_unicode', { param: paramPath(invalidText) });
   assertSize(model, request.size);
