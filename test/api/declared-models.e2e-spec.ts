@@ -252,6 +252,19 @@ describe('a declared model', () => {
     );
   });
 
+  it('refuses what it does not take in the same words over the route of OpenAI', async () => {
+    for (const [name, code] of [
+      ['seed', 'unsupported_parameter'],
+      ['x_grain', 'unsupported_parameter'],
+      ['x_no', 'unknown_parameter'],
+    ] as const) {
+      const body = { model: 'exact', prompt: 'x', [name]: 7 };
+      const { request_id: _, ...error } = (await post('/v1/generations', body)).error;
+      expect(error).toMatchObject({ code, param: name });
+      expect((await post('/v1/images/generations', body)).error).toMatchObject(error);
+    }
+  });
+
   describe('with a mask, over the route of OpenAI', () => {
     const picture = (background: string) =>
       sharp({ create: { width: 64, height: 64, channels: 3, background } })

@@ -13,10 +13,11 @@ export const takes = (model: Model, parameter: string): boolean =>
 /** Parameters that OpenAI's API has no field for. Its clients send them as `extra_body`. */
 const EXTRA: readonly string[] = ['seed', 'negative_prompt', 'strength', 'last_frame_image_url', 'generate_audio'];
 
-/** Passes those of them that the model takes, and the ones that only this model has. */
+/** Passes those of them that are given, and the ones that only some models have. The schema of the model refuses what it has not. */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
-  const names = Object.keys(properties).filter((name) => EXTRA.includes(name) || name.startsWith('x_'));
+  const isExtra = (name: string) => EXTRA.includes(name) || name.startsWith('x_');
+  const names = [...Object.keys(properties), ...fields.names].filter(isExtra);
   pass(names, fields, translation);
   if (!fields.isForm) return;
   const { body } = translation;

@@ -17,6 +17,10 @@ export class Fields {
     readonly isForm = false,
   ) {}
 
+  get names(): string[] {
+    return Object.keys(this.given);
+  }
+
   /** undefined when left out or null */
   take(name: string): unknown {
     this.taken.add(name);
