@@ -56,7 +56,10 @@ describe('overload is refused before memory runs out', () => {
     await waiting(1);
     const stalled = connect(Number(new URL(url).port), '127.0.0.1').pause();
     stalled.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-    await eventually('the place of the stalled one to be free', async () => largeAnswers === 1 && edge!.load.active === 1);
+    await eventually(
+      'the place of the stalled one to be free',
+      async () => largeAnswers === 1 && edge!.load.active === 1,
+    );
     stalled.destroy();
     for (const answer of open.splice(0)) answer();
     expect((await waits).status).toBe(200);
