@@ -17,36 +17,39 @@ export function QueueHistory() {
     const timer = setInterval(() => void reload(), MINUTE_MS);
     return () => clearInterval(timer);
   }, [reload]);
-  if (!data) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={150} />;
-  const minutes = data.operations.queueHistory;
+  if (!data && !error) return <Skeleton height={150} />;
   return (
     <section className={styles.section}>
       <h2>Last 60 minutes</h2>
       {error && <ErrorPanel error={error} onRetry={() => void reload()} />}
-      <div className={styles.pair}>
-        <Chart
-          small
-          whole
-          title="Queued"
-          series={[
-            { name: 'waiting', tone: '--queued' },
-            { name: 'at the limit of their key', tone: '--control' },
-          ]}
-          columns={columnsOf(minutes, ({ waiting, parked }) => [waiting ?? 0, parked ?? 0])}
-          format={count}
-        />
-        <Chart
-          small
-          whole
-          title="Running"
-          series={[{ name: 'running', tone: '--running' }]}
-          columns={columnsOf(minutes, ({ running }) => [running ?? 0])}
-          format={count}
-        />
-      </div>
+      {data && <Charts minutes={data.operations.queueHistory} />}
     </section>
   );
 }
+
+const Charts = ({ minutes }: { minutes: readonly QueueMinute[] }) => (
+  <div className={styles.pair}>
+    <Chart
+      small
+      whole
+      title="Queued"
+      series={[
+        { name: 'waiting', tone: '--queued' },
+        { name: 'at the limit of their key', tone: '--control' },
+      ]}
+      columns={columnsOf(minutes, ({ waiting, parked }) => [waiting ?? 0, parked ?? 0])}
+      format={count}
+    />
+    <Chart
+      small
+      whole
+      title="Running"
+      series={[{ name: 'running', tone: '--running' }]}
+      columns={columnsOf(minutes, ({ running }) => [running ?? 0])}
+      format={count}
+    />
+  </div>
+);
 
 const columnsOf = (minutes: readonly QueueMinute[], pick: (minute: QueueMinute) => number[]): ChartColumn[] =>
   minutes.map((each) => ({

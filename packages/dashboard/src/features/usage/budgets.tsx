@@ -20,11 +20,13 @@ export function Budgets({ keys, currency, isCut }: Props) {
   return (
     <section className={stat.section}>
       <h2>Budgets</h2>
-      <ul className={styles.budgets} aria-label="Budgets">
-        {keys.map((key) => (
-          <Budget key={key.id} of={key} currency={currency} />
-        ))}
-      </ul>
+      {keys.length > 0 && (
+        <ul className={styles.budgets} aria-label="Budgets">
+          {keys.map((key) => (
+            <Budget key={key.id} of={key} currency={currency} />
+          ))}
+        </ul>
+      )}
       {isCut && (
         <p className={stat.muted}>
           Of the newest 100 keys. Those of the others are at <Link to="/keys">API keys</Link>.
