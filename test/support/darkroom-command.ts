@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { programEnv } from './test-env.ts';
 import { eventually } from './wait.ts';
 
 const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
@@ -16,7 +17,7 @@ export interface CommandRun {
 /** Runs the built command as an operator does: with the environment of the service, in its DATA_DIR. */
 export const darkroom = (args: string[], env: Record<string, string>): Promise<CommandRun> =>
   new Promise((resolve) => {
-    const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
+    const variables = { ...programEnv(), ...env };
     execFile(process.execPath, [COMMAND, ...args], { env: variables, maxBuffer: 1e9 }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
@@ -29,7 +30,7 @@ export async function killDarkroomWhen(
   env: Record<string, string>,
 ): Promise<NodeJS.Signals | null> {
   const child = spawn(process.execPath, [COMMAND, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...programEnv(), ...env },
     stdio: 'ignore',
   });
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

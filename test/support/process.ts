@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Api } from './clients/api.ts';
+import { programEnv } from './test-env.ts';
 import { eventually } from './wait.ts';
 
 /** The built program, as an operator runs it: a separate process, which a test may kill. */
@@ -51,7 +52,7 @@ const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGI
 /** Starts the built program. */
 export function launchService(env: Record<string, string>, main = MAIN): StartingProcess {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...programEnv(), ...env },
     cwd: env.DATA_DIR,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

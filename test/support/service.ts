@@ -6,7 +6,7 @@ import { Api } from './clients/api.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { MAIN, spawnService } from './process.ts';
 import { sharedPidFile, TEST_FOLDER } from './test-context.ts';
-import { testEnv, withPatience } from './test-env.ts';
+import { programEnv, testEnv, withPatience } from './test-env.ts';
 import { eventually } from './wait.ts';
 
 /** A running service, as a test uses it. */
@@ -149,7 +149,7 @@ async function startedOnce(
   const output = join(run, `${worker}.log`);
   const log = openSync(output, 'a');
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...programEnv(), ...env },
     cwd: env.DATA_DIR,
     detached: true,
     stdio: ['ignore', log, log],
