@@ -111,7 +111,8 @@ const metric = async (name: string) => {
 
 it('are listed behind those that come with the service', async () => {
   expect((await ids()).slice(3)).toEqual(['sora-2', 'seedance-2', 'acme-film', 'exact', 'ink', 'masked']);
-  expect(logged('models.loaded')[0]).toMatchObject({
+  const loaded = await eventually('the log line', async () => logged('models.loaded')[0]);
+  expect(loaded).toMatchObject({
     count: 4,
     added: ['acme-film', 'exact', 'ink', 'masked'],
     changed: [],
