@@ -365,6 +365,13 @@ describe('pauses', () => {
     ]);
   });
 
+  it('leave an act of whoever ends them', async () => {
+    const { id } = await pause({ model: 'gpt-image-2' });
+    await end(id);
+    const { body } = await api().get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${id}`);
+    expect(body.data[0]).toMatchObject({ action: 'pause.ended', actor_type: 'api_key' });
+  });
+
   it('refuse creations if asked to, with Retry-After, and still replay an earlier one', async () => {
     const headers = { 'idempotency-key': 'before' };
     const first = await api().create(aCat, headers);

@@ -375,6 +375,13 @@ prices:
       expect(await stored(task_id)).toEqual(before);
     });
 
+    it('changes nothing if an earlier call of the task was lost, which the provider may have charged', async () => {
+      const { task_id } = await cancelledTask();
+      await query('update tasks_done set lost_submits = 1 where id = $1', [task_id]);
+      await confirm(task_id);
+      expect(await ledgerOf(task_id)).toMatchObject([{ basis: 'assumed', cost_micros: '20000' }]);
+    });
+
     it('is awaited by the sums for two minutes', async () => {
       const { task_id } = await cancelledTask();
       const isSummed = async () => (await ledgerOf(task_id))[0]!.rolled_up;
