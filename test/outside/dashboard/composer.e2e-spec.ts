@@ -144,7 +144,9 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
     await send('paste');
     await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
-    await page.locator('input[type=file]').setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: png });
+    await field('reference_images')
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: png });
     await page.getByRole('img', { name: 'Reference images 3' }).waitFor();
     await generate('Of three');
     await card().getByText('Succeeded').waitFor();
@@ -160,9 +162,19 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await eventually('four references', async () => (await shown.count()) === 4);
   });
 
+  it('takes images that are dropped on the page or pasted into the prompt', async () => {
+    const { page } = visitor;
+    const send = (target: string, type: 'drop' | 'paste') =>
+      page.locator(target).evaluate(SEND_FILE, { type, name: `${type}.png`, base64: png.toString('base64') });
+    await send('[aria-label="Runs of this tab"]', 'drop');
+    await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
+    await send('textarea[name=prompt]', 'paste');
+    await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
+  });
+
   it('refuses 21 MB, another format and lying bytes, each in words', async () => {
     const { page } = visitor;
-    const input = page.locator('input[type=file]');
+    const input = field('reference_images').locator('input[type=file]');
     const give = (name: string, mimeType: string, buffer: Buffer) => input.setInputFiles({ name, mimeType, buffer });
     await give('large.png', 'image/png', Buffer.alloc(21_000_000));
     await page.getByText('large.png is larger than 20 MB.').waitFor();
@@ -178,7 +190,9 @@ describeInBrowser('the form of the dashboard, under another public address', () 
 
   it('puts a refusal on the slot that it names', async () => {
     const { page } = visitor;
-    await page.locator('input[type=file]').setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: png });
+    await field('reference_images')
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: png });
     await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
     await field('reference_images').getByRole('button', { name: 'URL' }).click();
     await page.getByLabel('URL of Reference images').fill('ftp://example.com/a.png');

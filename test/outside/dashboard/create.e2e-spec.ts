@@ -166,6 +166,29 @@ describeInBrowser('making things on the dashboard', () => {
     await page.keyboard.press('c');
   });
 
+  it('makes a film of a picture from the viewer of the gallery and from its task', async () => {
+    const { page } = visitor;
+    await generate('A heron');
+    await card().getByText('Succeeded').waitFor();
+    const { id } = await newest('A heron');
+    const { body } = await service.api.get<{ result: { outputs: { file_id: string }[] } }>(`/v1/tasks/${id}`);
+    const fileId = body.result.outputs[0]!.file_id;
+    for (const path of [`/gallery/${fileId}`, `/tasks/${id}`]) {
+      await visitor.goto(path);
+      await page.getByRole('button', { name: 'Animate' }).click();
+      await page.getByRole('button', { name: 'First frame: 1' }).waitFor();
+      expect(await prompt().inputValue()).toBe('A heron');
+      await page.getByRole('button', { name: /^Generate/ }).click();
+      const film = await eventually('the film', async () => {
+        const { body: list } = await service.api.get<{ data: object[] }>(`/v1/tasks?kind=video&limit=1`);
+        return list.data[0];
+      });
+      expect(film).toMatchObject({ parent_task_id: id, input: { prompt: 'A heron', first_frame_image_url: fileId } });
+      await service.api.cancel((film as { task_id: string }).task_id);
+      await service.api.call('DELETE', `/v1/tasks/${(film as { task_id: string }).task_id}`);
+    }
+  });
+
   it('brings back what was asked for by ↑, and settings by their name', async () => {
     const { page } = visitor;
     await generate('The first of two');
@@ -206,11 +229,11 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByRole('link', { name: 'Use as reference' }).click();
     const png = await visitor.page.screenshot();
     await visitor.page
-      .locator('input[type=file]')
+      .locator('[data-field=reference_images] input[type=file]')
       .setInputFiles({ name: 'shot.png', mimeType: 'image/png', buffer: png });
     await visitor.page.getByRole('img', { name: 'Reference images 2' }).waitFor();
     await visitor.page
-      .locator('input[type=file]')
+      .locator('[data-field=reference_images] input[type=file]')
       .setInputFiles({ name: 'a.gif', mimeType: 'image/gif', buffer: Buffer.from('GIF89a') });
     await visitor.page.getByText('a.gif is no JPEG, PNG or WebP image.').waitFor();
     await generate('A cup, in snow');

@@ -19,7 +19,7 @@ export const homeRoute = createRoute({
 export const createScreenRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'create',
-  validateSearch: pick('model', 'from', 'as', 'ref', 'view'),
+  validateSearch: pick('model', 'from', 'as', 'ref', 'animate', 'view'),
   component: Create,
 });
 

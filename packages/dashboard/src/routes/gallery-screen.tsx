@@ -39,6 +39,7 @@ export function GalleryScreen() {
         void navigate({ to: '/tasks/$taskId', params: { taskId }, search: { output: String(output) } })
       }
       onUse={(id) => void navigate({ to: '/create', search: { ref: id } })}
+      onAnimate={({ taskId, output }) => void navigate({ to: '/create', search: { from: taskId, animate: output.id } })}
       onCreate={() => void navigate({ to: '/create' })}
     />
   );

@@ -6,6 +6,8 @@ export interface CreateSearch {
   as?: string;
   /** A file of ours to use as reference. */
   ref?: string;
+  /** A picture of ours to make a film of. */
+  animate?: string;
   /** A file that was made here, over the table. */
   view?: string;
 }

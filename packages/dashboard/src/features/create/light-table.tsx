@@ -1,4 +1,14 @@
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  lazy,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { takeTyped } from '../../keys/typed-ahead.ts';
@@ -77,6 +87,20 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref]);
 
+  const latest = useRef(form);
+  useEffect(() => {
+    latest.current = form;
+  });
+  /** A tray of images takes what lies on itself. */
+  const take = (event: DragEvent | ClipboardEvent, files: FileList) => {
+    if (event.defaultPrevented || files.length === 0) return;
+    event.preventDefault();
+    if (!may.create || !imagePlaceOf(schema, values)) return report(`${model.id} takes no reference image.`, true);
+    void import('./upload-images.ts').then(({ uploadImages }) =>
+      uploadImages([...files], (fileId) => addReferences(latest.current, [fileId])),
+    );
+  };
+
   const show = (tab: DrawerTab | null) => {
     setDrawer(tab);
     if (!isNarrow) saveDrawer(tab);
@@ -117,7 +141,15 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   };
 
   useShortcuts({ 'mod+enter': () => void generate() });
-  const acts = useTableActs({ models, form, runs, may, onFilled: focusPrompt, onSent: newest });
+  const acts = useTableActs({
+    models,
+    form,
+    runs,
+    may,
+    toAnimate: search.animate,
+    onFilled: focusPrompt,
+    onSent: newest,
+  });
 
   const drawn = {
     models,
@@ -131,7 +163,14 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     onPreset: applyPreset,
   };
   return (
-    <div ref={page} className={styles.page} data-drawer={drawer !== null && !isNarrow}>
+    <div
+      ref={page}
+      className={styles.page}
+      data-drawer={drawer !== null && !isNarrow}
+      onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
+      onDrop={(event) => take(event, event.dataTransfer.files)}
+      onPaste={(event) => take(event, event.clipboardData.files)}
+    >
       <h1 className="visually-hidden">Create</h1>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard */}
       <section ref={table} className={styles.table} aria-label="Runs of this tab" tabIndex={0}>

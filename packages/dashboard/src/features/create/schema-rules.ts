@@ -317,6 +317,10 @@ export function pixelsIn(size: unknown): { width: number; height: number } | nul
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-/** The first place of a model that takes a picture; null: it takes none. */
-export const imagePlaceOf = (schema: ModelSchema, values: Values = {}): Control | null =>
-  controlsOf(schema, values).find(({ kind, disabled }) => isImage(kind) && disabled === null) ?? null;
+/** The first place of a model that takes a picture on its own, as a mask does not; null: it takes none. */
+export function imagePlaceOf(schema: ModelSchema, values: Values = {}): Control | null {
+  const places = controlsOf(schema, values).filter(({ kind }) => isImage(kind));
+  const names = new Set(places.map(({ name }) => name));
+  const withoutImages = Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
+  return controlsOf(schema, withoutImages).find(({ name, disabled }) => names.has(name) && disabled === null) ?? null;
+}

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
@@ -19,6 +20,8 @@ interface Props {
   form: Form;
   runs: readonly Run[];
   may: May;
+  /** A picture of ours that becomes a film; of another page. */
+  toAnimate: string | undefined;
   /** The form was filled: one goes on in the prompt. */
   onFilled(): void;
   /** Something was sent: it lies at the lower end of the table. */
@@ -26,7 +29,7 @@ interface Props {
 }
 
 /** What can be done with what lies on the table. Single keys act on the strip that has the focus, else on the newest. */
-export function useTableActs({ models, form, runs, may, onFilled, onSent }: Props): StripActs {
+export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onSent }: Props): StripActs {
   const modelOf = (id: string) => models.find((each) => each.id === id);
   const fill = (model: string, values: Record<string, unknown>, parent: string | null) => {
     form.replace({ model, parent, values });
@@ -56,16 +59,20 @@ export function useTableActs({ models, form, runs, may, onFilled, onSent }: Prop
     (model) => model.kind === 'VIDEO' && model.available && imagePlaceOf(schemaOf(model)) !== null,
   );
   /** The picture becomes the first frame of a film, which one then describes. */
-  function animate({ run, output }: Place) {
+  function animate(fileId: string, prompt: unknown, modelId: string, taskId: string | null) {
     const place = filmModel && imagePlaceOf(schemaOf(filmModel));
-    if (!filmModel || !place || !output) return;
-    const { prompt, model } = run.request;
-    const from = modelOf(model);
+    if (!filmModel || !place) return report('No model makes a film of a picture.', true);
+    const from = modelOf(modelId);
     const carried = from
       ? switchModel({ prompt }, schemaOf(from), schemaOf(filmModel), filmModel.id).values
       : { prompt };
-    fill(filmModel.id, { ...carried, ...imageIn(place, output.id) }, run.taskId);
+    fill(filmModel.id, { ...carried, ...imageIn(place, fileId) }, taskId);
   }
+  useEffect(() => {
+    if (toAnimate) animate(toAnimate, form.values.prompt ?? '', form.model.id, form.parent);
+    // The address names the picture once; the form holds it from then on.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [toAnimate]);
 
   const on = (act: (run: Run, task: TaskRow | undefined) => void) => () => {
     const strip = document.activeElement?.closest<HTMLElement>('[data-run]');
@@ -88,7 +95,10 @@ export function useTableActs({ models, form, runs, may, onFilled, onSent }: Prop
     onEdit: edit,
     onCancel: may.cancel ? cancel : null,
     onVary: may.create ? vary : null,
-    onAnimate: may.create && filmModel ? animate : null,
+    onAnimate:
+      may.create && filmModel
+        ? ({ run: { request, taskId }, output }) => output && animate(output.id, request.prompt, request.model, taskId)
+        : null,
     mayKeep: may.create,
   };
 }

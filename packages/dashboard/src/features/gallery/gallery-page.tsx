@@ -1,4 +1,4 @@
-import { Crosshair, ImagePlus, Images, ListTodo } from 'lucide-react';
+import { Clapperboard, Crosshair, ImagePlus, Images, ListTodo } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
@@ -39,6 +39,7 @@ interface Props {
   onShow(fileId: string | null, replace: boolean): void;
   onTask(taskId: string, output: number): void;
   onUse(fileId: string): void;
+  onAnimate(shot: Shot): void;
   onCreate(): void;
 }
 
@@ -162,9 +163,14 @@ export function GalleryPage(props: Props) {
             renderActs={(shot) => (
               <>
                 {props.mayCreate && shot.output.type === 'IMAGE' && (
-                  <Button onClick={() => props.onUse(shot.output.id)}>
-                    <ImagePlus aria-hidden /> Use as reference
-                  </Button>
+                  <>
+                    <Button onClick={() => props.onAnimate(shot)}>
+                      <Clapperboard aria-hidden /> Animate
+                    </Button>
+                    <Button onClick={() => props.onUse(shot.output.id)}>
+                      <ImagePlus aria-hidden /> Use as reference
+                    </Button>
+                  </>
                 )}
                 <Button onClick={() => void locate()}>
                   <Crosshair aria-hidden /> Locate <kbd>l</kbd>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { CircleX, Ellipsis, Pencil, RotateCcw, Shuffle, Star, StarOff, Trash2 } from 'lucide-react';
+import { CircleX, Clapperboard, Ellipsis, Pencil, RotateCcw, Shuffle, Star, StarOff, Trash2 } from 'lucide-react';
 import { part } from '../../api/late-part.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { announceTask } from '../../live/announcer.ts';
@@ -46,7 +46,7 @@ export interface TaskPageProps {
   onOutput(output: number): void;
   onTab(tab: TaskTab): void;
   onOpenTask(taskId: string): void;
-  onCreateFrom(search: { from: string; as: 'edit' | 'vary'; ref?: string }): void;
+  onCreateFrom(search: { from: string; as?: 'edit' | 'vary'; ref?: string; animate?: string }): void;
   onDeleted(): void;
 }
 
@@ -157,6 +157,11 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
           {may.create && vary && (
             <Button onClick={vary}>
               <Shuffle aria-hidden /> Vary <kbd>v</kbd>
+            </Button>
+          )}
+          {may.create && shown?.type === 'IMAGE' && (
+            <Button onClick={() => onCreateFrom({ from: row.taskId, animate: shown.id })}>
+              <Clapperboard aria-hidden /> Animate
             </Button>
           )}
           {(may.cancel || may.create) && ended && (
