@@ -21,6 +21,7 @@ const PG_MESSAGES = [
   'Client has encountered a connection error',
   'Cannot use a pool after calling end',
   'Query read timeout',
+  'Query runner already released', // TypeORM's, when the connection broke between two statements
 ];
 /** Drivers wrap errors once or twice; the limit ends a cycle of causes. */
 const MAX_WRAPPERS = 5;

@@ -278,14 +278,14 @@ describe('a batch', () => {
     const first = await create('first');
     await database.query('begin');
     await database.query('lock table batches in access exclusive mode');
-    const second = create('second');
-    await eventually('it to count the invalid items', async () => {
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%batches%'`;
-      return (await queryOnce(service.database.url, waiting)).length > 0;
-    });
     // As if the first one were the equal request.
     await database.query('update batches set total = 100000, invalid_items = 100000 where api_key_id = $1', [id]);
     await database.query(`update idempotency_keys set key = 'second' where api_key_id = $1`, [id]);
+    const second = create('second');
+    await eventually('it to count the invalid items', async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%invalid_items%'`;
+      return (await queryOnce(service.database.url, waiting)).length > 0;
+    });
     await database.query('commit');
     const { status, text } = await second;
     expect([status, text]).toEqual([first.status, first.text]);

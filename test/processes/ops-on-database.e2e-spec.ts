@@ -119,6 +119,8 @@ describe('darkroom ops --database, while no process serves the API', () => {
       `select id from processes where role = 'worker'`,
     )) as [{ id: string }];
     expect(await run('drain', id, '--reason', 'its disk')).toContain(id);
+    const why = `select after->>'reason' as reason from audit_events where action = 'process.drain_requested'`;
+    expect(await queryOnce(database.url, why)).toEqual([{ reason: 'its disk' }]);
     const isDraining = 'select 1 from processes where id = $1 and draining and busy = 0';
     await eventually('the worker to drain', async () => (await queryOnce(database.url, isDraining, [id])).length === 1);
     expect(await run('processes')).toMatch(/drained/);

@@ -6,12 +6,15 @@ import { ApiKey } from './api-key.entity.ts';
 /** Each key below another one is looked up through all above it, and counts for the bounded ones. */
 const MAX_ABOVE = 8;
 /**
- * That work and were made by one key, because a revocation with them is one commit. Below a bounded key all count, also those that were revoked
- * lately: what they store is summed at each upload.
+ * That work and were made by one key, because a revocation with them is one commit. Below a key with a limit of bytes all count, also those that
+ * were revoked lately: what they store is summed at each upload.
  */
 const MAX_MADE = 10_000;
-/** A key that was revoked earlier has no uploads left. */
+/** A key that was revoked earlier has no uploads left, unless the operator keeps them for longer. */
 const UPLOADS_END = `interval '30 days'`;
+
+/** What all keys below one with such a limit store is summed. */
+const BYTES = ['max_file_bytes', 'max_request_file_bytes', 'max_kept_bytes'] as const;
 
 /** A key with limits or models of its own or an end: what it makes lives within these, and not longer than it. */
 export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
@@ -23,23 +26,23 @@ export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
   let above = 1;
-  let highestBounded: string | null = null;
+  let highestSumming: string | null = null;
   for (let id: string | null = maker; id !== null; above += 1) {
     if (above > MAX_ABOVE) {
       throw new ApiError('too_many_items', { message: `At most ${MAX_ABOVE} API keys may be above another one.` });
     }
     const select = { created_by: true, limits: true, models: true, expires_at: true } as const;
     const key: ApiKey | null = await tx.findOne(ApiKey, { select, where: { id } });
-    if (key && isBounded(key)) highestBounded = id;
+    if (key && BYTES.some((limit) => (key.limits[limit] ?? 0) > 0)) highestSumming = id;
     id = key?.created_by ?? null;
   }
-  if (highestBounded === null) {
+  if (highestSumming === null) {
     if ((await tx.countBy(ApiKey, { created_by: maker, revoked_at: IsNull() })) < MAX_MADE) return;
     throw new ApiError('too_many_items', { message: `An API key may have made ${MAX_MADE} others that work.` });
   }
   const lately = Raw((column) => `(${column} is null or ${column} > now() - ${UPLOADS_END})`);
-  if ((await tx.countBy(ApiKey, { id: below(highestBounded), revoked_at: lately })) < MAX_MADE) return;
-  const message = `At most ${MAX_MADE} API keys may be below one that is bounded; those revoked in the last 30 days count.`;
+  if ((await tx.countBy(ApiKey, { id: below(highestSumming), revoked_at: lately })) < MAX_MADE) return;
+  const message = `At most ${MAX_MADE} API keys may be below one with a limit of bytes; those revoked in the last 30 days count.`;
   throw new ApiError('too_many_items', { message });
 }
 

@@ -7,13 +7,13 @@ export const keysFrom = (id: string): string => `
         select ${id}::text collate "C" union all select k.id from made m join api_keys k on k.created_by = m.id
       ) select id from made`;
 
-/** The same, but only the key itself if it has no own limit of this name: then what it has made does not count for it. */
+/** The same, but only the key itself if it has no own limit of this name, or 0, which is none: then what it has made does not count for it. */
 export const keysWithin = (
   id: string,
   limit: 'max_file_bytes' | 'max_request_file_bytes' | 'max_kept_bytes',
 ): string => `
       with recursive made(id, shares) as (
-        select ${id}::text collate "C", exists (select from api_keys where id = ${id} and limits ? '${limit}')
+        select ${id}::text collate "C", exists (select from api_keys where id = ${id} and (limits->>'${limit}')::numeric > 0)
         union all
         select k.id, true from made m join api_keys k on k.created_by = m.id where m.shares
       ) select id from made`;

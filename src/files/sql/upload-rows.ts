@@ -121,7 +121,7 @@ export async function assertRoom(
     storedBy(api_key_id),
   );
   if (stored.files >= MAX_UPLOADS) {
-    const message = `This API key has ${MAX_UPLOADS} uploads, as many as allowed; delete some.`;
+    const message = `This API key, or it and those that it has made, have ${MAX_UPLOADS} uploads, as many as allowed; delete some.`;
     throw new ApiError('file_quota_exceeded', { message });
   }
   if (maxBytes > 0 && stored.bytes + bytes > maxBytes) {

@@ -10,12 +10,22 @@ const IS_VALID = (index: string): string =>
  */
 export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
   if (await isFound(runner, IS_VALID(name))) return;
-  await runner.query(`set lock_timeout = '30s'`);
-  try {
+  await withLongLocks(runner, async () => {
     await runner.query(`drop index concurrently if exists ${name}`);
     await runner.query(text);
+  });
+}
+
+/** Drops an index while the service goes on, if it is there. */
+export const dropIndex = (runner: QueryRunner, name: string): Promise<void> =>
+  withLongLocks(runner, () => runner.query(`drop index concurrently if exists ${name}`));
+
+async function withLongLocks(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
+  await runner.query(`set lock_timeout = '30s'`);
+  try {
+    await work();
   } finally {
-    await runner.query('reset lock_timeout');
+    await runner.query('reset lock_timeout').catch(() => undefined); // on a broken connection the cause counts
   }
 }
 

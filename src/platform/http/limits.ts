@@ -57,7 +57,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 2_000,
-  stallMs: 60_000,
+  stallMs: 120_000,
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,

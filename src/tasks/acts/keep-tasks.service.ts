@@ -107,7 +107,7 @@ const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JS
 /** What takes no more space than before passes, so that a lowered quota forbids no change of a name. */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
-    const message = `This API key keeps ${MAX_KEPT} tasks, as many as allowed; give some up.`;
+    const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;
     throw new ApiError('kept_quota_exceeded', { message });
   }
   const [before, after] = [keptBytes(task.result), keptBytes(result)];
@@ -129,10 +129,10 @@ async function assertRoomAbove(
   { result }: Stars,
 ): Promise<void> {
   const [before, after] = [keptBytes(task.result), keptBytes(result)];
-  if (after <= before) return;
+  if (task.kept_at !== null && after <= before) return;
   const others = await countOthers(tx, apiKeyId, task);
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
-  if (!isFull && others.bytes + after <= maxKeptBytes) return;
+  if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
   const message = `A key above this API key has no room to keep ${what}.`; // whose limit is not for this one
   throw new ApiError('kept_quota_exceeded', { message });

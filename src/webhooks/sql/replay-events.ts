@@ -45,7 +45,8 @@ const STEP: Statement = {
       select * from webhook_replays
       where id = (select id from webhook_replays where status = 'running' order by lease_until nulls first, id limit 1)
         and status = 'running' and (lease_until is null or lease_until <= now())
-        and not exists (select from webhook_replays where lease_until > now())
+        and not exists (select from webhook_replays
+          where lease_until > now() and (status = 'running' or ended_at > now() - interval '1 minute'))
       for update skip locked
     ), looked_at as (
       select v.id, v.type, v.api_key_id, v.created_at, v.expires_at from r, lateral (

@@ -430,8 +430,8 @@ describe('the keys that a key has made', () => {
     await query(`delete from api_keys where created_by = $1 and name = 'one of many'`, [maker.id]);
   });
 
-  it('are 10,000 below a bounded one, with those revoked in the last 30 days', async () => {
-    const limits = { max_running: 1 };
+  it('are 10,000 below one with a limit of bytes, with those revoked in the last 30 days', async () => {
+    const limits = { max_file_bytes: 1_000_000 };
     const maker = await newKey(service.api, { scopes, limits });
     const child = await newKey(maker.api, { scopes, limits });
     const attempt = async ({ api }: typeof maker) => {

@@ -175,6 +175,7 @@ describeInBrowser('making things on the dashboard', () => {
     const fileId = body.result.outputs[0]!.file_id;
     for (const path of [`/gallery/${fileId}`, `/tasks/${id}`]) {
       await visitor.goto(path);
+      if (path.startsWith('/gallery')) await page.getByRole('button', { name: 'About the picture' }).click();
       await page.getByRole('button', { name: 'Animate' }).click();
       await page.getByRole('button', { name: 'First frame: 1' }).waitFor();
       expect(await prompt().inputValue()).toBe('A heron');

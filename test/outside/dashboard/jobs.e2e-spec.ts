@@ -111,8 +111,15 @@ describeInBrowser('what people come for', () => {
     await resume.waitFor();
     expect(clicks).toBe(2);
     await resume.click();
-    await visitor.page.keyboard.press('Enter');
-    await resume.waitFor({ state: 'detached' });
+    await visitor.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^(Resume|End)/ })
+      .click();
+    await providers
+      .getByRole('button', { name: /^Pause/ })
+      .first()
+      .waitFor();
+    await eventually('no pause', async () => (await resume.count()) === 0);
   });
 
   it('is a watched batch of 50 by 1 click', async () => {

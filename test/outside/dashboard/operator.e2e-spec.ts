@@ -227,7 +227,7 @@ describeInBrowser('operating on the dashboard', () => {
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await processes.getByText('draining').waitFor();
     await processes.getByRole('button', { name: /^Resume/ }).click();
-    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Resume' }).click();
     await processes.getByText('live').first().waitFor();
     await page.getByRole('button', { name: 'Cancel the tasks of nano-banana-pro' }).click();
     await page.getByRole('dialog', { name: 'Cancel the unfinished tasks of nano-banana-pro?' }).waitFor();

@@ -23,11 +23,11 @@ export async function setStar({ taskId, output: { id, index } }: Starred, star: 
   const turn = (underWay.get(taskId) ?? Promise.resolve()).then(async () => {
     const fault = await send(id, star);
     if (!fault) confirmStar(taskId, index, star);
-    if (isLast()) await readTask(taskId); // the ends of its other outputs are others too
     return fault;
   });
   underWay.set(taskId, turn);
   const fault = await turn;
+  if (isLast()) await readTask(taskId); // the ends of its other outputs are others too
   if (isLast()) {
     underWay.delete(taskId);
     liftStars(taskId);

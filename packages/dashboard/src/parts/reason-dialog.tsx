@@ -41,10 +41,12 @@ export function ReasonDialog({ title, text, button, busy, leave, required = fals
       open
       title={title}
       text={text}
-      onClose={onClose}
+      onClose={isActing ? undefined : onClose}
       actions={
         <>
-          <Button onClick={onClose}>{leave}</Button>
+          <Button disabled={isActing} onClick={onClose}>
+            {leave}
+          </Button>
           <Button variant="danger" disabled={!isReady} busy={isActing && busy} onClick={() => void run()}>
             {button}
           </Button>
@@ -59,7 +61,10 @@ export function ReasonDialog({ title, text, button, busy, leave, required = fals
             maxLength={MAX_REASON}
             value={typed}
             onChange={(event) => setReason(event.target.value)}
-            onKeyDown={(event) => event.key === 'Enter' && isReady && void run()}
+            // Without a reason only the button acts: Enter that is held would answer unread.
+            onKeyDown={({ key, repeat, nativeEvent }) =>
+              key === 'Enter' && !repeat && !nativeEvent.isComposing && reason !== '' && void run()
+            }
           />
         )}
       </Field>

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { buildIndex } from '../build-index.ts';
+import { buildIndex, dropIndex } from '../build-index.ts';
 
 /** Until when equal calls get the failure of a call. Processes of the last release keep none. */
 export class FailedCalls1700000000054 implements MigrationInterface {
@@ -14,7 +14,7 @@ export class FailedCalls1700000000054 implements MigrationInterface {
       `create index concurrently calls_joinable on calls (api_key_id, fingerprint, id)
        where delivered_at is null or failed_until is not null`,
     );
-    await runner.query('drop index concurrently if exists calls_undelivered');
+    await dropIndex(runner, 'calls_undelivered');
   }
 
   async down(): Promise<void> {

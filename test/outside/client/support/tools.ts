@@ -11,12 +11,13 @@ export const toolOf = (path: string): string => join(TOOLS, path);
 
 /** A program of PyPI, installed at its first use. Without PyPI it is missing, and what needs it is skipped. */
 export function fromPyPi(python: string, name: string, version: string): string {
-  const program = toolOf(`python/bin/${name}`);
+  const folder = `${name}-${version}`;
+  const program = toolOf(`${folder}/bin/${name}`);
   const install = ['-m', 'pip', 'install', '--quiet', '--retries', '1', `${name}==${version}`];
   try {
     if (!existsSync(program)) {
-      execFileSync(python, ['-m', 'venv', toolOf('python')], { stdio: 'pipe' });
-      execFileSync(toolOf('python/bin/python'), install, { stdio: 'pipe' });
+      execFileSync(python, ['-m', 'venv', toolOf(folder)], { stdio: 'pipe' });
+      execFileSync(toolOf(`${folder}/bin/python`), install, { stdio: 'pipe' });
     }
   } catch (error) {
     process.stderr.write(`${name} could not be installed: ${String(error).split('\n', 2).join(' ')}\n`);

@@ -5,6 +5,8 @@ import { type Batch, BatchUpdated } from './batches.documents.ts';
 
 /** A socket carries 50 operations, and other parts of the page need some. */
 const MAX_FOLLOWED = 20;
+/** Subscriptions that are started again within this time cause one read. */
+const GATHER_MS = 250;
 
 /**
  * The same batches, each as it is now. Those that have ended are not followed.
@@ -20,13 +22,21 @@ export function useLiveBatches(batches: readonly Batch[], reload: () => void): r
     const read = batches.find(({ id }) => id === update.id);
     if (read) setNews((before) => new Map(before).set(read, update));
   });
-  const again = useEffectEvent(reload);
+  const again = useEffectEvent(() => !document.hidden && reload());
   useEffect(() => {
     const ids = key.split(' ').filter(Boolean);
+    let gathering: ReturnType<typeof setTimeout> | undefined;
+    const gather = () => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        again();
+      }, GATHER_MS);
+    };
     const stops = ids.map((id) =>
-      follow(BatchUpdated, { id }, { next: ({ batchUpdated }) => tell(batchUpdated), again: () => again() }),
+      follow(BatchUpdated, { id }, { next: ({ batchUpdated }) => tell(batchUpdated), again: gather }),
     );
     return () => {
+      clearTimeout(gathering);
       for (const stop of stops) stop();
     };
   }, [key]);

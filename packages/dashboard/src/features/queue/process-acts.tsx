@@ -3,19 +3,19 @@ import styles from '../../parts/stat.module.css';
 import type { QueueAct } from './act-dialog.tsx';
 
 interface Props {
-  process: { id: string; host: string; state: string; busy: number; slots: number };
+  process: { id: string; state: string; busy: number; slots: number };
   onAct(act: QueueAct): void;
 }
 
 /** Of a process that claims tasks: to claim no more, to claim again, and to give away what it runs. */
-export function ProcessActs({ process: { id, host, state, busy, slots }, onAct }: Props) {
+export function ProcessActs({ process: { id, state, busy, slots }, onAct }: Props) {
   if (slots === 0) return <>–</>;
   const isDraining = state === 'DRAINING' || state === 'DRAINED';
   return (
     <div className={styles.row}>
       {state !== 'LOST' && (
         <Button
-          onClick={() => onAct({ act: isDraining ? 'resume' : 'drain', name: host, id })}
+          onClick={() => onAct({ act: isDraining ? 'resume' : 'drain', name: id, id })}
           aria-label={`${isDraining ? 'Resume' : 'Drain'} ${id}`}
         >
           {isDraining ? 'Resume…' : 'Drain…'}

@@ -156,7 +156,7 @@ export function QueuePage({ mayAct }: { mayAct: boolean }) {
               version,
               <TimeAgo key="seen" at={lastSeenAt} />,
               <TimeAgo key="started" at={startedAt} />,
-              ...acts(<ProcessActs key="acts" process={{ id, host, state, busy, slots: own }} onAct={setAsked} />),
+              ...acts(<ProcessActs key="acts" process={{ id, state, busy, slots: own }} onAct={setAsked} />),
             ],
           }))}
         />

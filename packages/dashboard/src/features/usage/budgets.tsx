@@ -29,7 +29,7 @@ export function Budgets({ keys, currency, isCut }: Props) {
       )}
       {isCut && (
         <p className={stat.muted}>
-          Of the newest 100 keys. Those of the others are at <Link to="/keys">API keys</Link>.
+          Of the newest 100 keys. <code>GET /v1/api_keys/…</code> says those of the others.
         </p>
       )}
     </section>
