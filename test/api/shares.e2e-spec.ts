@@ -1,10 +1,13 @@
 import { Client } from 'pg';
+import { ShareRows } from '../../src/files/sql/share-rows.ts';
+import type { Sql, Statement } from '../../src/platform/database/sql.ts';
 import { aCat, Api, type ErrorBody, type OutputBody, type TaskBody } from '../support/clients/api.ts';
 import { Browser } from '../support/clients/browser.ts';
 import { aPicture, FilesClient } from '../support/clients/files.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
 
 interface ShareBody {
   id: string;
@@ -230,6 +233,26 @@ describe('a share', () => {
     expect((await api.get<{ data: unknown[] }>('/v1/shares')).body.data).toEqual([]);
     expect(codeOf(await api.call('DELETE', `/v1/shares/${id}`))).toEqual([404, 'share_not_found']);
     expect((await fetch(output.url)).status).toBe(200);
+  });
+
+  it('is purged once it has ended, and not before', async () => {
+    const { id: keyId, api } = await tenant();
+    const { id: fileId } = await outputOf(api);
+    const ended = await shared(api, { file_ids: [fileId] });
+    const lasting = await shared(api, { file_ids: [fileId] });
+    await database.query(`update shares set expires_at = now() - interval '1 second' where id = $1`, [ended.id]);
+    const run = async ({ text }: Statement) => (await database.query(text)).rows;
+    const rows = new ShareRows({ run } as unknown as Sql);
+    const left = async () => {
+      const found = await database.query<{ id: string }>('select id from shares where api_key_id = $1', [keyId]);
+      return found.rows.map(({ id }) => id);
+    };
+    // The service purges too, and may hold the row at this moment.
+    await eventually('the purge', async () => {
+      await rows.purge();
+      return !(await left()).includes(ended.id);
+    });
+    expect(await left()).toEqual([lasting.id]);
   });
 
   it('ends when it is deleted, by its owner only', async () => {
