@@ -146,6 +146,19 @@ describe.each(ERAS)('the official client in the %s era', (era) => {
     });
   });
 
+  it('reads no task and no file of another key', async () => {
+    const task = taskOf(await call('generate_image', { prompt: 'A buoy', preview: 'none' }));
+    const { body } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: `stranger ${era}` });
+    const stranger = await connect(era, body.key);
+    for (const [uri, code] of [
+      [`darkroom://files/${task.result!.outputs[0]!.id}`, 'file_not_found'],
+      [`darkroom://tasks/${task.task_id}`, 'task_not_found'],
+    ] as const) {
+      await expect(stranger.readResource({ uri })).rejects.toMatchObject({ data: { code } });
+    }
+    await stranger.close();
+  });
+
   it.each([
     ['generate_image', { prompt: 'x', aspect_ratio: '17:9' }, 'invalid_value', 'aspect_ratio', '16:9'],
     [
