@@ -410,9 +410,16 @@ describe('an endpoint', () => {
     expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
     for (const known of [secret, next]) expect(verified(both, known).id).toBe(both.event.id);
 
+    const endOverlap = `update webhook_endpoints set old_secret_until = now() - interval '1 second' where id = $1`;
+    await queryOnce(service.database.url, endOverlap, [id]);
+    await api.create(aFailure);
+    const [, afterwards] = await there.until(2);
+    expect(String(afterwards.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    expect(verified(afterwards, next).id).toBe(afterwards.event.id);
+
     const last = (await hooks.rotate(id, { keep_old_secret_for_hours: 0 })).body.secret as string;
     await api.create(aFailure);
-    const [, alone] = await there.until(2);
+    const [, , alone] = await there.until(3);
     expect(String(alone.headers['webhook-signature']).split(' ')).toHaveLength(1);
     expect(verified(alone, last).id).toBe(alone.event.id);
     expect(() => verified(alone, next)).toThrow();
