@@ -171,13 +171,12 @@ describeInBrowser('making things on the dashboard', () => {
     await generate('A heron');
     await card().getByText('Succeeded').waitFor();
     const { id } = await newest('A heron');
-    const { body } = await service.api.get<{ result: { outputs: { file_id: string }[] } }>(`/v1/tasks/${id}`);
-    const fileId = body.result.outputs[0]!.file_id;
+    const { body } = await service.api.get<{ result: { outputs: { id: string }[] } }>(`/v1/tasks/${id}`);
+    const fileId = body.result.outputs[0]!.id;
     for (const path of [`/gallery/${fileId}`, `/tasks/${id}`]) {
       await visitor.goto(path);
-      if (path.startsWith('/gallery')) await page.getByRole('button', { name: 'About the picture' }).click();
       await page.getByRole('button', { name: 'Animate' }).click();
-      await page.getByRole('button', { name: 'First frame: 1' }).waitFor();
+      await page.getByRole('button', { name: 'First frame image: 1' }).waitFor();
       expect(await prompt().inputValue()).toBe('A heron');
       await page.getByRole('button', { name: /^Generate/ }).click();
       const film = await eventually('the film', async () => {
