@@ -6,7 +6,7 @@ import { ApiKey } from './api-key.entity.ts';
 /** Each key below another one is looked up through all above it, and counts for the bounded ones. */
 const MAX_ABOVE = 8;
 /**
- * That work and were made by one key, because a revocation with them is one commit. Below a key with a limit of bytes all count, also those that
+ * That work and were made by one key: a revocation locks all below it. Below a key with a limit of bytes all count, also those that
  * were revoked lately: what they store is summed at each upload.
  */
 const MAX_MADE = 10_000;

@@ -1,5 +1,6 @@
 import { ArrowUp, CircleHelp, Code, History, SlidersHorizontal } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, type RefObject, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, lazy, type RefObject, Suspense, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { codePoints } from '../../format/numbers.ts';
 import { MOD } from '../../keys/shortcuts.ts';
 import { Button } from '../../parts/button.tsx';
@@ -7,13 +8,14 @@ import { IconButton } from '../../parts/icon-button.tsx';
 import { TextArea } from '../../parts/text-area.tsx';
 import { Chips } from './chips.tsx';
 import type { Model } from './create.documents.ts';
-import { Directives } from './directives.tsx';
 import styles from './dock.module.css';
 import type { DrawerTab } from './drawer-tab.ts';
 import type { Target } from './fan-out.ts';
 import { schemaOf } from './schema-rules.ts';
 import { useCost } from './use-cost.ts';
 import type { Form } from './use-form.ts';
+
+const Directives = lazy(part(() => import('./directives.tsx').then(({ Directives: it }) => ({ default: it }))));
 
 interface Props {
   place: RefObject<HTMLFormElement | null>;
@@ -93,7 +95,7 @@ export function Dock(props: Props) {
           {cost && <span className={styles.cost}>{cost.text}</span>}
         </Button>
       </div>
-      {helps && model.sandbox && <Directives prompt={prompt} />}
+      <Suspense>{helps && model.sandbox && <Directives prompt={prompt} />}</Suspense>
       <Chips models={models} form={form} targets={targets} />
       <div className={styles.tabs}>
         {length > limit * 0.8 && (

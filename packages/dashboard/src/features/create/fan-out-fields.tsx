@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Field } from '../../parts/field.tsx';
 import { Stepper } from '../../parts/stepper.tsx';
-import styles from './create.module.css';
+import styles from './schema-form.module.css';
 import { type Fan, MAX_ALSO, MAX_REPEAT, type Target } from './fan-out.ts';
 
 interface Props {

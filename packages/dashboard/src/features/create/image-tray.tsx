@@ -48,9 +48,9 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
     if (!isOff) addFiles(event.dataTransfer.files);
   };
   const onPaste = (event: ClipboardEvent) => {
-    if (isOff || event.clipboardData.files.length === 0) return;
+    if (event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    addFiles(event.clipboardData.files);
+    if (!isOff) addFiles(event.clipboardData.files);
   };
   const move = (from: number, to: number) => {
     const next = [...value];

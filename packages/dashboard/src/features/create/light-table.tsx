@@ -35,6 +35,8 @@ const DrawerSheet = lazy(part(() => import('./drawer-sheet.tsx').then(({ DrawerS
 const KeepKeys = lazy(part(() => import('../../viewer/keep-keys.tsx').then(({ KeepKeys: it }) => ({ default: it }))));
 const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableViewer: it }) => ({ default: it }))));
 
+const dropped = part(() => import('./upload-images.ts'));
+
 /** Two presses within this time are one. */
 const SAME_PRESS_MS = 400;
 /** Below it the drawer is a sheet. */
@@ -95,10 +97,8 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   const take = (event: DragEvent | ClipboardEvent, files: FileList) => {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
-    if (!may.create || !imagePlaceOf(schema, values)) return report(`${model.id} takes no reference image.`, true);
-    void import('./upload-images.ts').then(({ uploadImages }) =>
-      uploadImages([...files], (fileId) => addReferences(latest.current, [fileId])),
-    );
+    const chosen = [...files]; // the list is empty once the event has ended
+    if (may.create) void dropped().then(({ takeImages }) => takeImages(chosen, () => latest.current, addReferences));
   };
 
   const show = (tab: DrawerTab | null) => {
@@ -169,7 +169,8 @@ export function LightTable({ models, start, search, may, onView }: Props) {
       data-drawer={drawer !== null && !isNarrow}
       onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => take(event, event.dataTransfer.files)}
-      onPaste={(event) => take(event, event.clipboardData.files)}
+      // Text of an office program brings a picture of itself.
+      onPaste={(event) => event.clipboardData.types.includes('text/plain') || take(event, event.clipboardData.files)}
     >
       <h1 className="visually-hidden">Create</h1>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard */}

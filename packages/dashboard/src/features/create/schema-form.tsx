@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import styles from './create.module.css';
+import styles from './schema-form.module.css';
 import { FormControl } from './form-control.tsx';
 import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
 

@@ -2,7 +2,7 @@ import { Dices } from 'lucide-react';
 import type { ControlIds } from '../../parts/field.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
-import styles from './create.module.css';
+import styles from './schema-form.module.css';
 
 interface Props {
   ids: ControlIds;

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import type { ControlIds } from '../../parts/field.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Stepper } from '../../parts/stepper.tsx';
-import styles from './create.module.css';
+import styles from './schema-form.module.css';
 import { type ParameterSchema, pixelsIn, sizeBounds } from './schema-rules.ts';
 
 interface Props {
