@@ -34,6 +34,9 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
+/** Of those that may have ended just now. */
+const NEWEST = 100;
+
 /**
  * The deliveries are due after everything that is due already. Replays take turns; the one whose turn it is, is the same for each process, so
  * they are not queued together. Also one that has ended keeps the others waiting for its last deliveries.
@@ -45,8 +48,9 @@ const STEP: Statement = {
       select * from webhook_replays
       where id = (select id from webhook_replays where status = 'running' order by lease_until nulls first, id limit 1)
         and status = 'running' and (lease_until is null or lease_until <= now())
-        and not exists (select from webhook_replays
-          where lease_until > now() and (status = 'running' or ended_at > now() - interval '1 minute'))
+        and not exists (select from webhook_replays where status = 'running' and lease_until > now())
+        and not exists (select from (select lease_until from webhook_replays order by id desc limit ${NEWEST}) latest
+                        where lease_until > now())
       for update skip locked
     ), looked_at as (
       select v.id, v.type, v.api_key_id, v.created_at, v.expires_at from r, lateral (
