@@ -60,10 +60,9 @@ export class ModelListView {
 /** What is not in the catalogue. */
 export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'typical' | 'pricing'>;
 
-/** What follows from the declaration alone: most of a view, the same for every request. */
-export const fixedPart = (model: Model) => ({
+export const toModelView = (model: Model, { available, sandbox, health, typical, pricing }: Changing): ModelView => ({
   id: model.id,
-  object: 'model' as const,
+  object: 'model',
   owned_by: model.owned_by,
   kind: model.kind,
   created: model.created,
@@ -72,17 +71,10 @@ export const fixedPart = (model: Model) => ({
   capabilities: capabilitiesOf(model),
   declared: model.declared,
   version: model.version,
-});
-
-/** The rest of a view. */
-export const changingPart = (
-  { lifecycle }: Pick<Model, 'lifecycle'>,
-  { available, sandbox, health, typical, pricing }: Changing,
-) => ({
   available,
   sandbox,
-  lifecycle,
-  shutdown_date: dayOf(lifecycle.sunset_at),
+  lifecycle: model.lifecycle,
+  shutdown_date: dayOf(model.lifecycle.sunset_at),
   health,
   typical,
   pricing,

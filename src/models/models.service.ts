@@ -8,7 +8,7 @@ import { ModelHealth } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
 import type { MediaKind } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
-import { type Changing, changingPart, fixedPart, type ModelView } from './model.view.ts';
+import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
 /** What says which models a caller may use. */
 type Asker = Pick<Caller, 'models'>;
@@ -30,12 +30,7 @@ export class ModelsService {
   /** The REST list as JSON text. @param kind null: models of both kinds */
   async listJson(caller: Asker, kind: MediaKind | null = null): Promise<string> {
     const models = listedFor(caller).filter((model) => kind === null || model.kind === kind);
-    const parts = await Promise.all(
-      models.map(async (model) => {
-        const rest = JSON.stringify(changingPart(model, await this.changing(model)));
-        return `${keptOf(model).json},${rest.slice(1)}`;
-      }),
-    );
+    const parts = await Promise.all(models.map(async (model) => textOf(model, await this.changing(model))));
     return `{"object":"list","data":[${parts.join()}]}`;
   }
 
@@ -47,7 +42,7 @@ export class ModelsService {
   }
 
   private async viewOf(model: Model): Promise<ModelView> {
-    return { ...keptOf(model).view, ...changingPart(model, await this.changing(model)) };
+    return toModelView(model, await this.changing(model));
   }
 
   private async changing({ id, lifecycle }: Model): Promise<Changing> {
@@ -61,15 +56,14 @@ export class ModelsService {
 const listedFor = (caller: Asker): Model[] =>
   catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
 
-/** The part of a view that stays, and its JSON without the closing brace. */
-const kept = new WeakMap<Model, { view: ReturnType<typeof fixedPart>; json: string }>();
+/** The JSON of a model, whose schema is some 2 kB, and what it was made of. */
+const texts = new WeakMap<Model, { key: string; json: string }>();
 
-function keptOf(model: Model) {
-  let part = kept.get(model);
-  if (!part) {
-    const view = fixedPart(model);
-    part = { view, json: JSON.stringify(view).slice(0, -1) };
-    kept.set(model, part);
-  }
-  return part;
+function textOf(model: Model, changing: Changing): string {
+  const key = JSON.stringify([changing, model.lifecycle]);
+  const last = texts.get(model);
+  if (last?.key === key) return last.json;
+  const json = JSON.stringify(toModelView(model, changing));
+  texts.set(model, { key, json });
+  return json;
 }

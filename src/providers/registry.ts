@@ -58,7 +58,6 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly adapters: Record<Exclude<ProviderName, 'http'>, Provider>;
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
-  private readonly prices = new WeakMap<Model, readonly Price[]>();
   /** Of the addresses that bindings lead to, and of those that they led to when the last set of models was loaded. */
   private readonly circuits = new Map<string, Circuit>();
   private circuitsOf: readonly Model[] = [];
@@ -159,10 +158,7 @@ export class ProviderRegistry implements OnModuleInit {
   /** Those of its own declaration first. */
   private pricesOf(modelId: string): readonly Price[] {
     const model = findModel(modelId);
-    if (!model || model.prices.length === 0) return this.file.prices;
-    const prices = this.prices.get(model) ?? [...declaredPrices(model), ...this.file.prices];
-    this.prices.set(model, prices);
-    return prices;
+    return model && model.prices.length > 0 ? [...declaredPrices(model), ...this.file.prices] : this.file.prices;
   }
 
   /** @param watcher called once with each credential that a binding names and that is set */

@@ -17,7 +17,7 @@ const MOST: Record<string, number> = {
   'graphql tasks': 38,
   cancel: 45,
   'create a key': 35,
-  models: 31,
+  models: 30,
   'upload a picture': 41,
   'task to its end': 115,
   'the same with a webhook': 131,
