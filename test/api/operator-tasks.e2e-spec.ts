@@ -365,7 +365,7 @@ describe('pauses', () => {
     ]);
   });
 
-  it('leave an act of whoever ends them', async () => {
+  it('stand in the audit with the key that ended them', async () => {
     const { id } = await pause({ model: 'gpt-image-2' });
     await end(id);
     const { body } = await api().get<{ data: object[] }>(`/v1/operations/audit_events?target_id=${id}`);

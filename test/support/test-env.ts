@@ -7,14 +7,10 @@ import { TEST_FOLDER } from './test-context.ts';
 
 export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 
-/**
- * What every program of a test gets. Node keeps there what it has compiled for the later ones, which then start with a tenth less
- * of processor time.
- */
+/** What every program of a test gets from the test run. */
 export const programEnv = () => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
-  NODE_COMPILE_CACHE: join(process.env[TEST_FOLDER] ?? tmpdir(), 'compiled'),
 });
 
 /** A busy machine opens connections to the database slowly. Requests wait for them here, instead of answering 503 after 2 s. */

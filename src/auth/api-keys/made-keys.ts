@@ -31,8 +31,7 @@ export async function assertMayMake(tx: EntityManager, maker: string): Promise<v
     if (above > MAX_ABOVE) {
       throw new ApiError('too_many_items', { message: `At most ${MAX_ABOVE} API keys may be above another one.` });
     }
-    const select = { created_by: true, limits: true, models: true, expires_at: true } as const;
-    const key: ApiKey | null = await tx.findOne(ApiKey, { select, where: { id } });
+    const key: ApiKey | null = await tx.findOne(ApiKey, { select: { created_by: true, limits: true }, where: { id } });
     if (key && BYTES.some((limit) => (key.limits[limit] ?? 0) > 0)) highestSumming = id;
     id = key?.created_by ?? null;
   }

@@ -7,7 +7,7 @@ export const keysFrom = (id: string): string => `
         select ${id}::text collate "C" union all select k.id from made m join api_keys k on k.created_by = m.id
       ) select id from made`;
 
-/** The same, but only the key itself if it has no own limit of this name, or 0, which is none: then what it has made does not count for it. */
+/** The same, but only the key itself if it has no own limit of this name. 0 is none. What it has made then does not count for it. */
 export const keysWithin = (
   id: string,
   limit: 'max_file_bytes' | 'max_request_file_bytes' | 'max_kept_bytes',

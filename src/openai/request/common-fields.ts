@@ -13,11 +13,11 @@ export const takes = (model: Model, parameter: string): boolean =>
 /** Parameters that OpenAI's API has no field for. Its clients send them as `extra_body`. */
 const EXTRA: readonly string[] = ['seed', 'negative_prompt', 'strength', 'last_frame_image_url', 'generate_audio'];
 
-/** Passes those of them that are given, and the ones that only some models have. The schema of the model refuses what it has not. */
+/** Passes those of them that are given, and the own parameters of models. The schema of the model refuses what it lacks. */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
   const isExtra = (name: string) => EXTRA.includes(name) || name.startsWith('x_');
-  const names = [...Object.keys(properties), ...fields.names].filter(isExtra);
+  const names = fields.names.filter(isExtra);
   pass(names, fields, translation);
   if (!fields.isForm) return;
   const { body } = translation;

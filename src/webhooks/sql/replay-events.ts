@@ -34,7 +34,7 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** Of those that may have ended just now. */
+/** So many of the latest replays are looked at: one of them may have ended just now. */
 const NEWEST = 100;
 
 /**

@@ -4,6 +4,21 @@ import { subscribe } from './socket.ts';
 /** Pause before a subscription that ended is started again. */
 const RETRY_MS = 2_000;
 
+/** Calls within this time cause one. */
+const GATHER_MS = 250;
+
+/** @returns a function that calls `act` once for several calls, and one that ends this */
+export function gathered(act: () => void): [gather: () => void, stop: () => void] {
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+  const gather = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      act();
+    }, GATHER_MS);
+  };
+  return [gather, () => clearTimeout(gathering)];
+}
+
 interface Follower<Result> {
   next(result: Result): void;
   ended?(): void;

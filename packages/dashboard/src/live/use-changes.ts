@@ -1,9 +1,6 @@
 import type { TadaDocumentNode } from 'gql.tada';
 import { useEffect, useEffectEvent } from 'react';
-import { follow } from './follow.ts';
-
-/** Changes within this time cause one call. */
-const GATHER_MS = 250;
+import { follow, gathered } from './follow.ts';
 
 /**
  * Calls `onChange` after something was sent, and after an interruption, when something may have been missed. For lists
@@ -17,16 +14,10 @@ export function useChanges<Given extends Record<string, unknown>>(
   const tell = useEffectEvent(onChange);
   const key = JSON.stringify(variables);
   useEffect(() => {
-    let gathering: ReturnType<typeof setTimeout> | undefined;
-    const news = () => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        tell();
-      }, GATHER_MS);
-    };
+    const [news, forget] = gathered(() => tell());
     const stop = follow(document, JSON.parse(key) as Given, { next: news, again: news });
     return () => {
-      clearTimeout(gathering);
+      forget();
       stop();
     };
   }, [document, key]);

@@ -1,12 +1,10 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { follow } from '../../live/follow.ts';
+import { follow, gathered } from '../../live/follow.ts';
 import { isEnded } from './batch-words.ts';
 import { type Batch, BatchUpdated } from './batches.documents.ts';
 
 /** A socket carries 50 operations, and other parts of the page need some. */
 const MAX_FOLLOWED = 20;
-/** Subscriptions that are started again within this time cause one read. */
-const GATHER_MS = 250;
 
 /**
  * The same batches, each as it is now. Those that have ended are not followed.
@@ -25,18 +23,12 @@ export function useLiveBatches(batches: readonly Batch[], reload: () => void): r
   const again = useEffectEvent(() => !document.hidden && reload());
   useEffect(() => {
     const ids = key.split(' ').filter(Boolean);
-    let gathering: ReturnType<typeof setTimeout> | undefined;
-    const gather = () => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        again();
-      }, GATHER_MS);
-    };
+    const [gather, forget] = gathered(() => again());
     const stops = ids.map((id) =>
       follow(BatchUpdated, { id }, { next: ({ batchUpdated }) => tell(batchUpdated), again: gather }),
     );
     return () => {
-      clearTimeout(gathering);
+      forget();
       for (const stop of stops) stop();
     };
   }, [key]);

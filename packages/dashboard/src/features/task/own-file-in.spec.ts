@@ -8,7 +8,7 @@ describe('the file of ours in a value', () => {
     expect(ownFileIn(`http://127.0.0.1:4731/v1/files/${ID}/content?expires=1&signature=x`)).toBe(ID);
   });
 
-  it('is none in another address, a text or a number', () => {
+  it('is not found in another address, a text or a number', () => {
     for (const value of ['https://example.com/cat.png', `see ${ID}`, `https://example.com/${ID}`, 7, null]) {
       expect(ownFileIn(value)).toBeNull();
     }
