@@ -5,11 +5,13 @@ import { KeptNames } from './stars.documents.ts';
 /** Pages of 100 kept tasks that are read for the names. Older names can still be typed. */
 const MAX_PAGES = 10;
 
-/** The collections that there are, by name; none until they are read. */
-export function useCollections(): { names: readonly string[]; reload(): void } {
+/** The collections that there are, by name; none until they are wanted and read. */
+export function useCollections(isWanted: boolean): { names: readonly string[]; reload(): void } {
   const [names, setNames] = useState<readonly string[]>([]);
   const reload = useCallback(() => void readNames().then(setNames, () => undefined), []);
-  useEffect(reload, [reload]);
+  useEffect(() => {
+    if (isWanted) reload();
+  }, [isWanted, reload]);
   return { names, reload };
 }
 

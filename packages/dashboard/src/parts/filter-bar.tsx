@@ -16,12 +16,12 @@ interface Props {
   onClear(): void;
   /** What is always in sight. */
   children: ReactNode;
-  /** What the button Filter shows. */
-  more: ReactNode;
+  /** What the button Filter shows; it is there, hidden, before. */
+  renderMore(isShown: boolean): ReactNode;
 }
 
 /** What narrows a list. Every choice is part of the address. */
-export function FilterBar({ chips, isFiltered, onClear, children, more }: Props) {
+export function FilterBar({ chips, isFiltered, onClear, children, renderMore }: Props) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const clear = isFiltered && (
@@ -44,7 +44,7 @@ export function FilterBar({ chips, isFiltered, onClear, children, more }: Props)
         {chips.length === 0 && clear}
       </div>
       <div id={id} className={styles.more} hidden={!isOpen}>
-        {isOpen && more}
+        {renderMore(isOpen)}
       </div>
       {chips.length > 0 && (
         <div className={styles.chips}>

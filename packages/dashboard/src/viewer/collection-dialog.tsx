@@ -20,7 +20,7 @@ interface Props {
 
 /** Puts files in a collection, which keeps them: one that there is, or a new one. */
 export function CollectionDialog({ files, onClose }: Props) {
-  const { names } = useCollections();
+  const { names } = useCollections(true);
   const [typed, setTyped] = useState('');
   const name = typed.trim();
   const now = new Set(files.map((file) => outputNow(file)?.collection ?? null));

@@ -39,12 +39,16 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
       chips={chips}
       isFiltered={isFiltered(search) || expired === '1'}
       onClear={() => onSearch(size ? { size } : {})}
-      more={
+      renderMore={(isShown) => (
         <>
           <KindSelect value={kind ?? ''} onChange={(next) => change({ kind: next })} />
           <ModelSelect models={models} value={model ?? ''} onChange={(next) => change({ model: next })} />
           <TimeRange from={from} to={to} onChange={(next) => change({ from: next.from, to: next.to })} />
-          <CollectionSelect value={collection ?? ''} onChange={(next) => change({ collection: next })} />
+          <CollectionSelect
+            isShown={isShown}
+            value={collection ?? ''}
+            onChange={(next) => change({ collection: next })}
+          />
           <Checkbox
             checked={expired === '1'}
             onChange={(event) => change({ expired: event.target.checked ? '1' : '' })}
@@ -52,7 +56,7 @@ export function GalleryFilters({ search, onSearch, onJump }: Props) {
             With deleted files
           </Checkbox>
         </>
-      }
+      )}
     >
       <SearchField value={q ?? ''} onFind={(next) => onSearch({ ...search, q: next }, true)} />
       <Button aria-pressed={kept === '1'} onClick={() => change({ kept: kept === '1' ? '' : '1' })}>

@@ -39,7 +39,7 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
       chips={chipsOf(search, onSearch)}
       isFiltered={isFiltered(search)}
       onClear={() => onSearch({})}
-      more={
+      renderMore={(isShown) => (
         <>
           <KindSelect value={search.kind ?? ''} onChange={(kind) => change({ kind })} />
           <ModelSelect models={models} value={search.model ?? ''} onChange={(model) => change({ model })} />
@@ -56,7 +56,11 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
             ))}
           </Select>
           <TimeRange from={search.from} to={search.to} onChange={({ from, to }) => change({ from, to })} />
-          <CollectionSelect value={search.collection ?? ''} onChange={(collection) => change({ collection })} />
+          <CollectionSelect
+            isShown={isShown}
+            value={search.collection ?? ''}
+            onChange={(collection) => change({ collection })}
+          />
           <Checkbox
             checked={search.kept === '1'}
             onChange={(event) => change({ kept: event.target.checked ? '1' : '' })}
@@ -65,7 +69,7 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
           </Checkbox>
           <MetadataFilter search={search} onSearch={onSearch} />
         </>
-      }
+      )}
     >
       <Segments
         label="Status"
