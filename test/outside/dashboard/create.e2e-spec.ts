@@ -177,7 +177,9 @@ describeInBrowser('making things on the dashboard', () => {
       (await service.api.get<{ data: { task_id: string }[] }>('/v1/tasks?kind=video&limit=1')).body.data[0];
     for (const path of [`/gallery/${fileId}`, `/tasks/${id}`]) {
       await visitor.goto(path);
-      await page.getByRole('button', { name: 'Animate' }).click();
+      const more = page.getByRole('button', { name: 'More actions' });
+      if (path.startsWith('/tasks')) await more.click();
+      await page.getByRole(path.startsWith('/tasks') ? 'menuitem' : 'button', { name: 'Animate' }).click();
       await page.getByRole('button', { name: 'First frame image: 1' }).waitFor();
       expect(await prompt().inputValue()).toBe('A heron');
       const before = await newestFilm();

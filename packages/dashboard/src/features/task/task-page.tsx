@@ -113,6 +113,8 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
   const edit = () => onCreateFrom({ from: row.taskId, as: 'edit' });
   const vary = shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, as: 'vary', ref: shown.id }) : null;
+  const animate =
+    may.create && shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, animate: shown.id }) : null;
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
@@ -159,11 +161,6 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
               <Shuffle aria-hidden /> Vary <kbd>v</kbd>
             </Button>
           )}
-          {may.create && shown?.type === 'IMAGE' && (
-            <Button onClick={() => onCreateFrom({ from: row.taskId, animate: shown.id })}>
-              <Clapperboard aria-hidden /> Animate
-            </Button>
-          )}
           {(may.cancel || may.create) && ended && (
             <MenuButton
               icon
@@ -171,6 +168,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
               variant="quiet"
               trigger={<Ellipsis />}
               items={[
+                ...(animate ? [{ label: 'Animate', icon: <Clapperboard />, onSelect: animate }] : []),
                 ...(may.create ? [keepItem(row, actions.keep)] : []),
                 ...(may.cancel ? [deleteItem(() => setDeletes(true))] : []),
               ]}
