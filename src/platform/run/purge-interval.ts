@@ -1,6 +1,9 @@
 import type { Logger } from '@nestjs/common';
 import { Interval } from './interval.ts';
 
+/** Sweeps between purges that found little: a minute, as TASK_SWEEP_S is by default. Views enforce all ends to the second. */
+export const SWEEPS_PER_PURGE = 12;
+
 interface PurgePlan {
   logger: Logger;
   /** The event that is logged when a purge fails. */

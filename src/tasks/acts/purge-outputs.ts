@@ -1,16 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
-import { purgeInterval } from '../../platform/run/purge-interval.ts';
+import { purgeInterval, SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DatabaseClock } from '../queue/database-clock.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { LAPSED_TASKS, LapsedOutputs } from '../sql/lapsed-outputs.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
 import { deleteBytes } from './delete-output.service.ts';
-
-/** Seconds between purges that found little. Views enforce the ends to the second. */
-const PURGE_EVERY_S = 60;
 
 /**
  * Deletes outputs that were not kept beside one that is. Their bytes go first, so that a crash in between leaves an output to try again. All other
@@ -23,7 +20,7 @@ export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdo
     logger: this.logger,
     failure: 'purge.failed',
     fullRound: LAPSED_TASKS,
-    pauseS: PURGE_EVERY_S,
+    pauseS: this.config.taskSweepS * SWEEPS_PER_PURGE,
     purge: () => this.purge(),
   });
 

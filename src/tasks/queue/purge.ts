@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
-import { purgeInterval } from '../../platform/run/purge-interval.ts';
+import { purgeInterval, SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
@@ -14,8 +14,6 @@ import {
   PurgeRows,
 } from '../sql/purge-rows.ts';
 
-/** Seconds between purges that found little. Views enforce retention to the second; the purge only frees the space. */
-const PURGE_EVERY_S = 60;
 /** Seconds between purges of counters, each of which reads the counters of every key. */
 const PURGE_COUNTERS_EVERY_S = 600;
 /** Seconds between purges of versions of models, of which there are few. */
@@ -53,7 +51,7 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private pauseS(): number {
-    return Math.min(PURGE_EVERY_S, (this.config.fileRetentionDays * DAY_S) / 2);
+    return Math.min(this.config.taskSweepS * SWEEPS_PER_PURGE, (this.config.fileRetentionDays * DAY_S) / 2);
   }
 
   private repeat(fullRound: number, pauseS: number, purge: () => Promise<number>) {

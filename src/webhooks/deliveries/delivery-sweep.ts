@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
+import { SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
 import { PurgeEvents } from '../sql/purge-events.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
@@ -9,8 +10,6 @@ import { DeliverWorker } from './deliver.worker.ts';
 const POLL_EVERY_S = 0.5;
 /** Share of the time spent on polling. A poll takes long when thousands of endpoints have something waiting. */
 const MAX_POLL_SHARE = 0.1;
-/** A minute between purges, as TASK_SWEEP_S is by default. */
-const SWEEPS_PER_PURGE = 12;
 const MS_PER_S = 1000;
 
 /**
