@@ -24,5 +24,5 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.js',
   testTimeout: 300_000, // only for tests that hang; a busy machine is slow
   workerIdleMemoryLimit: '1GB', // modules of finished tests stay in memory, and hundreds of files ended a worker
-  maxWorkers: 3, // most tests wait for a server, so two cores can run three
+  maxWorkers: 4, // most tests wait for a server, so two cores can run four
 };
