@@ -4,7 +4,6 @@ import { ClaimTasks } from './sql/claim-tasks.ts';
 import { ConfirmCancel } from './sql/confirm-cancel.ts';
 import { CountTasks } from './sql/count-tasks.ts';
 import { CountUnfinished } from './sql/count-unfinished.ts';
-import { CreateKeyedTasks } from './sql/create-keyed-tasks.ts';
 import { CreateSharedTasks } from './sql/create-shared-tasks.ts';
 import { CreateTaskBatch } from './sql/create-task-batch.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
@@ -45,7 +44,6 @@ export const STATEMENTS = [
   ConfirmCancel,
   CountTasks,
   CountUnfinished,
-  CreateKeyedTasks,
   CreateTaskBatch,
   CreateSharedTasks,
   CreateTasks,

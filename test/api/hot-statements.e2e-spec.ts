@@ -33,10 +33,8 @@ import { WebhookClient } from '../support/clients/webhook-client.ts';
 const BY_INDEX: Record<string, string[]> = {
   'tasks.create': ['line_pkey', 'key_load_pkey'],
   'tasks.create_keyed': ['line_pkey', 'key_load_pkey'],
-  'tasks.create_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey'],
-  'tasks.create_keyed_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
-  'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey'],
-  'tasks.note_reservations': ['tasks_live_pkey'],
+  'tasks.create_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
+  'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey', 'tasks_live_pkey'],
   'tasks.read': ['tasks_live_pkey', 'tasks_done_pkey'],
   'tasks.read_stored': ['tasks_live_pkey', 'tasks_done_pkey'],
   'tasks.ended_of': ['tasks_done_pkey'],
@@ -45,14 +43,6 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.delete_expired': ['tasks_done_pkey'],
   'tasks.delete': ['tasks_done_pkey'],
   'tasks.claim': [
-    'line_pkey',
-    'pauses_open',
-    'tasks_live_leased',
-    'tasks_live_waiting',
-    'tasks_live_pkey',
-    'key_load_pkey',
-  ],
-  'tasks.claim_turns': [
     'line_pkey',
     'pauses_open',
     'tasks_live_leased',
@@ -192,7 +182,7 @@ const OF_ONE_TABLE = {
 };
 /** They write many tasks, and hold all of them meanwhile. */
 const WRITES = ['tasks.record_progress', 'tasks.record_submit_intents', 'tasks.renew_leases', 'tasks.end'];
-const CLAIMS = ['tasks.claim', 'tasks.claim_turns', 'tasks.claim_reserved'];
+const CLAIMS = ['tasks.claim', 'tasks.claim_reserved'];
 /** Primary keys of tables with a few rows: each may be read whole. */
 const SMALL = /^(line|words_state|webhook_replays|key_load|idempotency_keys)_pkey$/;
 const ROWS = 20_000;

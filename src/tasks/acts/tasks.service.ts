@@ -8,9 +8,9 @@ import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
 import { CachedTasks } from '../read/cached-tasks.ts';
 import { countersAbove, NewTasks, type TaskRequest } from './new-tasks.ts';
-import { CreateKeyedTasks, type Creation, type Idempotency } from '../sql/create-keyed-tasks.ts';
 import { CreateSharedTasks } from '../sql/create-shared-tasks.ts';
 import { CreateTasks } from '../sql/create-tasks.ts';
+import type { FirstResponse, Idempotency } from '../sql/first-responses.ts';
 import { ListTasks } from '../read/list-tasks.ts';
 import type { NewTask } from '../sql/new-task.ts';
 import type { PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
@@ -32,7 +32,6 @@ export class TasksService {
   constructor(
     private readonly config: Config,
     private readonly creates: CreateTasks,
-    private readonly keyedCreates: CreateKeyedTasks,
     private readonly sharedCreates: CreateSharedTasks,
     private readonly cached: CachedTasks,
     private readonly lists: ListTasks,
@@ -56,11 +55,11 @@ export class TasksService {
     request: TaskRequest,
     idempotencyOf: ((task: ShownTask) => Omit<Idempotency, 'key_ttl_s'>) | null,
     origin: TaskOrigin = FROM_API,
-  ): Promise<{ task: ShownTask; replayed: Creation['replayed'] }> {
+  ): Promise<{ task: ShownTask; replayed: FirstResponse | null }> {
     const { task, row } = this.newTasks.make(caller, request, origin);
     const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
     const idempotency = idempotencyOf && { ...idempotencyOf(task), key_ttl_s };
-    const { replayed } = await this.refusals.watch(() => this.store(caller, row, idempotency));
+    const replayed = await this.refusals.watch(() => this.store(caller, row, idempotency));
     if (replayed) return { task, replayed };
     activeSpan()?.set({ 'darkroom.task.id': task.id });
     tasksCreated([task]);
@@ -69,12 +68,9 @@ export class TasksService {
     return { task, replayed: null };
   }
 
-  private async store(caller: Caller, row: NewTask, idempotency: Idempotency | null): Promise<Creation> {
+  private store(caller: Caller, row: NewTask, idempotency: Idempotency | null): Promise<FirstResponse | null> {
     const above = countersAbove(caller);
-    if (above) return { replayed: await this.sharedCreates.create(row, above, idempotency) };
-    if (idempotency) return this.keyedCreates.create({ ...row, ...idempotency });
-    await this.creates.create(row);
-    return { replayed: null };
+    return above ? this.sharedCreates.create(row, above, idempotency) : this.creates.create(row, idempotency);
   }
 
   /** The stored response to an earlier request with this key; null if no request with this body used the key. */

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import type { Idempotency } from './create-keyed-tasks.ts';
 import { CreateTaskBatch } from './create-task-batch.ts';
-import type { FirstResponse } from './first-responses.ts';
+import type { FirstResponse, Idempotency } from './first-responses.ts';
 import type { NewTask } from './new-task.ts';
 
 /** While a row is locked, those that wait for their turn must not add up to minutes. */

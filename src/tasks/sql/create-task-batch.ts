@@ -3,9 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
-import { countAbove } from './count-above.ts';
-import type { Idempotency } from './create-keyed-tasks.ts';
-import { type FirstResponse, firstResponsesOf } from './first-responses.ts';
+import { type FirstResponse, firstResponsesOf, type Idempotency } from './first-responses.ts';
 import {
   BATCH_COLUMNS,
   DEFINITIONS,
@@ -49,22 +47,30 @@ const INSERT: Statement = {
 };
 
 /**
- * Decides about the queue bound under the lock of the row, after the tasks, as the locks of every statement are
- * ordered.
+ * Counts the tasks for their key $1 and for those above it, $2, if each has room. It comes after the tasks, as the locks of every statement are
+ * ordered, and locks the rows of all these keys at once, in order: so two keys below the same one cannot pass its bounds together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
   text: `
-    update key_load l
-    set queued = queued + $2, low = least(low, queued + running) + $5, max_running = $3,
-        place = ${startOf('place')} + $6, low_place = ${startOf('low_place')} + $7
-    from line n where n.id and api_key_id = $1 and ($4 = 0 or queued + $2 <= $4)
-      and (shared_queued = 0 or queued + below_queued + $2 <= shared_queued)`,
-};
-
-const HAS_COUNTERS: Statement = {
-  name: 'tasks.has_counters',
-  text: `select from key_load where api_key_id = $1`,
+    with load as (
+      select l.api_key_id, a.max_queued, case when a.id is null
+               then ($5 > 0 and queued + $4 > $5) or (shared_queued > 0 and queued + below_queued + $4 > shared_queued)
+               else a.max_queued > 0 and queued + below_queued + $4 > a.max_queued end as is_full
+      from key_load l left join unnest($2::text[], $3::int[]) as a(id, max_queued) on a.id = l.api_key_id
+      where l.api_key_id = any($2::text[] || $1::text) order by l.api_key_id for update of l
+    ), found as (
+      select count(*)::int as keys, bool_or(is_full) as is_full, min(max_queued) filter (where is_full) as full_above from load
+    ), below as (
+      update key_load l set below_queued = below_queued + $4 from found f where l.api_key_id = any($2::text[]) and not f.is_full
+    ), own as (
+      update key_load l
+      set queued = queued + $4, low = least(low, queued + running) + $7, max_running = $6,
+          above = case when $2::text[] = '{}' then above else $2::text[] end,
+          place = ${startOf('place')} + $8, low_place = ${startOf('low_place')} + $9
+      from line n, found f where n.id and l.api_key_id = $1 and not f.is_full
+    )
+    select * from found`,
 };
 
 const KEEP_KEY: Statement = {
@@ -152,21 +158,41 @@ export class CreateTaskBatch {
  * that has one.
  */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
-  if (above.length > 0 && !(await countAbove(tx, api_key_id, tasks.length, above))) throw new NoCounters();
-  await count(tx, key);
+  await count(tx, key, above);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
   if (hasBudget) await reserveForTasks(tx, [api_key_id, ...above.map(({ apiKeyId }) => apiKeyId)], tasks);
 }
 
-async function count(tx: Tx, key: KeyRow): Promise<void> {
+async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const { api_key_id, tasks, max_running, max_queued, low_numbers, ends, low_ends } = key;
-  const values = [api_key_id, tasks, max_running, max_queued, low_numbers.length, ends.at(-1), low_ends.at(-1)];
-  const { rowCount } = await tx.query({ ...COUNT, values });
-  if (rowCount === 1) return;
-  const { rowCount: counters } = await tx.query({ ...HAS_COUNTERS, values: [api_key_id] });
-  if (counters === 0) throw new NoCounters(); // purged since the tasks were inserted
-  const message = `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`;
+  const bounds = [above.map(({ apiKeyId }) => apiKeyId), above.map(({ limits }) => limits.maxQueued ?? 0)];
+  const values = [
+    api_key_id,
+    ...bounds,
+    tasks,
+    max_queued,
+    max_running,
+    low_numbers.length,
+    ends.at(-1),
+    low_ends.at(-1),
+  ];
+  const { rows } = await tx.query<Counted>({ ...COUNT, values });
+  const { keys, is_full, full_above } = rows[0]!;
+  if (keys <= above.length) throw new NoCounters(); // purged since the tasks were inserted
+  if (!is_full) return;
+  const message =
+    full_above === null
+      ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // whose limit is not for this one
   throw new ApiError('queue_full', { message });
+}
+
+interface Counted {
+  /** That have a row. */
+  keys: number;
+  is_full: boolean;
+  /** The limit of a key above that is full. */
+  full_above: number | null;
 }
 
 async function keepKey(tx: Tx, { id, api_key_id }: NewTaskBatch, key: Idempotency): Promise<void> {

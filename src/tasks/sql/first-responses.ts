@@ -1,5 +1,15 @@
 import type { Sql, Statement } from '../../platform/database/sql.ts';
 
+export interface Idempotency {
+  idempotency_key: string;
+  /** SHA-256 of the canonical body, hex. */
+  request_hash: string;
+  /** Body of the first response; a repeated request gets it byte for byte. */
+  response: string;
+  /** Seconds for which the key is kept, from now by the database's clock. */
+  key_ttl_s: number;
+}
+
 /** The response that the first request with an idempotency key got. */
 export interface FirstResponse {
   api_key_id: string;
@@ -10,9 +20,9 @@ export interface FirstResponse {
   response: string;
 }
 
-interface Keyed {
+interface MayBeKeyed {
   api_key_id: string;
-  idempotency_key: string;
+  idempotency_key?: string;
 }
 
 /** Raw SQL because the keys of a whole batch are looked up in one statement. */
@@ -25,28 +35,30 @@ const FIND_KEYS: Statement = {
 };
 
 /** Identifies the key among those of all tenants. */
-export const slotOf = ({ api_key_id, idempotency_key }: Keyed): string => slotName(api_key_id, idempotency_key);
+export const slotOf = ({ api_key_id, idempotency_key }: MayBeKeyed): string | undefined =>
+  idempotency_key === undefined ? undefined : slotName(api_key_id, idempotency_key);
 
 const slotName = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
 /** @returns the responses by slot */
-export async function firstResponsesOf(sql: Sql, tasks: Keyed[]): Promise<Map<string, FirstResponse>> {
-  if (tasks.length === 0) return new Map();
+export async function firstResponsesOf(sql: Sql, tasks: MayBeKeyed[]): Promise<Map<string, FirstResponse>> {
+  const keyed = tasks.filter(({ idempotency_key }) => idempotency_key !== undefined);
+  if (keyed.length === 0) return new Map();
   const rows = await sql.run<FirstResponse>(FIND_KEYS, [
-    tasks.map(({ api_key_id }) => api_key_id),
-    tasks.map(({ idempotency_key }) => idempotency_key),
+    keyed.map(({ api_key_id }) => api_key_id),
+    keyed.map(({ idempotency_key }) => idempotency_key),
   ]);
   return new Map(rows.map((row) => [slotName(row.api_key_id, row.key), row]));
 }
 
 /** One statement cannot insert the same key twice, so only the first of the tasks with the same key is inserted. */
-export function withoutDuplicates<Item extends Keyed>(
+export function withoutDuplicates<Item extends MayBeKeyed>(
   tasks: Item[],
 ): { firsts: Item[]; duplicates: { item: Item; first: Item }[] } {
-  const firsts = new Map<string, Item>();
+  const firsts = new Map<string | Item, Item>();
   const duplicates: { item: Item; first: Item }[] = [];
   for (const item of tasks) {
-    const slot = slotOf(item);
+    const slot = slotOf(item) ?? item;
     const first = firsts.get(slot);
     if (first) duplicates.push({ item, first });
     else firsts.set(slot, item);

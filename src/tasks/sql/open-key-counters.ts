@@ -61,10 +61,6 @@ export const refusalsOf = (rows: RefusalRow[]): Refusals =>
 /** By task id; every task that is not among them was inserted. */
 export type Refusals = Map<string, Refusal>;
 
-/** SQL fragment of a create; needs the CTEs `wanted` and `load`, outer joined. */
-export const REFUSAL = `
-      case when admitted is null then 'no_counters' when nth > admitted then 'queue_full' else 'known_key' end`;
-
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
   // The keys are locked, so that a change of their limits either is read or finds the row.

@@ -7,15 +7,13 @@ import {
   startOf,
   TODAY,
 } from '../../auth/limits/budget-columns.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
 
 /**
- * Fragments of the statements that create tasks of API keys with a budget. The statement that inserts a task reserves
+ * Fragments of the statement that creates tasks of API keys with a budget. The statement that inserts a task reserves
  * its estimated cost, under the lock of the budget. So the sum of all reservations never passes the amount, in any
  * number of processes.
  */
-
-/** A column of `wanted`. */
-export const ESTIMATE_COLUMN = { estimate_micros: 'bigint' };
 
 /** What remains of the budget. Null: the key has none any more, which its caller may learn 5 s later. */
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
@@ -38,13 +36,13 @@ export const BUDGET = `
 
 /**
  * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other,
- * because a task that does not fit leaves what remains to the next one.
- * @param known SQL: whether the task \`w\` was created before, so that it takes no room
+ * because a task that does not fit leaves what remains to the next one. A repeated request reserves nothing, so it takes no room.
  */
-export const decided = (known: string): string => `
+export const DECIDED = `
     considered as (
       select w.id, load.api_key_id, w.nth, coalesce(w.estimate_micros, 0) as estimate, load.admitted, budget.left_micros,
-             ${known} as known
+             coalesce((select true from idempotency_keys k
+                       where k.api_key_id = load.api_key_id and k.key = w.idempotency_key and ${hiddenTime('k.expires_at')} >= now()), false) as known
       from wanted w join load using (key) left join budget using (api_key_id)
     ), decided(id, api_key_id, nth, refusal, room, left_micros) as (
       select c.id, c.api_key_id, c.nth, v.refusal, c.admitted - v.taken, c.left_micros - v.taken * c.estimate

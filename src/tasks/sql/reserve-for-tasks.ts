@@ -6,7 +6,7 @@ import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
- * $1 API keys, $2 the sum to reserve: in the budget of each that has one, or in none. A row without an amount, of a budget
+ * $1 API keys, $2 the sum to reserve: in the budget of each that has one, or in none. The tasks $3 note their part of it, $4. A row without an amount, of a budget
  * that was removed, counts what a task reserves in another one, because the end of the task settles both.
  */
 const RESERVE: Statement = {
@@ -20,19 +20,15 @@ const RESERVE: Statement = {
       update key_budgets b set ${rolledTo('w.today')}, ${reservedBy('w.today', '$2::bigint')}
       from budget m, whole w
       where b.api_key_id = m.api_key_id and w.fits and w.today is not null
+    ), noted as (
+      update tasks_live t set budget_day = w.today, reserved_micros = r.micros
+      from whole w cross join unnest($3::text[], $4::bigint[]) as r(id, micros)
+      where w.fits and w.today is not null and ${equalsOrdered('t.id', 'r.id')}
     )
-    select w.today::text as day, w.fits, b.api_key_id, ${SPENT_BUDGET} as budget
+    select w.fits, b.api_key_id, ${SPENT_BUDGET} as budget
     from whole w left join lateral (
       select * from budget where not w.fits and $2::bigint > left_micros order by api_key_id limit 1
     ) budget on true cross join lateral (select budget.api_key_id) b`,
-};
-
-const NOTE: Statement = {
-  name: 'tasks.note_reservations',
-  text: `
-    update tasks_live t set budget_day = $1::date, reserved_micros = r.micros
-    from unnest($2::text[], $3::bigint[]) as r(id, micros)
-    where ${equalsOrdered('t.id', 'r.id')}`,
 };
 
 /**
@@ -48,16 +44,14 @@ export async function reserveForTasks(
 ): Promise<void> {
   const micros = tasks.map(({ estimate_micros = 0 }) => estimate_micros);
   const sum = micros.reduce((total, one) => total + one, 0);
-  const { rows } = await tx.query<Reservation>({ ...RESERVE, values: [apiKeyIds, sum] });
-  const [{ day, fits, api_key_id, budget }] = rows as [Reservation];
-  if (day === null) return;
+  const values = [apiKeyIds, sum, tasks.map(({ id }) => id), micros];
+  const { rows } = await tx.query<Reservation>({ ...RESERVE, values });
+  const [{ fits, api_key_id, budget }] = rows as [Reservation];
   if (!fits) throw new BudgetExceeded(api_key_id!, budget!, { isAbove: api_key_id !== apiKeyIds[0] });
-  await tx.query({ ...NOTE, values: [day, tasks.map(({ id }) => id), micros] });
 }
 
 interface Reservation {
-  /** null: none of the keys has a budget. */
-  day: string | null;
+  /** Also where none of the keys has a budget. */
   fits: boolean;
   /** Whose budget has no room. */
   api_key_id: string | null;
