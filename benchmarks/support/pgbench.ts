@@ -74,7 +74,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
       [
         '\\set nth random(1, 1000000000000000)',
         `${withValues(create, [ITS_KEY, "'1200ms'", ...columns])};`,
-        `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'"])} \\gset t_`,
+        `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'", '0', '0', '0', 'false'])} \\gset t_`,
         `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'", 'array[:t_id::text]'])};`,
         '',
       ].join('\n'),
