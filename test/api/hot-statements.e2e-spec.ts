@@ -173,7 +173,7 @@ const BY_INDEX: Record<string, string[]> = {
   ],
 };
 /** Pages in the order of the list. */
-const PAGES = ['tasks.match 2000 model', 'tasks.match 2000 from to words'];
+const PAGES = ['tasks.list', 'tasks.match 2000 model', 'tasks.match 2000 from to words'];
 /** Their status tells the planner in which table they are. */
 const OF_ONE_TABLE = {
   'tasks.list failed': 'tasks_done',
@@ -531,9 +531,11 @@ describe('the statements of the hot path', () => {
       },
     );
 
-    it.each(PAGES)('%s sorts no tasks', async (name) => {
-      const types = (await planOf(name)).map((node) => node['Node Type']);
-      expect(types.filter((type) => ['Sort', 'Incremental Sort'].includes(type))).toEqual([]);
+    it.each(PAGES)('%s merges the two tables in their order, and sorts no tasks', async (name) => {
+      const merges = (await planOf(name)).filter((node) => node['Node Type'] === 'Merge Append');
+      const types = merges.flatMap((merge) => flat(merge).map((node) => node['Node Type']));
+      expect(types).toContain('Index Scan');
+      expect(types.filter((type) => ['Sort', 'Incremental Sort', 'Subquery Scan'].includes(type))).toEqual([]);
     });
 
     it.each(WRITES)('%s finds each task by its id, and compares it with no other', async (name) => {
