@@ -1,7 +1,6 @@
 import { imageUrlsOf } from '../../models/definition/image-urls.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { makeScratch, removeScratch } from '../../platform/run/scratch.ts';
-import { activeSpan } from '../../platform/observe/traces/span.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import type { ProviderRequest } from '../../providers/contract/provider.ts';
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
@@ -86,7 +85,7 @@ export class RunImages implements ImageSource {
     });
     const stored = [...new Set(images)].reduce((sum, { size }) => sum + size, 0);
     this.reserved.shrinkTo(stored);
-    activeSpan()?.set({ 'darkroom.bytes': stored });
+    traces.set({ 'darkroom.bytes': stored });
     const only = (name: string) => images[fields.findIndex(({ param }) => param === name)] ?? null;
     const references = images.filter((_, at) => !SINGLE.has(fields[at]!.param));
     const mask = only('mask');

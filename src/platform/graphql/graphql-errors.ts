@@ -3,7 +3,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ApiError } from '../../errors/api-error.ts';
 import { renderedErrors } from '../../errors/error-metrics.ts';
 import { logServerError, toApiError } from '../../errors/error.filter.ts';
-import { activeSpan } from '../observe/traces/span.ts';
+import { traces } from '../observe/traces/traces.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 
@@ -62,7 +62,7 @@ interface FormatOptions {
 export function formatGraphqlError(thrown: unknown, { requestId, suggestions }: FormatOptions): GraphQLFormattedError {
   const error = publicErrorOf(thrown);
   logServerError(logger, error, requestId);
-  activeSpan()?.set({ 'darkroom.error.code': error.code });
+  traces.set({ 'darkroom.error.code': error.code });
   renderedErrors.inc({ code: error.code });
   const { locations, path } = (thrown instanceof GraphQLError ? thrown : {}) as Partial<GraphQLError>;
   return {

@@ -4,7 +4,7 @@ import { MoreThan, Repository } from 'typeorm';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Config } from '../../platform/config/config.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
-import { activeSpan } from '../../platform/observe/traces/span.ts';
+import { traces } from '../../platform/observe/traces/traces.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
 import { CachedTasks } from '../read/cached-tasks.ts';
 import { countersAbove, NewTasks, type TaskRequest } from './new-tasks.ts';
@@ -61,7 +61,7 @@ export class TasksService {
     const idempotency = idempotencyOf && { ...idempotencyOf(task), key_ttl_s };
     const replayed = await this.refusals.watch(() => this.store(caller, row, idempotency));
     if (replayed) return { task, replayed };
-    activeSpan()?.set({ 'darkroom.task.id': task.id });
+    traces.set({ 'darkroom.task.id': task.id });
     tasksCreated([task]);
     this.feed.publish([task]);
     this.wakeSignal.notify();

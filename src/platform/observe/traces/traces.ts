@@ -58,6 +58,11 @@ export class Traces {
     return span ? toTraceparent(span) : null;
   }
 
+  /** Adds to the current span, if it is sampled. */
+  set(attributes: Attributes): void {
+    if (this.tracer) activeSpan()?.set(attributes);
+  }
+
   /** For a span that no function encloses. The caller ends it. @returns null when it is not sampled */
   open(name: string, { parent, ...options }: SpanOptions): OpenSpan | null {
     if (!this.tracer) return null;
