@@ -10,17 +10,11 @@ export class BudgetRefusals {
     this.listeners.push(listener);
   }
 
-  /** Runs a creation. Refusals that were reported before cost nothing more. */
-  async watch<Created>(create: () => Promise<Created>): Promise<Created> {
-    try {
-      return await create();
-    } catch (error) {
-      if (error instanceof BudgetExceeded && !error.isReported) this.note(error);
-      throw error;
+  /** Throws the error of a creation again. Refusals that were reported before cost nothing more. */
+  rethrow(error: unknown): never {
+    if (error instanceof BudgetExceeded && !error.isReported) {
+      for (const listener of this.listeners) listener(error.apiKeyId);
     }
-  }
-
-  private note({ apiKeyId }: BudgetExceeded): void {
-    for (const listener of this.listeners) listener(apiKeyId);
+    throw error;
   }
 }

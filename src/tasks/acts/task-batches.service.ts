@@ -94,7 +94,7 @@ export class TaskBatches {
             },
       writeRecord: batch.writeRecord,
     };
-    const first = await this.refusals.watch(() => this.creates.create(stored));
+    const first = await this.creates.create(stored).catch((error) => this.refusals.rethrow(error));
     if (first) return { tasks: new Map(), replayed: first.response };
     const tasks = made.map(({ task }) => task);
     tasksCreated(tasks);

@@ -59,7 +59,7 @@ export class TasksService {
     const { task, row } = this.newTasks.make(caller, request, origin);
     const key_ttl_s = this.config.idempotencyTtlH * HOUR_S;
     const idempotency = idempotencyOf && { ...idempotencyOf(task), key_ttl_s };
-    const replayed = await this.refusals.watch(() => this.store(caller, row, idempotency));
+    const replayed = await this.store(caller, row, idempotency).catch((error) => this.refusals.rethrow(error));
     if (replayed) return { task, replayed };
     traces.set({ 'darkroom.task.id': task.id });
     tasksCreated([task]);
