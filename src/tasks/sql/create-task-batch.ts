@@ -4,17 +4,8 @@ import type { CallerBound } from '../../auth/access/caller.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, type Idempotency } from './first-responses.ts';
-import {
-  BATCH_COLUMNS,
-  DEFINITIONS,
-  INSERT_OF_BATCH,
-  type KeyRow,
-  type NewBatchTask,
-  placed,
-  type TaskLimits,
-} from './new-task.ts';
-import { startOf, STARTS } from './line.ts';
-import { OpenKeyCounters } from './open-key-counters.ts';
+import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, type TaskLimits } from './new-task.ts';
+import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './open-key-counters.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
 /** What is stored in one commit. */

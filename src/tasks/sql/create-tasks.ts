@@ -10,7 +10,7 @@ import {
   slotOf,
   withoutDuplicates,
 } from './first-responses.ts';
-import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask, placed } from './new-task.ts';
+import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask } from './new-task.ts';
 import {
   COUNTED,
   COUNTED_COLUMNS,
@@ -18,6 +18,7 @@ import {
   LOAD,
   MOVED_PLACES,
   OpenKeyCounters,
+  placed,
   type Refusal,
   type RefusalRow,
   type Refusals,

@@ -3,7 +3,6 @@ import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskSource } from '../record/task-origin.ts';
 import { CREATED, type LiveTask, type Task } from '../record/task.entity.ts';
 import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
-import { costOf, UNKNOWN_RUN_MS } from './line.ts';
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
@@ -96,23 +95,8 @@ export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', '
 /** Without splitting, 64 clients alternated between batches of 1 and 63; throughput fell by 2 to 11 %. */
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
-/** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
-export interface KeyRow {
-  /** From 1. */
-  key: number;
-  api_key_id: string;
-  tasks: number;
-  /** Those of its numbers whose task has low priority, ascending. */
-  low_numbers: number[];
-  /** The cost of those of normal priority, among its first task, its first two and so on. */
-  ends: number[];
-  low_ends: number[];
-  max_queued: number;
-  max_running: number;
-}
-
 /** A task with its number among those of its API key in one statement. */
-type PlacedTask<Task extends NewTask> = Task & {
+export type PlacedTask<Task extends NewTask> = Task & {
   /** Number of its API key: PostgreSQL compares it with each key of the statement. */
   key: number;
   /** From 1. */
@@ -120,31 +104,3 @@ type PlacedTask<Task extends NewTask> = Task & {
   /** The cost of those of the same priority before it; left out: none. */
   ahead: number | undefined;
 };
-
-/** Numbers the tasks of each API key, and lays them one behind the other. */
-export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: KeyRow[] } {
-  const keys = new Map<string, KeyRow>();
-  const rows = tasks.map((task) => {
-    const key = keys.get(task.api_key_id) ?? keyRow(keys.size + 1, task);
-    if (key.tasks === 0) keys.set(task.api_key_id, key);
-    const nth = (key.tasks += 1);
-    const cost = costOf(task.run_ms ?? UNKNOWN_RUN_MS, task.limits.weight);
-    const [before, lowBefore] = [key.ends.at(-1) ?? 0, key.low_ends.at(-1) ?? 0];
-    if (task.low) key.low_numbers.push(nth);
-    key.ends.push(task.low ? before : before + cost);
-    key.low_ends.push(task.low ? lowBefore + cost : lowBefore);
-    return { ...task, key: key.key, nth, ahead: (task.low ? lowBefore : before) || undefined };
-  });
-  return { rows, keys: [...keys.values()] };
-}
-
-const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: NewTask): KeyRow => ({
-  key,
-  api_key_id,
-  tasks: 0,
-  low_numbers: [],
-  ends: [],
-  low_ends: [],
-  max_queued: maxQueued,
-  max_running: maxRunning,
-});

@@ -4,8 +4,77 @@ import { ApiError } from '../../errors/api-error.ts';
 import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { lockWait } from './batch-by-key.ts';
-import { STARTS } from './line.ts';
-import type { NewTask } from './new-task.ts';
+import type { NewTask, PlacedTask } from './new-task.ts';
+import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
+
+/**
+ * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is now, or where
+ * the last task of its API key ends, whichever is later. It ends its cost further on. So keys share the time of workers by their weight,
+ * the places of a key only rise, and what a key used while nobody else waited is not held against it. Each priority has a line of its own.
+ */
+
+/** Milliseconds that a run takes of which nothing is known. */
+const UNKNOWN_RUN_MS = 1_000;
+
+/** How far a task moves the next one of its key back. */
+const costOf = (runMs: number, weight: number): number =>
+  Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
+
+/**
+ * A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. After 3,000
+ * cancelled tasks of a second, 600 of another key start before the next one, and not 3,000.
+ */
+const MOST_BEHIND_MS = 600_000;
+
+/** SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one, `n` that of `line`. */
+export const startOf = (lane: 'place' | 'low_place'): string =>
+  `greatest(n.${lane}, case when l.queued > 0 then l.${lane} else least(coalesce(l.${lane}, 0), n.${lane} + ${MOST_BEHIND_MS}) end)`;
+
+/** SQL fragment: the same for both priorities. */
+export const STARTS = `${startOf('place')} as start, ${startOf('low_place')} as low_start`;
+
+/** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
+export interface KeyRow {
+  /** From 1. */
+  key: number;
+  api_key_id: string;
+  tasks: number;
+  /** Those of its numbers whose task has low priority, ascending. */
+  low_numbers: number[];
+  /** The cost of those of normal priority, among its first task, its first two and so on. */
+  ends: number[];
+  low_ends: number[];
+  max_queued: number;
+  max_running: number;
+}
+
+/** Numbers the tasks of each API key, and lays them one behind the other. */
+export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: KeyRow[] } {
+  const keys = new Map<string, KeyRow>();
+  const rows = tasks.map((task) => {
+    const key = keys.get(task.api_key_id) ?? keyRow(keys.size + 1, task);
+    if (key.tasks === 0) keys.set(task.api_key_id, key);
+    const nth = (key.tasks += 1);
+    const cost = costOf(task.run_ms ?? UNKNOWN_RUN_MS, task.limits.weight);
+    const [before, lowBefore] = [key.ends.at(-1) ?? 0, key.low_ends.at(-1) ?? 0];
+    if (task.low) key.low_numbers.push(nth);
+    key.ends.push(task.low ? before : before + cost);
+    key.low_ends.push(task.low ? lowBefore + cost : lowBefore);
+    return { ...task, key: key.key, nth, ahead: (task.low ? lowBefore : before) || undefined };
+  });
+  return { rows, keys: [...keys.values()] };
+}
+
+const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: NewTask): KeyRow => ({
+  key,
+  api_key_id,
+  tasks: 0,
+  low_numbers: [],
+  ends: [],
+  low_ends: [],
+  max_queued: maxQueued,
+  max_running: maxRunning,
+});
 
 /**
  * SQL fragment of a create; $1 has the API keys of the new tasks, and $2 how long it may wait for a lock. Computes for
