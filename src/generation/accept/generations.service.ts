@@ -12,7 +12,6 @@ import { rememberStored, TaskViews } from '../../tasks/read/task-views.ts';
 import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { TaskRequest } from '../../tasks/acts/new-tasks.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
-import { type Acceptance, replay } from './acceptance.ts';
 import type { ParsedGeneration } from './parse-generation.ts';
 import { PrepareGenerations, withFiles } from './prepare-generations.service.ts';
 
@@ -34,6 +33,32 @@ interface AcceptOptions {
   gone?: AbortSignal | undefined;
   /** Runs the wait, and measures it. */
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
+}
+
+/** The answer to a creation. */
+export interface Acceptance {
+  taskId: string;
+  /** As it is loaded now; null when it is gone. */
+  model: Model | null;
+  /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
+  json(): string;
+  /** The same task for GraphQL. */
+  view(): TaskView;
+  replayed: boolean;
+  /** null when replayed. */
+  task: ShownTask | null;
+}
+
+/** @param first the stored answer to the first request with the same Idempotency-Key */
+export function replay(first: { task_id: string; response: string }, model: Model | null): Acceptance {
+  return {
+    taskId: first.task_id,
+    model,
+    json: () => first.response,
+    view: () => JSON.parse(first.response) as TaskView,
+    replayed: true,
+    task: null,
+  };
 }
 
 /** A task that is stored now, or the answer to the earlier request with its key. */

@@ -9,8 +9,7 @@ import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/a
 import type { TaskSource } from '../../tasks/record/task-origin.ts';
 import { isFinal } from '../../tasks/record/task-status.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
-import { type Acceptance, replay } from '../accept/acceptance.ts';
-import { GenerationsService } from '../accept/generations.service.ts';
+import { type Acceptance, GenerationsService, replay } from '../accept/generations.service.ts';
 import { repeatRequest } from './repeated-request.ts';
 import type { RetryTaskInput } from './retry-task.input.ts';
 
