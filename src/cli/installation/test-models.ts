@@ -9,7 +9,7 @@ import { probe } from '../../generation/images/probe.ts';
 import { parseGeneration } from '../../generation/accept/parse-generation.ts';
 import { catalog } from '../../models/catalog.ts';
 import { textOf } from '../../models/declaration/fault.ts';
-import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf } from '../../models/definition/parameters.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { loadModelSettings } from '../../platform/config/config.ts';
 import { loadSharp } from '../../platform/images/load-sharp.ts';

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { bytesOfDataUrl, isDataUrl } from '../../platform/images/data-url.ts';
-import type { ImageUrl } from '../../models/definition/image-urls.ts';
+import type { ImageUrl } from '../../models/definition/parameters.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
 import { TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId } from '../record/file-id.ts';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Model } from '../../models/definition/model.ts';
-import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf } from '../../models/definition/parameters.ts';
 import { prepareRequest } from '../../providers/contract/prepare-request.ts';
 import { type ResolvedInput, UnsupportedRequest } from '../../providers/contract/provider.ts';
 import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';

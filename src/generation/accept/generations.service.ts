@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
 import { catalog } from '../../models/catalog.ts';
-import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf } from '../../models/definition/parameters.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';

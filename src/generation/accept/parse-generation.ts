@@ -3,11 +3,16 @@ import { assertMayUse, mayUse } from '../../auth/access/allowed-models.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel } from '../../models/catalog.ts';
-import { type ImageUrl, imageUrlsOf } from '../../models/definition/image-urls.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { parsePixels } from '../../models/definition/nearest-size.ts';
 import { sizeFault, takesSize } from '../../models/definition/pixel-rule.ts';
-import { isAllowed, MAX_URL_LENGTH, modelParametersOf } from '../../models/definition/parameters.ts';
+import {
+  type ImageUrl,
+  imageUrlsOf,
+  isAllowed,
+  MAX_URL_LENGTH,
+  modelParametersOf,
+} from '../../models/definition/parameters.ts';
 import { toApiError } from '../../models/schema-errors.ts';
 import { canonicalJson } from '../../platform/schema/canonical-json.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';

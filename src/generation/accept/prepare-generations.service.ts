@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
-import { imageUrlsOf, replaceImageUrls } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf, replaceImageUrls } from '../../models/definition/parameters.ts';
 import { deadlineS, type Model } from '../../models/definition/model.ts';
 import { Config } from '../../platform/config/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import sharp from 'sharp';
 import { eventually } from '../../../test/support/wait.ts';
-import type { ImageUrl } from '../../models/definition/image-urls.ts';
+import type { ImageUrl } from '../../models/definition/parameters.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { NameResolver } from '../../platform/outbound/name-resolver.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';

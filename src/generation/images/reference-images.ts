@@ -2,7 +2,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { StoredImages } from '../../files/images/stored-images.ts';
-import type { ImageUrl } from '../../models/definition/image-urls.ts';
+import type { ImageUrl } from '../../models/definition/parameters.ts';
 import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { findModel } from '../../models/catalog.ts';
-import { replaceImageUrls } from '../../models/definition/image-urls.ts';
+import { replaceImageUrls } from '../../models/definition/parameters.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';

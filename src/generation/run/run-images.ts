@@ -1,4 +1,4 @@
-import { imageUrlsOf } from '../../models/definition/image-urls.ts';
+import { imageUrlsOf } from '../../models/definition/parameters.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { makeScratch, removeScratch } from '../../platform/run/scratch.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
