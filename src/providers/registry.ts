@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { catalog, findModel } from '../models/catalog.ts';
-import { resolutionOf } from '../models/definition/size-class.ts';
+import { resolutionOf } from '../models/definition/sizes.ts';
 import { ModelAvailability } from '../models/model-availability.ts';
 import type { Model } from '../models/definition/model.ts';
 import type { ModelPricingView } from '../models/model-pricing.view.ts';

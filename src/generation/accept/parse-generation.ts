@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { catalog, findModel } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
-import { parsePixels } from '../../models/definition/nearest-size.ts';
+import { parsePixels } from '../../models/definition/sizes.ts';
 import { sizeFault, takesSize } from '../../models/definition/pixel-rule.ts';
 import {
   type ImageUrl,

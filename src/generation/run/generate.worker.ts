@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { catalog } from '../../models/catalog.ts';
-import { resolutionOf } from '../../models/definition/size-class.ts';
+import { resolutionOf } from '../../models/definition/sizes.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { ModelVersions } from '../../models/versions/model-versions.ts';
 import { activeSpan } from '../../platform/observe/traces/span.ts';

@@ -1,5 +1,5 @@
 import type { ParameterSchema, Scalar } from '../definition/parameters.ts';
-import { parsePixels } from '../definition/nearest-size.ts';
+import { parsePixels } from '../definition/sizes.ts';
 import { sizeInWords, takesSize } from '../definition/pixel-rule.ts';
 import type { Declaration, DeclaredParameter } from './declaration.ts';
 import { shown } from './fault.ts';

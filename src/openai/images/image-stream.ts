@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { toApiError, toErrorBody } from '../../errors/error.filter.ts';
 import { findModel } from '../../models/catalog.ts';
-import { toPixels } from '../../models/definition/nearest-size.ts';
+import { toPixels } from '../../models/definition/sizes.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import { resultOrPing } from '../../tasks/live/send-stream.ts';

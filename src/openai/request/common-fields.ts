@@ -1,6 +1,6 @@
 import type { Model } from '../../models/definition/model.ts';
 import { takesSize } from '../../models/definition/pixel-rule.ts';
-import { nearestSize, parsePixels, toPixels } from '../../models/definition/nearest-size.ts';
+import { nearestSize, parsePixels, toPixels } from '../../models/definition/sizes.ts';
 import { echo, type Fields, invalid } from './fields.ts';
 import type { Translation } from './translation.ts';
 

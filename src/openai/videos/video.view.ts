@@ -1,6 +1,6 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { findModel } from '../../models/catalog.ts';
-import { toPixels } from '../../models/definition/nearest-size.ts';
+import { toPixels } from '../../models/definition/sizes.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { listOf } from '../../platform/schema/list-of.ts';
 import { TaskApproximationView, type TaskView } from '../../tasks/read/task.view.ts';

@@ -10,9 +10,8 @@ import {
   UnsupportedRequest,
 } from './provider.ts';
 import type { Condition } from '../../models/definition/declared-binding.ts';
-import { parsePixels } from '../../models/definition/nearest-size.ts';
 import { eachText, slotsOf } from '../templates/template.ts';
-import { chooseSize, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
+import { chooseSize, parsePixels, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
 /** A hint that a provider may leave aside: its value where the provider does not have it. The task records that. */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;
