@@ -9,18 +9,18 @@ import { cloneDatabase } from '../support/database.ts';
  * then.
  */
 const MOST: Record<string, number> = {
-  post: 52,
-  'keyed post': 54,
+  post: 46,
+  'keyed post': 48,
   get: 31,
   list: 30,
   'graphql task': 37,
   'graphql tasks': 38,
-  cancel: 45,
+  cancel: 44,
   'create a key': 35,
   models: 30,
   'upload a picture': 41,
-  'task to its end': 115,
-  'the same with a webhook': 131,
+  'task to its end': 108,
+  'the same with a webhook': 124,
 };
 
 /** Each in a process of its own, because most of the time is waits. */
