@@ -7,7 +7,7 @@ import { paramPath } from '../platform/schema/param-path.ts';
 import { catalog } from './catalog.ts';
 import type { Model } from './definition/model.ts';
 import { sizeFault } from './definition/pixel-rule.ts';
-import { LATER, VOCABULARY } from './declaration/vocabulary.ts';
+import { isWord } from './declaration/vocabulary.ts';
 import type { ParameterRule, ParameterSchema, Scalar } from './definition/parameters.ts';
 
 /** How much of the client's own text a message repeats, in characters. */
@@ -118,7 +118,7 @@ function unknownOrUnsupported(name: string, model: Model, caller: Asker): ApiErr
   const takers = catalog.models.filter(
     (other) => Object.hasOwn(other.parameters.properties, name) && mayUse(caller, other),
   );
-  if (takers.length > 0 || Object.hasOwn(VOCABULARY, name) || LATER.has(name)) {
+  if (takers.length > 0 || isWord(name)) {
     const message = `${model.id} does not take ${param}; ${takersInWords(takers)}. ${supported}`;
     return new ApiError('unsupported_parameter', { param, message });
   }

@@ -203,7 +203,7 @@ export const TOOLS = [
         },
         "last_frame_image_url": {
           "type": "string",
-          "description": "http(s) URL of a still JPEG, PNG or WebP image for the video to end with; with reference_mode \"first_last\" only."
+          "description": "http(s) URL of a still JPEG, PNG or WebP image for the video to end with."
         },
         "reference_image_url": {
           "type": "string",
@@ -233,7 +233,7 @@ export const TOOLS = [
         },
         "resolution": {
           "type": "string",
-          "description": "Size class of the video, with a capital P. sora-2: 720P 1080P 4K, default 1080P; seedance-2: 720p 1080p, default 720p.",
+          "description": "Size class of the video. sora-2: 720P 1080P 4K, default 1080P; seedance-2: 720p 1080p, default 720p.",
           "enum": [
             "720P",
             "1080P",
@@ -242,17 +242,17 @@ export const TOOLS = [
             "1080p"
           ]
         },
-        "duration": {
-          "type": "integer",
-          "description": "Length of the video in seconds. sora-2: 1 to 20, default 5; seedance-2: 4 to 15, default 5.",
-          "minimum": 1,
-          "maximum": 20
-        },
         "seed": {
           "type": "integer",
           "description": "The same seed with the same parameters gives a similar result; random when left out.",
           "minimum": 0,
           "maximum": 2147483647
+        },
+        "duration": {
+          "type": "integer",
+          "description": "Length of the video in seconds. sora-2: 1 to 20, default 5; seedance-2: 4 to 15, default 5.",
+          "minimum": 1,
+          "maximum": 20
         },
         "generate_audio": {
           "type": "boolean",

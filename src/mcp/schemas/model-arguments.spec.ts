@@ -1,20 +1,7 @@
-import { modelArgument, modelsFor, ofKind, unionArguments } from './model-arguments.ts';
-
-const ARGUMENTS = {
-  image: ['prompt', 'reference_images', 'aspect_ratio', 'resolution', 'n', 'quality', 'output_format'],
-  video: [
-    'prompt',
-    'first_frame_image_url',
-    'reference_image_url',
-    'reference_mode',
-    'aspect_ratio',
-    'resolution',
-    'duration',
-  ],
-} as const;
+import { modelArgument, modelsFor, ofKind, unionArguments, WORDS } from './model-arguments.ts';
 
 it.each(['image', 'video'] as const)('describes the arguments of the models that make an %s', (kind) => {
   const models = ofKind(modelsFor({}), kind);
-  const named = unionArguments(models, ARGUMENTS[kind]);
+  const named = unionArguments(models, ['prompt', ...WORDS]);
   expect(JSON.stringify({ model: modelArgument(models), ...named }, null, 1)).toMatchSnapshot();
 });

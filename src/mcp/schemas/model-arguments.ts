@@ -4,6 +4,7 @@ import { catalog, perSet } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ParameterSchema } from '../../models/definition/parameters.ts';
+import { isOwn, VOCABULARY, widestSchemas } from '../../models/declaration/vocabulary.ts';
 
 /** The JSON Schema of one argument of a tool. */
 export type ArgumentSchema = Partial<Omit<ParameterSchema, 'items'>> & { items?: ArgumentSchema };
@@ -48,6 +49,9 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
   };
 }
 
+/** The parameters that models may share, beside the prompt. The format of images is enough for an agent without its compression. */
+export const WORDS = [...Object.keys(VOCABULARY).filter((name) => name !== 'prompt'), 'output_format'];
+
 /**
  * The arguments for parameters of models of a kind, if a model takes them: the union of what they take, because several
  * model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation checks it.
@@ -71,7 +75,7 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
   const { items } = first.schema;
   return {
     type: first.schema.type,
-    description: describe(first.schema.description, takers, takers.length === models.length),
+    description: describe(wordsFor(name, takers), takers, takers.length === models.length),
     ...values(schemas),
     ...bound('minimum', schemas, Math.min),
     ...bound('maximum', schemas, Math.max),
@@ -80,6 +84,13 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
     ...bound('maxItems', schemas, Math.max),
     ...(items && { items: { type: items.type, description: items.description } }),
   };
+}
+
+/** What a model says of a parameter itself may be wrong for the others. */
+function wordsFor(name: string, [first, ...others]: Taker[]): string {
+  const { model, schema } = first!;
+  const isSame = others.every((other) => other.schema.description === schema.description);
+  return isSame ? schema.description : (widestSchemas(model.kind)[name]?.description ?? schema.description);
 }
 
 /** The values of all models, if each has a list of them. */
@@ -118,7 +129,7 @@ const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 
 /** The rules of exact sizes are said in words only. */
-const PIXELS = /^The pixels: WIDTHxHEIGHT, (.*)\.$/;
+const PIXELS = /^The pixels: WIDTHxHEIGHT(?:, (.*))?\.$/;
 
 const idsOf = (takers: Taker[]): string =>
   takers.length > MAX_NAMED ? `${takers.length} models` : takers.map(({ model }) => model.id).join(', ');
@@ -154,5 +165,3 @@ export function extraArgument(models: readonly Model[]): Record<string, Argument
   const description = 'Parameters that only this model has, by their names, which begin with x_: see list_models.';
   return has ? { extra: { type: 'object', description } } : {};
 }
-
-const isOwn = (name: string): boolean => name.startsWith('x_');

@@ -6,27 +6,13 @@ import { Config } from '../../platform/config/config.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 import { Creations } from '../running/creations.ts';
-import { extraArgument, modelArgument, ofKind, perCaller, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, ofKind, perCaller, unionArguments, WORDS } from '../schemas/model-arguments.ts';
 import { previewArgument, type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
 /** An image that takes longer is worth a handle. */
 const HANDLE_AFTER_S = 10;
-const PARAMETERS = [
-  'reference_images',
-  'mask',
-  'strength',
-  'negative_prompt',
-  'size',
-  'aspect_ratio',
-  'resolution',
-  'n',
-  'quality',
-  'background',
-  'seed',
-  'output_format',
-];
 
 @Injectable()
 export class GenerateImageTool implements Tool {
@@ -52,7 +38,7 @@ export class GenerateImageTool implements Tool {
       {
         ...unionArguments(models, ['prompt']),
         model: modelArgument(models),
-        ...unionArguments(models, PARAMETERS),
+        ...unionArguments(models, WORDS),
         ...extraArgument(models),
         wait_s: waitArgument(this.config.mcpWaitS),
         preview: previewArgument,

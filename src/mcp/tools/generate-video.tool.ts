@@ -6,24 +6,10 @@ import { Config } from '../../platform/config/config.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { Creations } from '../running/creations.ts';
 import { briefSchemaOf } from '../schemas/brief-schema.ts';
-import { extraArgument, modelArgument, ofKind, perCaller, unionArguments } from '../schemas/model-arguments.ts';
+import { extraArgument, modelArgument, ofKind, perCaller, unionArguments, WORDS } from '../schemas/model-arguments.ts';
 import { type ToolInput, toolInput, waitArgument } from '../schemas/tool-arguments.ts';
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
-
-const PARAMETERS = [
-  'negative_prompt',
-  'first_frame_image_url',
-  'last_frame_image_url',
-  'reference_image_url',
-  'reference_mode',
-  'aspect_ratio',
-  'resolution',
-  'size',
-  'duration',
-  'seed',
-  'generate_audio',
-];
 
 @Injectable()
 export class GenerateVideoTool implements Tool {
@@ -49,7 +35,7 @@ export class GenerateVideoTool implements Tool {
       {
         ...unionArguments(models, ['prompt']),
         model: modelArgument(models),
-        ...unionArguments(models, PARAMETERS),
+        ...unionArguments(models, WORDS),
         ...extraArgument(models),
         wait_s: waitArgument(this.config.mcpWaitS),
       },

@@ -1,4 +1,4 @@
-import { imageUrl, imageUrls, numberFrom, oneOf, words } from '../definition/fields.ts';
+import { imageFormat, imageUrl, imageUrls, numberFrom, oneOf, words } from '../definition/fields.ts';
 import type { MediaKind } from '../definition/media-kind.ts';
 import type { ParameterSchema, Scalar } from '../definition/parameters.ts';
 import { sizeInWords } from '../definition/pixel-rule.ts';
@@ -181,15 +181,15 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
   },
 };
 
-const ANY_MODEL = { kind: 'image or video' as string, sizes: {} } as Declaration;
 const WIDEST = { maxLength: 32_000, maxItems: 50 };
 
 /** The words with the widest bounds that a declaration may set. Only a model says its sizes and defaults. */
-export function widestSchemas(): Record<string, ParameterSchema> {
+export function widestSchemas(kind = 'image or video'): Record<string, ParameterSchema> {
+  const anyModel = { kind, sizes: {} } as Declaration;
   return Object.fromEntries(
     Object.entries(VOCABULARY).map(([name, { schema, range }]) => {
       const given = { ...WIDEST, ...(range && { minimum: range[0], maximum: range[1] }) };
-      const { enum: values = [], default: _, ...rest } = schema(given, ANY_MODEL);
+      const { enum: values = [], default: _, ...rest } = schema(given, anyModel);
       return [name, { ...rest, ...(values.length > 0 && { enum: values }) }];
     }),
   );
@@ -197,6 +197,10 @@ export function widestSchemas(): Record<string, ParameterSchema> {
 
 /** Words of the vocabulary that no provider serves yet. */
 export const LATER = new Set(['reference_videos', 'reference_audios', 'source_video', 'source_mode', 'fps']);
+
+/** Whether models may share it. What is neither such a word nor an own parameter of a model is unknown to all of them. */
+export const isWord = (name: string): boolean =>
+  Object.hasOwn(VOCABULARY, name) || LATER.has(name) || Object.hasOwn(imageFormat, name);
 
 function choice(
   { enum: values, description, default: given }: DeclaredParameter,

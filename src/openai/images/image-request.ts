@@ -39,7 +39,8 @@ const NOT_HERE = {
   frame_duration_ms: 'Only still pictures are made here; use POST /v1/videos.',
   svg: 'Use png, jpeg or webp.',
 };
-const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.' };
+const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.', reference_images: 'Use image.' };
+const NOT_IN_GENERATIONS = { mask: 'Use POST /v1/images/edits.' };
 
 /**
  * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped
@@ -71,9 +72,9 @@ export function translateImages(
   readIgnored(fields, translation, edit !== null);
   const safetyIdentifier = readMetadata(fields, translation);
   passOurs(fields, translation);
-  passExtra(fields, model, translation);
   const answer = readAnswer(fields, given.model);
-  fields.refuse({ ...NOT_HERE, ...(edit && NOT_IN_EDITS) });
+  fields.refuse({ ...NOT_HERE, ...(edit ? NOT_IN_EDITS : NOT_IN_GENERATIONS) });
+  passExtra(fields, model, translation);
   fields.refuseUnknown();
   return {
     ...translation,

@@ -1,3 +1,4 @@
+import { isOwn, isWord } from '../../models/declaration/vocabulary.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { takesSize } from '../../models/definition/pixel-rule.ts';
 import { nearestSize, parsePixels, toPixels } from '../../models/definition/sizes.ts';
@@ -10,14 +11,13 @@ const OURS = ['priority', 'parent_task_id'] as const;
 export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
 
-/** Parameters that OpenAI's API has no field for. Its clients send them as `extra_body`. */
-const EXTRA: readonly string[] = ['seed', 'negative_prompt', 'strength', 'last_frame_image_url', 'generate_audio'];
-
-/** Passes those of them that are given, and the own parameters of models. The schema of the model refuses what it lacks. */
+/**
+ * Passes the parameters that OpenAI's API has no field for, which its clients send as `extra_body`. The schema of the model
+ * refuses what it lacks. Call it when all other fields are read.
+ */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
-  const isExtra = (name: string) => EXTRA.includes(name) || name.startsWith('x_');
-  const names = fields.names.filter(isExtra);
+  const names = fields.untaken.filter((name) => isWord(name) || isOwn(name));
   pass(names, fields, translation);
   if (!fields.isForm) return;
   const { body } = translation;

@@ -17,8 +17,8 @@ export class Fields {
     readonly isForm = false,
   ) {}
 
-  get names(): string[] {
-    return Object.keys(this.given);
+  get untaken(): string[] {
+    return Object.keys(this.given).filter((name) => !this.taken.has(name));
   }
 
   /** undefined when left out or null */
@@ -62,7 +62,7 @@ export class Fields {
 
   /** Call last. @throws ApiError unknown_parameter */
   refuseUnknown(): void {
-    const unknown = Object.keys(this.given).find((name) => !this.taken.has(name));
+    const [unknown] = this.untaken;
     if (unknown === undefined) return;
     const param = unknown.length > MAX_ECHO ? `${unknown.slice(0, MAX_ECHO).toWellFormed()}…` : unknown;
     const allowed = [...this.taken].sort().join(', ');

@@ -12,6 +12,7 @@ import type { Translation } from '../request/translation.ts';
 const DEFAULT_SIZE = '720x1280';
 const DEFAULT_SECONDS = 4;
 const NAME = 'input_reference';
+const OTHER_NAMES = { duration: 'Use seconds.', first_frame_image_url: `Use ${NAME}.` };
 
 /** A request for a video, translated. */
 export interface VideoRequest extends Translation {
@@ -37,6 +38,7 @@ export function translateVideo({ fields: given, files, isForm }: RequestBody, re
   const firstFrame = readFirstFrame(fields, model, translation, files);
   readMetadata(fields, translation);
   passOurs(fields, translation);
+  fields.refuse(OTHER_NAMES);
   passExtra(fields, model, translation);
   fields.refuseUnknown();
   return { ...translation, firstFrame };

@@ -165,6 +165,16 @@ describe('edits of the openai client', () => {
       'photo',
     ],
     [
+      'references beside the images',
+      [
+        ['prompt', 'x'],
+        ['image', 0],
+        ['reference_images', 'x'],
+      ],
+      'unsupported_parameter',
+      'reference_images',
+    ],
+    [
       'an unknown field',
       [
         ['prompt', 'x'],

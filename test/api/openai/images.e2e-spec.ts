@@ -114,6 +114,9 @@ describe('the images of the openai client', () => {
     [{ prompt: 'x', frame_count: 2 }, 'unsupported_parameter', 'frame_count'],
     [{ prompt: 'x', style: 7 }, 'invalid_type', 'style'],
     [{ prompt: 'x', user: 'u'.repeat(513) }, 'string_too_long', 'user'],
+    [{ prompt: 'x', mask: { file_id: 'file_x' } }, 'unsupported_parameter', 'mask'],
+    [{ prompt: 'x', duration: 5 }, 'unsupported_parameter', 'duration'],
+    [{ prompt: 'x', reference_images: ['nope'] }, 'invalid_url', 'reference_images[0]'],
     [{ prompt: 'x', foo: 1 }, 'unknown_parameter', 'foo'],
     [{ prompt: 'x', __proto__x: 1 }, 'unknown_parameter', '__proto__x'],
   ])('refuse %j as %s', async (body, code, param) => {

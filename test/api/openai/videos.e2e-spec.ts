@@ -182,7 +182,15 @@ describe('the videos of the openai client', () => {
     ],
     [{ prompt: 'x', input_reference: { url: 'nope' } }, 'unknown_parameter', 'input_reference.url'],
     [{ prompt: 'x', reference_mode: 'best' }, 'invalid_value', 'reference_mode'],
-    [{ prompt: 'x', n: 2 }, 'unknown_parameter', 'n'],
+    [{ prompt: 'x', n: 2 }, 'unsupported_parameter', 'n'],
+    [{ prompt: 'x', fps: 24 }, 'unsupported_parameter', 'fps'],
+    [{ prompt: 'x', seconds: 4, duration: 5 }, 'unsupported_parameter', 'duration'],
+    [
+      { prompt: 'x', first_frame_image_url: 'https://x.example/a.png' },
+      'unsupported_parameter',
+      'first_frame_image_url',
+    ],
+    [{ prompt: 'x', frames: 24 }, 'unknown_parameter', 'frames'],
   ])('refuse %j as %s', async (body, code, param) => {
     const { status, body: answer } = await service.api.call<ErrorBody>('POST', '/v1/videos', body);
     expect({ status, code: answer.error.code, param: answer.error.param }).toEqual({ status: 400, code, param });
