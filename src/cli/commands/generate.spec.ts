@@ -157,6 +157,16 @@ describe('generate', () => {
     expect(requests.map(({ line }) => line)).toEqual(['POST /v1/generations', 'GET /file/0']);
   });
 
+  it('sets any parameter of the model, as the type that it has there', async () => {
+    const properties = { seed: { type: 'integer' }, mask: { type: 'string' }, generate_audio: { type: 'boolean' } };
+    answers = [json({ id: 'm', kind: 'image', parameters: { properties } }), json(succeeded(), 201), bytes];
+    const set = ['--set', 'seed=7', 'mask=1', 'generate_audio=maybe', '--set', 'x_no=a=b'];
+    const options = ['--model', 'm', '--url', url, '--key', 'dr_test', '--out', folder];
+    await generateCommand().parseAsync(['p', ...options, ...set], { from: 'user' });
+    const sent = { model: 'm', prompt: 'p', seed: 7, mask: '1', generate_audio: 'maybe', x_no: 'a=b' };
+    expect(JSON.parse(requests[1]!.body)).toEqual(sent);
+  });
+
   it('recommends a model that is available, for a video if an option is one of videos', () => {
     const models = [
       { id: 'away', kind: 'image', available: false },

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { GenerationRequest, Model } from '@darkroom/client';
 import { connect, connected } from '../client/connect.ts';
 import { followRun } from '../client/follow-run.ts';
-import { number, wholeNumber } from '../terminal/options.ts';
+import { number, pair, wholeNumber } from '../terminal/options.ts';
 
 interface Options {
   model?: string;
@@ -18,6 +18,7 @@ interface Options {
   firstFrame?: string;
   file?: string[];
   referenceMode?: string;
+  set?: Record<string, string>;
   url: string;
   key?: string;
   json?: true;
@@ -42,12 +43,13 @@ export function generateCommand(): Command {
     .option('--first-frame <url>', 'image that the video starts with')
     .option('--file <path...>', 'images of this machine: reference images, or for a video its first frame')
     .option('--reference-mode <mode>', 'how the images guide the video')
+    .option('--set <name=value...>', 'any other parameter of the model, for example seed=7 or x_steps=20', pair)
     .option('--open', 'show the files in the browser of this machine')
     .action(async (prompt: string, options: Options) => {
       const { models } = connect(options);
       const chosen = { ...options, model: options.model ?? firstRecommendation(await models.list(), options) };
-      const images = options.file || options.referenceImage;
-      const model = images ? await models.get(chosen.model) : null;
+      const needsModel = options.file || options.referenceImage || options.set;
+      const model = needsModel ? await models.get(chosen.model) : null;
       const given = options.file ? withFiles(chosen, model, await upload(options.file, options)) : chosen;
       await run(parametersOf(prompt, given, model), options);
     });
@@ -85,7 +87,8 @@ function withFiles(options: Options, model: Model | null, ids: string[]): Option
 /** Sends only the options that were given: the service has the defaults and the rules. */
 function parametersOf(prompt: string, options: Options, model: Model | null): Record<string, unknown> {
   const images = options.referenceImage;
-  const { properties = {} } = (model?.parameters ?? {}) as { properties?: object };
+  const { properties = {} } = (model?.parameters ?? {}) as { properties?: Record<string, { type?: string }> };
+  const others = Object.entries(options.set ?? {});
   const takesOneImage = 'reference_image_url' in properties;
   const parameters = {
     model: options.model,
@@ -100,8 +103,19 @@ function parametersOf(prompt: string, options: Options, model: Model | null): Re
     ...(takesOneImage && images?.length === 1 ? { reference_image_url: images[0] } : { reference_images: images }),
     first_frame_image_url: options.firstFrame,
     reference_mode: options.referenceMode,
+    ...Object.fromEntries(others.map(([name, text]) => [name, valueOf(text, properties[name]?.type)])),
   };
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
+}
+
+/** Text of the command line as the model has it. What is no such value stays text, which the service refuses. */
+function valueOf(text: string, type = 'string'): unknown {
+  if (type === 'string') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** @throws TaskFailedError when the task fails */

@@ -4,7 +4,7 @@ import { type Task, TaskFailedError } from '@darkroom/client';
 import { connect, connected, type Connection } from '../client/connect.ts';
 import { followRun } from '../client/follow-run.ts';
 import { failureText } from '../terminal/failure-text.ts';
-import { number, past, wholeNumber } from '../terminal/options.ts';
+import { number, pair, past, wholeNumber } from '../terminal/options.ts';
 import { table } from '../terminal/table.ts';
 import { take } from '../terminal/take.ts';
 
@@ -114,11 +114,6 @@ const following = ({ out, json, open, timeout }: WaitOptions) => ({
   ...(open && { open }),
   ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
 });
-
-function pair(text: string, others: Record<string, string> = {}): Record<string, string> {
-  const [key = '', ...value] = text.split('=');
-  return { ...others, [key]: value.join('=') };
-}
 
 const rowOf = (task: Task): Record<string, string> => ({
   id: task.task_id,

@@ -18,6 +18,12 @@ export function list(text: string): string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '');
 }
 
+/** One more `key=value` beside the others. */
+export function pair(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const [key = '', ...value] = text.split('=');
+  return { ...others, [key]: value.join('=') };
+}
+
 /** Unix seconds of `30d` or `12h` from now, or of a date such as 2027-01-31 or 2027-01-31T12:00:00Z. */
 export function moment(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([dh])$/.exec(text) ?? [];
