@@ -1,5 +1,6 @@
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
+import { takenBesides } from '../openai/dialects.ts';
 
 const TABLE = ['aspect_ratio', 'resolution'];
 const SIZES = ['size', ...TABLE];
@@ -18,20 +19,6 @@ const SEEDANCE = [
 ];
 
 type Takes = Partial<Record<MediaKind, readonly string[]>>;
-
-/** What each dialect of OpenAI's wire has a field for. One that makes no videos that clients can use has none for them. */
-const DIALECTS: Readonly<Record<string, Takes>> = {
-  openai: { image: [...PICTURE, 'mask', 'background'], video: FILM },
-  litellm: { image: [...PICTURE, 'mask', 'background'], video: FILM },
-  'vllm-omni': {
-    image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'],
-    video: [...FILM, 'seed', 'negative_prompt', 'generate_audio'],
-  },
-  sglang: { image: [...PICTURE, 'seed', 'negative_prompt'], video: [...FILM, 'seed', 'negative_prompt'] },
-  'sd-server': { image: [...PICTURE, 'mask', 'seed', 'negative_prompt', 'strength'] },
-  localai: { image: [...PICTURE, 'seed', 'negative_prompt'] },
-  xinference: { image: [...PICTURE, 'mask', 'seed', 'negative_prompt'] },
-};
 
 /** Models with a parameter `quality`. */
 const GPT_IMAGE = /(^|\/)(gpt-image-|chatgpt-image)/;
@@ -62,8 +49,9 @@ const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][
 export function takenBy({ provider, dialect = 'openai', model = '', send }: DeclaredBinding, kind: MediaKind) {
   switch (provider) {
     case 'openai': {
-      const taken = DIALECTS[dialect]?.[kind] ?? null;
-      return taken && GPT_IMAGE.test(model) ? [...taken, 'quality'] : taken;
+      const besides = takenBesides(dialect, kind);
+      if (!besides) return null;
+      return [...(kind === 'image' ? PICTURE : FILM), ...besides, ...(GPT_IMAGE.test(model) ? ['quality'] : [])];
     }
     case 'gemini':
       return kind === 'image' ? ['prompt', ...TABLE, 'n', 'reference_images'] : null;

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
-import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
+import { type ProviderRequest, type ResolvedInput, UnsupportedRequest } from '../contract/provider.ts';
 import { seedOf } from '../contract/seed.ts';
 import { hasSlot } from '../templates/template.ts';
+
+type Parameter = keyof ResolvedInput;
 
 /**
  * How one kind of server takes pictures on OpenAI's wire, where that differs. Facts of the sources of the servers: vLLM-Omni
@@ -12,9 +15,9 @@ export interface PictureDialect {
   /** Pictures of one call. */
   most: number;
   /** Parameters besides prompt, size, number and references. */
-  takes: readonly string[];
+  takes: readonly Parameter[];
   /** Those that it does not take with references. */
-  notWithReferences?: readonly string[];
+  notWithReferences?: readonly Parameter[];
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
   /** `one` field `image` of one file, a list of files, or base64 in the JSON of a generation. */
   references: 'image[]' | 'one' | 'base64';
@@ -91,6 +94,28 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
   },
 };
 
+/** Parameters that only some of these servers take. */
+export const OF_DIALECTS: readonly Parameter[] = [...new Set(Object.values(DIALECTS).flatMap(({ takes }) => takes))];
+
+/** Its jobs are another wire: `sd-server.ts`. */
+export const OF_SD_SERVER = ['mask', 'seed', 'negative_prompt', 'strength'] as const;
+
+/** The same for films, of the dialects that make some: parameters besides prompt, size, duration and images. */
+const FILMS: Readonly<Record<string, readonly Parameter[]>> = {
+  openai: [],
+  litellm: [],
+  'vllm-omni': ['seed', 'negative_prompt', 'generate_audio'],
+  sglang: ['seed', 'negative_prompt'],
+};
+
+export const OF_FILMS: readonly Parameter[] = [...new Set(Object.values(FILMS).flat())];
+
+/** @returns what a dialect takes besides what all of them take; null when it cannot make this kind */
+export function takenBesides(dialect: string, kind: MediaKind): readonly Parameter[] | null {
+  if (kind === 'video') return FILMS[dialect] ?? null;
+  return dialect === 'sd-server' ? OF_SD_SERVER : (DIALECTS[dialect]?.takes ?? null);
+}
+
 /** Dialects of pictures that this adapter speaks. */
 export const PICTURE_DIALECTS: ReadonlySet<string> = new Set(Object.keys(DIALECTS));
 
@@ -102,10 +127,10 @@ const FULL_WIDTH_BAR = '\uFF5C';
 const withoutBar = (text: string): string => text.replaceAll(BAR, FULL_WIDTH_BAR);
 
 /** What the dialect cannot say is not dropped. @throws UnsupportedRequest */
-export function assertTaken(request: ProviderRequest, params: readonly string[]): void {
+export function assertTaken(request: ProviderRequest): void {
   const { takes, notWithReferences = [], references } = pictureDialectOf(request);
-  const input = request.input as unknown as Record<string, unknown>;
-  const refused = params.find(
+  const { input } = request;
+  const refused = OF_DIALECTS.find(
     (param) =>
       input[param] !== undefined &&
       (!takes.includes(param) || (hasReferences(request) && notWithReferences.includes(param) && input[param] !== '')),

@@ -57,12 +57,9 @@ interface Plan {
   approximations: Approximation[];
 }
 
-/** Parameters that only some servers take. */
-export const OF_DIALECTS = ['mask', 'background', 'seed', 'negative_prompt', 'strength'] as const;
-
 /** @throws UnsupportedRequest */
 export function planPictures(request: ProviderRequest): Plan {
-  assertTaken(request, OF_DIALECTS);
+  assertTaken(request);
   const chosen = sizeOf(request);
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];

@@ -13,6 +13,7 @@ import { parseReply } from '../wire/reply-schema.ts';
 import { UpstreamFailure, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf, uselessSuccess } from '../wire/without-answer.ts';
+import { OF_FILMS, takenBesides } from './dialects.ts';
 import { openaiClient } from './openai-client.ts';
 import { failedJob, openaiFailure } from './openai-errors.ts';
 import { planVideo } from './openai-video-plan.ts';
@@ -44,7 +45,7 @@ export const openaiVideos = jobAdapter({
     'first_frame_image_url',
     'reference_image_url',
     'size',
-    'generate_audio',
+    ...OF_FILMS,
   ],
   pollMs: { image: 5_000, video: 5_000 },
   typicalMs: { image: 180_000, video: 180_000 },
@@ -77,18 +78,12 @@ function planJob(request: ProviderRequest) {
   };
 }
 
-const BESIDES = ['seed', 'negative_prompt', 'generate_audio'] as const;
-const TAKES_BESIDES: Readonly<Record<string, readonly string[]>> = {
-  'vllm-omni': BESIDES,
-  sglang: ['seed', 'negative_prompt'],
-};
-
 /** What other servers than OpenAI's take besides. @throws UnsupportedRequest */
 function filmFields(request: ProviderRequest): Record<string, unknown> {
   const { input, upstream } = request;
   const { negative_prompt: negative, generate_audio: sound } = input;
-  const takes = TAKES_BESIDES[upstream.declared?.dialect ?? 'openai'] ?? [];
-  const other = BESIDES.find((name) => input[name] !== undefined && !takes.includes(name));
+  const takes = takenBesides(upstream.declared?.dialect ?? 'openai', 'video') ?? [];
+  const other = OF_FILMS.find((name) => input[name] !== undefined && !takes.includes(name));
   if (other !== undefined) throw new UnsupportedRequest(other, `The server does not take ${other} for films.`);
   return {
     ...(takes.includes('seed') && { seed: seedAt(request, 0) }),

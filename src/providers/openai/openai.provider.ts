@@ -1,5 +1,6 @@
 import { type PreparedRequest, type Provider, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
-import { IMAGE_CALL_TIMEOUT_MS, makePictures, OF_DIALECTS, planPictures } from './openai-images.ts';
+import { OF_DIALECTS } from './dialects.ts';
+import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
 import { openaiVideos } from './openai-videos.ts';
 
 /**

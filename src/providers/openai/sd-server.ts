@@ -12,6 +12,7 @@ import { operatorCause } from '../wire/operator-cause.ts';
 import { field, parseReply, text } from '../wire/reply-schema.ts';
 import { submitRefused } from '../wire/submit-failure.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
+import { OF_SD_SERVER } from './dialects.ts';
 
 /** Pictures of one job. */
 const MOST = 8;
@@ -38,18 +39,7 @@ const sdJob = z.object({
  */
 export const sdServer = jobAdapter<SdPlan, object[]>({
   name: 'openai',
-  takes: [
-    'prompt',
-    'aspect_ratio',
-    'resolution',
-    'size',
-    'n',
-    'reference_images',
-    'mask',
-    'seed',
-    'negative_prompt',
-    'strength',
-  ],
+  takes: ['prompt', 'aspect_ratio', 'resolution', 'size', 'n', 'reference_images', ...OF_SD_SERVER],
   pollMs: POLL_MS,
   typicalMs: TYPICAL_MS,
   plan: (request) => {
