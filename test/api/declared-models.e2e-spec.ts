@@ -382,6 +382,17 @@ describe('a declared model', () => {
     expect(openai.requests.at(-1)!.fields).toMatchObject({ size: '1280x640' });
   });
 
+  it('starts a film from an image over the route of OpenAI, also without modes', async () => {
+    const bytes = await sharp({ create: { width: 320, height: 180, channels: 3, background: '#0f0' } })
+      .png()
+      .toBuffer();
+    const input_reference = { image_url: `data:image/png;base64,${bytes.toString('base64')}` };
+    const { id } = await post('/v1/videos', { model: 'acme-film', prompt: '#hang', input_reference });
+    const { body: task } = await service.api.get<Record<string, any>>(`/v1/tasks/${id}`);
+    expect(task.input).toMatchObject({ first_frame_image_url: expect.stringMatching(/^file_/), duration: 1 });
+    await service.api.cancel(id);
+  });
+
   it('is an item of a batch', async () => {
     const input = { custom_id: 'a', body: { model: 'ink', prompt: 'a fox' } };
     const batch = await post('/v1/batches', { requests: [input] });

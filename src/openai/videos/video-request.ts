@@ -73,7 +73,8 @@ function readFirstFrame(
   if (!file && given === undefined) return null;
   const image = file ? { file, spelling: NAME } : readImageReference(given, NAME);
   spelling.set('first_frame_image_url', image.spelling);
-  body.reference_mode ??= firstFrameMode(model);
+  const only = firstFrameMode(model);
+  if (only !== undefined) body.reference_mode ??= only;
   return image;
 }
 
