@@ -71,6 +71,26 @@ it('makes at most ten attempts at once at an endpoint that hangs', async () => {
   await hooks.remove(endpoint.id);
 });
 
+it('delivers to others while many endpoints take as long as they may, however much waits there', async () => {
+  const slow = await Receiver.start(() => undefined);
+  receivers.push(slow);
+  const keyIds: string[] = [];
+  for (let nth = 0; nth < 6; nth++) {
+    const { body } = await service.api.call<{ id: string; key: string }>('POST', '/v1/api_keys', { name: 'slow' });
+    const api = new Api(service.baseUrl, body.key);
+    for (let of = 0; of < 10; of++) await new WebhookClient(api).endpoint(slow.url);
+    for (let of = 0; of < 10; of++) await api.create(aFailure);
+    keyIds.push(body.id);
+  }
+  await eventually('a crowd', async () => slow.open > 250);
+  const other = await tenant();
+  await other.api.create(aFailure);
+  await other.receiver.until(1);
+  // 250, and one at each of the 60 endpoints.
+  expect(slow.mostOpen).toBeLessThanOrEqual(310);
+  for (const id of keyIds) await service.api.call('DELETE', `/v1/api_keys/${id}`);
+});
+
 it('sends waiting events ten at a time once the endpoint is back', async () => {
   const { api, receiver, hooks, endpoint, all, makeDue } = await tenant(refusing);
   for (let nth = 0; nth < 40; nth++) await api.create(aFailure);

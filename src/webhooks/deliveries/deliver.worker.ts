@@ -15,6 +15,10 @@ import { counter, histogram } from '../../platform/observe/measuring/declare.ts'
 const MAX_IN_FLIGHT = 500;
 /** Those of them at failing endpoints, so that any number of dead endpoints leaves capacity for healthy ones. */
 const MAX_PROBES = 250;
+/** From here on only probes, and the first attempt at an endpoint: many slow endpoints of a tenant keep nobody waiting. */
+const CROWDED = 250;
+/** From here on only first attempts. */
+const FULL_FOR_PROBES = 400;
 /** Tries to record a result. After the last one the lease lapses and the attempt is repeated. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
@@ -81,8 +85,12 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
     // Attempts that are being recorded now free their capacity for the next ones.
-    const free = this.stopped ? 0 : MAX_IN_FLIGHT - this.inFlight.size + finished.length;
-    const flush = this.statements.run(finished, endpointIds, { free, probes: MAX_PROBES - this.probes });
+    const used = this.inFlight.size - finished.length;
+    const flush = this.statements.run(finished, endpointIds, {
+      free: this.stopped ? 0 : MAX_IN_FLIGHT - used,
+      probes: Math.min(MAX_PROBES - this.probes, FULL_FOR_PROBES - used),
+      further: CROWDED - used,
+    });
     this.flushing = flush.catch(() => undefined);
     for (const dispatch of await flush) this.launch(dispatch);
     return items.map(() => undefined);

@@ -1,6 +1,6 @@
 import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
-import { freeSlots } from './free-slots.ts';
+import { freeSlots, MAX_PER_ENDPOINT } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 
 /** One attempt that this process must make, with everything it needs. */
@@ -32,7 +32,8 @@ export interface ClaimedDispatch {
  * several CTEs.
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
- * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 seconds of lease.
+ * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 beside another one at the
+ * same endpoint, $5 seconds of lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',
@@ -42,16 +43,19 @@ export const CLAIM: Statement = {
       from webhook_endpoints e where e.id = any($1::text[]) and ${keyIsActive('e')}
     ), due as (
       select d.event_id, d.endpoint_id, s.failing, d.due_at,
-             row_number() over (partition by s.failing order by d.due_at) as nth
+             not s.failing and (s.free < ${MAX_PER_ENDPOINT} or row_number() over (partition by s.id order by d.due_at) > 1) as further
       from slots s, lateral (
         select event_id, endpoint_id, due_at from webhook_dispatches
         where endpoint_id = s.id and due_at <= now() and (s.status = 'enabled' or trigger = 'test')
         order by due_at limit greatest(s.free, 0)) d
+    ), ordered as (
+      select *, row_number() over (partition by failing, further order by due_at) as nth from due
     ), granted as (
-      select * from due where not failing or nth <= $3 order by failing, due_at limit $2
+      select * from ordered where nth <= case when failing then $3::int when further then $4::int else $2::int end
+      order by failing, further, due_at limit $2
     ), claimed as (
       update webhook_dispatches d
-      set attempt = d.attempt + 1, due_at = null, lease_until = now() + make_interval(secs => $4)
+      set attempt = d.attempt + 1, due_at = null, lease_until = now() + make_interval(secs => $5)
       from granted g where d.event_id = g.event_id and d.endpoint_id = g.endpoint_id and d.due_at is not null
       returning d.*, g.failing
     )

@@ -1,5 +1,5 @@
 /** Attempts in flight at one endpoint, over all processes. */
-const MAX_PER_ENDPOINT = 10;
+export const MAX_PER_ENDPOINT = 10;
 
 /**
  * SQL expression: how many more attempts may start at an endpoint now. At most ten are in flight, or one while the
