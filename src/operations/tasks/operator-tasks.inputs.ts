@@ -40,6 +40,7 @@ export class ManyTasksInput extends ReasonInput {
   @ApiField.object(
     () => OperatorTaskFilter,
     'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
+    { minProperties: 1 },
   )
   filter: OperatorTaskFilter;
 }

@@ -37,6 +37,10 @@ interface BooleanOptions extends FieldOptions {
   /** The field of a query string: reads `true` and `false`. */
   fromQuery?: boolean;
 }
+interface ObjectOptions extends FieldOptions {
+  /** For the description only: whoever takes the object refuses fewer. */
+  minProperties?: number;
+}
 interface ListOptions extends BoundedOptions {
   /** No entry twice. */
   unique?: boolean;
@@ -123,10 +127,10 @@ export const ApiField = {
       openApi: { type: 'string', enum: [...choice.values], [COMPONENT]: choice.name },
       checks: checks.oneOf(choice),
     }),
-  object: (type: () => Class, description: string, options: FieldOptions = {}) =>
+  object: (type: () => Class, description: string, { minProperties, ...options }: ObjectOptions = {}) =>
     field(description, options, {
       graphql: type,
-      openApi: { type: () => type() }, // Nest's swagger resolves it lazily only if the function is named `type`
+      openApi: { type: () => type(), minProperties }, // Nest's swagger resolves it lazily only if the function is named `type`
       checks: checks.object(type),
     }),
   list: (item: Item, description: string, options: ListOptions = {}) =>

@@ -12,9 +12,7 @@ export class CancelTasksInput {
   @ApiField.object(
     () => TaskFilter,
     'selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled',
-    {
-      optional: true,
-    },
+    { optional: true, minProperties: 1 },
   )
   filter?: TaskFilter;
 }

@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
 import { type SharedService, joinService } from '../../support/service.ts';
 import { Api, type ErrorBody, type TaskBody } from '../../support/clients/api.ts';
@@ -37,6 +37,16 @@ describe('the images of the openai client', () => {
     const { data } = await openai.images.generate({ prompt: 'A boat', response_format: 'url' });
     const { headers, status } = await fetch(data![0]!.url!);
     expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
+  });
+
+  it('have no variations, and there is no chat: the refusal says what there is', async () => {
+    const image = await toFile(Buffer.alloc(100), 'a.png');
+    await expect(openai.images.createVariation({ image })).rejects.toThrow('POST /v1/images/edits');
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    await expect(openai.chat.completions.create({ model: 'gpt-image-2', messages })).rejects.toThrow(
+      'POST /v1/images/generations',
+    );
+    await expect(openai.responses.create({ input: 'Hello' })).rejects.toMatchObject({ code: 'route_not_found' });
   });
 
   it.each(['dall-e-2', 'dall-e-3'])('come as links where their clients read nothing else: %s', async (model) => {

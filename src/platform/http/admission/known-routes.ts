@@ -15,16 +15,21 @@ export class KnownRoutes {
     });
   }
 
-  /** Such as `GET, HEAD, OPTIONS`; empty for an unknown path. */
+  /**
+   * Such as `GET, HEAD, OPTIONS`; empty for an unknown path. Where paths with and without a parameter fit, those with the
+   * fewest count: DELETE of `/v1/tasks/counts` would be of a task with this id.
+   */
   allowedAt(url: string): string {
-    const allowed = [...this.methods].filter((method) => this.has(method, url));
+    const found = [...this.methods].flatMap((method) => this.find(method, url));
+    const fewest = Math.min(...found.map(({ parameters }) => parameters));
+    const allowed = found.filter(({ parameters }) => parameters === fewest).map(({ method }) => method);
     return allowed.length === 0 ? '' : [...allowed, 'OPTIONS'].join(', ');
   }
 
-  /** An empty segment does not match a parameter: `/v1/tasks//cancel` is unknown. */
-  private has(method: string, url: string): boolean {
-    const found = this.fastify.findRoute({ method, url });
-    return found !== null && !Object.values(found.params).includes('');
+  /** At most one. An empty segment does not match a parameter: `/v1/tasks//cancel` is unknown. */
+  private find(method: string, url: string): { method: string; parameters: number }[] {
+    const values = Object.values(this.fastify.findRoute({ method, url })?.params ?? { none: '' });
+    return values.includes('') ? [] : [{ method, parameters: values.length }];
   }
 
   /** The methods of all routes. */
