@@ -1,24 +1,28 @@
 import { stringifyDocument } from '@urql/core';
-import { type Client, createClient } from 'graphql-ws';
+import type { Client } from 'graphql-ws';
 import type { TadaDocumentNode } from 'gql.tada';
+import { part } from '../api/late-part.ts';
+
+/** The page is drawn before its socket opens. */
+const library = part(() => import('graphql-ws'));
 
 /** Why a subscription ended: the code of the close frame, null for an ordinary end. */
 export interface Ended {
   closeCode: number | null;
 }
 
-let client: Client | null = null;
+let client: Promise<Client> | null = null;
 
 /** The one socket of this tab. The session cookie signs it in. */
-function socket(): Client {
-  client ??= createClient({
+async function connect(): Promise<Client> {
+  const { createClient } = await library();
+  return createClient({
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
     // The feed reconnects by itself, because it has to say since when it missed events.
     retryAttempts: 0,
     connectionAckWaitTimeout: 10_000,
     keepAlive: 15_000,
   });
-  return client;
 }
 
 export function subscribe<Result, Given extends Record<string, unknown>>(
@@ -26,28 +30,38 @@ export function subscribe<Result, Given extends Record<string, unknown>>(
   variables: Given,
   on: { open(): void; next(result: Result): void; ended(why: Ended): void },
 ): () => void {
-  const ws = socket();
-  const offConnected = ws.on('connected', () => on.open());
+  const ways: (() => void)[] = [];
   let isOver = false;
-  const end = (why: Ended) => {
+  const stop = () => {
+    isOver = true;
+    for (const leave of ways) leave();
+  };
+  const end = (closeCode: number | null) => {
     if (isOver) return;
-    isOver = true;
-    offConnected();
-    on.ended(why);
-  };
-  const stop = ws.subscribe<Result, unknown>(
-    { query: stringifyDocument(document), variables },
-    {
-      next: ({ data }) => data && on.next(data),
-      error: (fault) => end({ closeCode: closeCodeOf(fault) }),
-      complete: () => end({ closeCode: null }),
-    },
-  );
-  return () => {
-    isOver = true;
-    offConnected();
     stop();
+    on.ended({ closeCode });
   };
+  const start = async () => {
+    client ??= connect();
+    const ws = await client;
+    if (isOver) return;
+    ways.push(
+      ws.on('connected', () => on.open()),
+      ws.subscribe<Result, unknown>(
+        { query: stringifyDocument(document), variables },
+        {
+          next: ({ data }) => data && on.next(data),
+          error: (fault) => end(closeCodeOf(fault)),
+          complete: () => end(null),
+        },
+      ),
+    );
+  };
+  start().catch((fault: unknown) => {
+    client = null;
+    end(closeCodeOf(fault));
+  });
+  return stop;
 }
 
 const closeCodeOf = (fault: unknown): number => {

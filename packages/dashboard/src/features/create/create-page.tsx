@@ -20,8 +20,26 @@ interface Props {
 }
 
 /** Create: describe, generate, watch. */
-export function CreatePage({ search, may, onView }: Props) {
+export function CreatePage(props: Props) {
   const { data, error, reload } = useQuery(Models, {});
+  // A model may be declared while the page is open.
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+
+  if (error && !data) {
+    return (
+      <Page title="Create">
+        <ErrorPanel error={error} onRetry={() => void reload()} />
+      </Page>
+    );
+  }
+  return <Begun key={props.search.from ?? 'draft'} models={data?.models ?? []} {...props} />;
+}
+
+/** From the task that the address names, else from the draft as it is when the page opens. */
+function Begun({ models: [first, ...rest], search, may, onView }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),
   );
@@ -33,20 +51,6 @@ export function CreatePage({ search, may, onView }: Props) {
     if (search.from) read(search.from).catch(() => setStart(savedDraft() ?? { model: '', values: {} }));
   }, [search.from, read]);
 
-  // A model may be declared while the page is open.
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
-
-  const [first, ...rest] = data?.models ?? [];
-  if (error && !data) {
-    return (
-      <Page title="Create">
-        <ErrorPanel error={error} onRetry={() => void reload()} />
-      </Page>
-    );
-  }
   if (!first || !start) {
     return (
       <Page title="Create">
@@ -56,7 +60,5 @@ export function CreatePage({ search, may, onView }: Props) {
   }
   const models: [Model, ...Model[]] = [first, ...rest];
   const draft = search.model ? { ...start, model: search.model } : start;
-  return (
-    <LightTable key={search.from ?? 'draft'} models={models} start={draft} search={search} may={may} onView={onView} />
-  );
+  return <LightTable models={models} start={draft} search={search} may={may} onView={onView} />;
 }

@@ -1,4 +1,4 @@
-import { ArrowUp, CircleHelp, Code, History, SlidersHorizontal } from 'lucide-react';
+import { ArrowUp, CircleHelp, Clapperboard, Code, History, SlidersHorizontal } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, lazy, type RefObject, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { codePoints } from '../../format/numbers.ts';
@@ -28,11 +28,13 @@ interface Props {
   onGenerate(): void;
   /** ↑ in an empty prompt: the prompt before; ↓ the one after. */
   onRecall(by: 1 | -1): string | null;
+  /** The picture that goes along becomes a film. Null: there is none, or no model makes films. */
+  onFilm: (() => void) | null;
 }
 
 /** The prompt and what goes with it, at the lower edge of the table. */
 export function Dock(props: Props) {
-  const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall } = props;
+  const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall, onFilm } = props;
   const { model, values, fan, faults } = form;
   const [helps, setHelps] = useState(false);
   const cost = useCost(models, targets, fan.repeat);
@@ -70,6 +72,14 @@ export function Dock(props: Props) {
           </Button>
         </div>
       )}
+      {onFilm && (
+        <div className={styles.note} role="status">
+          <span>Your picture goes along as a reference.</span>
+          <Button variant="quiet" onClick={onFilm}>
+            <Clapperboard aria-hidden /> Make a film of it
+          </Button>
+        </div>
+      )}
       {shownFaults.map(([name, text]) => (
         <p key={name} id={`fault-${name}`} className={styles.fault} role="alert">
           {text}
@@ -85,7 +95,7 @@ export function Dock(props: Props) {
           aria-describedby={faults['prompt'] ? 'fault-prompt' : undefined}
           className={styles.prompt}
           rows={1}
-          placeholder="Describe a picture or a film"
+          placeholder={model.kind === 'VIDEO' ? 'Describe what happens in the film' : 'Describe a picture'}
           value={prompt}
           onChange={(event) => form.set('prompt', event.target.value)}
           onKeyDown={onKeyDown}

@@ -1,3 +1,6 @@
+import { Clapperboard } from 'lucide-react';
+import { useRef } from 'react';
+import { IMAGE_TYPES } from '../../api/upload.ts';
 import { Lamp } from '../../parts/lamp.tsx';
 import { Button } from '../../parts/button.tsx';
 import styles from './create.module.css';
@@ -8,8 +11,15 @@ const EXAMPLES = [
   'Isometric map of a small harbour town, flat colours, clean lines',
 ];
 
-/** Before the first run: three prompts to begin with. */
-export function Examples({ onChoose }: { onChoose(prompt: string): void }) {
+interface Props {
+  onChoose(prompt: string): void;
+  /** A picture of the reader, to make a film of. Null: no model does. */
+  onPicture: ((file: File) => void) | null;
+}
+
+/** Before the first run: prompts to begin with, and the way from a picture to a film. */
+export function Examples({ onChoose, onPicture }: Props) {
+  const input = useRef<HTMLInputElement>(null);
   return (
     <div className={styles.start}>
       <Lamp lit={false} size={40} />
@@ -21,6 +31,20 @@ export function Examples({ onChoose }: { onChoose(prompt: string): void }) {
             {prompt}
           </Button>
         ))}
+        {onPicture && (
+          <>
+            <input
+              ref={input}
+              hidden
+              type="file"
+              accept={IMAGE_TYPES.join(',')}
+              onChange={(event) => [...(event.target.files ?? [])].forEach(onPicture)}
+            />
+            <Button onClick={() => input.current?.click()}>
+              <Clapperboard aria-hidden /> Make a film of a picture of yours
+            </Button>
+          </>
+        )}
       </div>
     </div>
   );

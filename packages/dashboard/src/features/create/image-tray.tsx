@@ -1,7 +1,7 @@
 import { Images, ImagePlus, Link2, X } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, lazy, Suspense, useRef, useState } from 'react';
 import { part } from '../../api/late-part.ts';
-import { MAX_UPLOAD_BYTES } from '../../api/upload.ts';
+import { IMAGE_TYPES, MAX_UPLOAD_BYTES } from '../../api/upload.ts';
 import { bytes } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';
 import type { ControlIds } from '../../parts/field.tsx';
@@ -100,7 +100,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
             ref={input}
             hidden
             type="file"
-            accept="image/jpeg,image/png,image/webp"
+            accept={IMAGE_TYPES.join(',')}
             multiple={max > 1}
             onChange={(event) => addFiles(event.target.files ?? [])}
           />

@@ -89,17 +89,16 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref]);
 
-  const latest = useRef(form);
-  useEffect(() => {
-    latest.current = form;
-  });
   /** A tray of images takes what lies on itself. */
   const take = (event: DragEvent | ClipboardEvent, files: FileList) => {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
     const chosen = [...files]; // the list is empty once the event has ended
-    if (may.create) void dropped().then(({ takeImages }) => takeImages(chosen, () => latest.current, addReferences));
+    if (may.create)
+      void dropped().then(({ takeImages }) => takeImages(chosen, () => latest.current.form, addReferences));
   };
+  const filmOf = (file: File) =>
+    void dropped().then(({ takeImage }) => takeImage(file, (fileId) => latest.current.acts.toFilm?.(fileId)));
 
   const show = (tab: DrawerTab | null) => {
     setDrawer(tab);
@@ -150,6 +149,13 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     onFilled: focusPrompt,
     onSent: newest,
   });
+  const { toFilm } = acts;
+  const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
+  /** An upload takes a while, in which one goes on typing. */
+  const latest = useRef({ form, acts });
+  useEffect(() => {
+    latest.current = { form, acts };
+  });
 
   const drawn = {
     models,
@@ -175,7 +181,9 @@ export function LightTable({ models, start, search, may, onView }: Props) {
       <h1 className="visually-hidden">Create</h1>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard */}
       <section ref={table} className={styles.table} aria-label="Runs of this tab" tabIndex={0}>
-        {runs.length === 0 && <Examples onChoose={(prompt) => (form.set('prompt', prompt), focusPrompt())} />}
+        {runs.length === 0 && (
+          <Examples onChoose={(prompt) => (form.set('prompt', prompt), focusPrompt())} onPicture={toFilm && filmOf} />
+        )}
         {pressesOf(runs).map((press) => (
           <Strip key={press[0].key} runs={press} models={models} acts={acts} />
         ))}
@@ -190,6 +198,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
         onDrawer={(tab) => show(drawer === tab ? null : tab)}
         onGenerate={() => void generate()}
         onRecall={recall}
+        onFilm={toFilm && picture ? () => toFilm(picture) : null}
       />
       <Suspense>
         {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
@@ -206,6 +215,13 @@ export function LightTable({ models, start, search, may, onView }: Props) {
 }
 
 const isOwnFile = (value: string): boolean => value.startsWith('file_');
+
+/** The one picture of ours that goes along; null: there is none, or there are several. */
+function onlyPicture({ model, values }: Form): string | null {
+  const place = imagePlaceOf(schemaOf(model), values);
+  const [image, ...others] = place ? imagesOf(values[place.name]) : [];
+  return image && isOwnFile(image) && others.length === 0 ? image : null;
+}
 
 function onNarrow(listener: () => void): () => void {
   const query = matchMedia(NARROW);

@@ -21,14 +21,12 @@ export async function takeImages(
   const most = place.schema.maxItems ?? 1;
   const room = place.kind === 'image' ? 1 : most - imagesOf(values[place.name]).length;
   if (files.length > room) report(`${model.id} takes at most ${most}.`, true);
-  for (const file of files.slice(0, room)) {
-    const unfit = whyUnfit(file);
-    if (unfit) report(unfit, true);
-    else await send(file, (fileId) => add(formNow(), [fileId]));
-  }
+  for (const file of files.slice(0, room)) await takeImage(file, (fileId) => add(formNow(), [fileId]));
 }
 
-async function send(file: File, onUploaded: (fileId: string) => void): Promise<void> {
+export async function takeImage(file: File, onUploaded: (fileId: string) => void): Promise<void> {
+  const unfit = whyUnfit(file);
+  if (unfit) return report(unfit, true);
   report(`Uploading ${file.name}…`);
   try {
     const { id, url } = await upload(file, () => undefined, new AbortController().signal);

@@ -28,8 +28,13 @@ interface Props {
   onSent(): void;
 }
 
+interface TableActs extends StripActs {
+  /** Of a picture of ours, such as one that was uploaded. Null: there is no model of films that takes a picture. */
+  toFilm: ((fileId: string) => void) | null;
+}
+
 /** What can be done with what lies on the table. Single keys act on the strip that has the focus, else on the newest. */
-export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onSent }: Props): StripActs {
+export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onSent }: Props): TableActs {
   const modelOf = (id: string) => models.find((each) => each.id === id);
   const fill = (model: string, values: Record<string, unknown>, parent: string | null) => {
     form.replace({ model, parent, values });
@@ -68,8 +73,9 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       : { prompt };
     fill(filmModel.id, { ...carried, ...imageIn(place, fileId) }, taskId);
   }
+  const toFilm = (fileId: string) => animate(fileId, form.values.prompt ?? '', form.model.id, form.parent);
   useEffect(() => {
-    if (toAnimate) animate(toAnimate, form.values.prompt ?? '', form.model.id, form.parent);
+    if (toAnimate) toFilm(toAnimate);
     // The address names the picture once; the form holds it from then on.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
@@ -99,6 +105,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       may.create && filmModel
         ? ({ run: { request, taskId }, output }) => output && animate(output.id, request.prompt, request.model, taskId)
         : null,
+    toFilm: may.create && filmModel ? toFilm : null,
     mayKeep: may.create,
   };
 }

@@ -1,10 +1,13 @@
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { asCallError } from '../../api/errors.ts';
+import { part } from '../../api/late-part.ts';
 import { startSession } from '../../api/session.ts';
 import { keepTyped, takeTyped } from '../../keys/typed-ahead.ts';
 import { Lamp } from '../../parts/lamp.tsx';
-import { SignInForm } from './sign-in-form.tsx';
 import styles from './sign-in.module.css';
+
+/** The printed link needs none. */
+const SignInForm = lazy(part(() => import('./sign-in-form.tsx').then(({ SignInForm: it }) => ({ default: it }))));
 
 interface Props {
   /** The one-time code of the printed link. */
@@ -40,7 +43,9 @@ export function SignInPage({ code, onDone }: Props) {
         ) : (
           <>
             {spent && <p role="alert">{spent} Sign in with an API key.</p>}
-            <SignInForm onDone={onDone} />
+            <Suspense>
+              <SignInForm onDone={onDone} />
+            </Suspense>
             <p className={styles.help}>
               The key was printed at the first start. <code>npm run darkroom -- keys create</code> makes another,{' '}
               <code>npm run darkroom -- open</code> a link that signs in.
