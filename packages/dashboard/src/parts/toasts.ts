@@ -22,10 +22,21 @@ function set(next: readonly Report[]): void {
   for (const listener of listeners) listener();
 }
 
-export function report(text: string, bad = false): void {
+function show(text: string, bad: boolean): number {
   const id = nextId++;
   set([...reports.slice(-2), { id, text, bad }]);
+  return id;
+}
+
+export function report(text: string, bad = false): void {
+  const id = show(text, bad);
   setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** Says what goes on, until the returned function is called. */
+export function reportWhile(text: string): () => void {
+  const id = show(text, false);
+  return () => dismiss(id);
 }
 
 export const dismiss = (id: number): void => set(reports.filter((each) => each.id !== id));

@@ -8,6 +8,8 @@ import { useTask } from '../live/use-task.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { TilePicture } from '../parts/tile-picture.tsx';
 import styles from './full-viewer.module.css';
+import { Given } from './given.tsx';
+import { ownFileIn } from './own-file-in.ts';
 import type { Shot } from './shot.ts';
 import { ShotDetail } from './shot-detail.documents.ts';
 import { useOwnPicture } from './use-own-picture.ts';
@@ -26,8 +28,8 @@ export function ShotPanel({ shot, keep, children }: Props) {
   const { data } = useQuery(ShotDetail, { taskId });
   const task = data?.task ?? null;
   const { prompt: whole, ...inputs } = (task?.input ?? {}) as Record<string, unknown>;
-  const given = Object.entries(inputs).filter(([, value]) => !isImages(value));
-  const references = Object.values(inputs).filter(isImages).flat();
+  const given = Object.entries(inputs).filter(([, value]) => ownFilesIn(value).length === 0);
+  const references = Object.values(inputs).flatMap(ownFilesIn);
   const cost = task?.usage?.cost;
   const text = String(whole ?? prompt);
   const made = task?.children.edges.map(({ node }) => node.taskId) ?? [];
@@ -46,7 +48,7 @@ export function ShotPanel({ shot, keep, children }: Props) {
         <dt>model</dt>
         <dd>{model}</dd>
         {given.map(([name, value]) => (
-          <Fact key={name} name={name} value={typeof value === 'object' ? JSON.stringify(value) : String(value)} />
+          <Fact key={name} name={name} value={value} />
         ))}
         <dt>file</dt>
         <dd>
@@ -87,20 +89,23 @@ export function ShotPanel({ shot, keep, children }: Props) {
   );
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Fact({ name, value }: { name: string; value: unknown }) {
   return (
     <>
       <dt>{name}</dt>
       <dd>
-        <bdi>{value}</bdi>
+        <Given value={value} />
       </dd>
     </>
   );
 }
 
-const isOwnFile = (value: unknown): value is string => typeof value === 'string' && /^file_[0-9a-z_]+$/.test(value);
-const isImages = (value: unknown): value is string | string[] =>
-  isOwnFile(value) || (Array.isArray(value) && value.length > 0 && value.every(isOwnFile));
+/** What of a value is pictures of ours; none, if a part of it is something else. */
+function ownFilesIn(value: unknown): string[] {
+  const all = [value].flat();
+  const ids = all.map(ownFileIn).filter((id) => id !== null);
+  return ids.length === all.length ? ids : [];
+}
 
 /** A relative by its first output. */
 function TaskTile({ taskId }: { taskId: string }) {

@@ -30,4 +30,11 @@ describe('what is compared', () => {
       { name: 'n', values: ['1', '1'], differs: false },
     ]);
   });
+
+  it('takes two links of one file of ours as the same', () => {
+    const link = (signature: string) => `http://127.0.0.1:3000/v1/files/file_a/content?signature=${signature}`;
+    expect(inputsOf([{ reference_images: [link('x')] }, { reference_images: [link('y')] }])).toEqual([
+      { name: 'reference_images', values: ['["file_a"]', '["file_a"]'], differs: false },
+    ]);
+  });
 });

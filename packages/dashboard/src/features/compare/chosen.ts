@@ -1,4 +1,5 @@
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
+import { ownFileIn } from '../../viewer/own-file-in.ts';
 
 /** What an address of Compare names: an output of a task, from 0. */
 export interface Chosen {
@@ -25,7 +26,7 @@ const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? 
 /** The id of an output, as the address has it. */
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
-/** Names of inputs, each with its value in every task; those that differ come first. */
+/** Names of inputs, each with its value in every task; those that differ come first. Links of ours are ids. */
 export function inputsOf(
   inputs: readonly Record<string, unknown>[],
 ): { name: string; values: string[]; differs: boolean }[] {
@@ -39,4 +40,8 @@ export function inputsOf(
 }
 
 const textOf = (value: unknown): string =>
-  value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+  value === undefined
+    ? '–'
+    : typeof value === 'string'
+      ? (ownFileIn(value) ?? value)
+      : JSON.stringify(value, (_, each: unknown) => ownFileIn(each) ?? each);

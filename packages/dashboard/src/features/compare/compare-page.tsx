@@ -6,6 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Given } from '../../viewer/given.tsx';
 import { usePlacement } from '../../viewer/use-placement.ts';
 import { ZoomBar } from '../../viewer/zoom-bar.tsx';
 import { type Chosen, chosenOf, inputsOf, outputId } from './chosen.ts';
@@ -34,6 +35,7 @@ export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTask
   const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
   const zoom = usePlacement(panes);
   const known = chosen.flatMap(({ taskId }) => tasks.get(taskId) ?? []);
+  const inputs = known.map(({ model, input }): Record<string, unknown> => ({ model, ...(input as object) }));
   const films = known.filter(({ kind }) => kind === 'VIDEO').length;
 
   if (chosen.length < 2) {
@@ -125,21 +127,19 @@ export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTask
               </tr>
             </thead>
             <tbody role="rowgroup">
-              {inputsOf(known.map(({ model, input }) => ({ model, ...(input as object) }))).map(
-                ({ name, values, differs }) => (
-                  <tr key={name} role="row" data-differs={differs}>
-                    <th scope="row" role="rowheader" className="mono">
-                      {name}
-                      {differs && <span className={styles.mark}>differs</span>}
-                    </th>
-                    {values.map((value, at) => (
-                      <td key={at} role="cell" data-output={at + 1}>
-                        <bdi>{value}</bdi>
-                      </td>
-                    ))}
-                  </tr>
-                ),
-              )}
+              {inputsOf(inputs).map(({ name, differs }) => (
+                <tr key={name} role="row" data-differs={differs}>
+                  <th scope="row" role="rowheader" className="mono">
+                    {name}
+                    {differs && <span className={styles.mark}>differs</span>}
+                  </th>
+                  {inputs.map((input, at) => (
+                    <td key={at} role="cell" data-output={at + 1}>
+                      <Given value={input[name]} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>

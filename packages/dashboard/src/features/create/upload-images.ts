@@ -1,6 +1,6 @@
 import { asCallError } from '../../api/errors.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
-import { report } from '../../parts/toasts.ts';
+import { report, reportWhile } from '../../parts/toasts.ts';
 import { rememberPreview } from './file-previews.ts';
 import { imagePlaceOf, imagesOf, schemaOf } from './schema-rules.ts';
 import type { Form } from './use-form.ts';
@@ -27,12 +27,14 @@ export async function takeImages(
 export async function takeImage(file: File, onUploaded: (fileId: string) => void): Promise<void> {
   const unfit = whyUnfit(file);
   if (unfit) return report(unfit, true);
-  report(`Uploading ${file.name}…`);
+  const done = reportWhile(`Uploading ${file.name}…`);
   try {
     const { id, url } = await upload(file, () => undefined, new AbortController().signal);
     rememberPreview(id, url);
     onUploaded(id);
   } catch (error) {
     report(asCallError(error).message, true);
+  } finally {
+    done();
   }
 }

@@ -1,7 +1,6 @@
-import type { ReactNode } from 'react';
 import { useQuery } from '../../live/use-query.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { Value } from './reference-thumb.tsx';
+import { Given } from '../../viewer/given.tsx';
 import { type Detail, ModelParameters } from './task.documents.ts';
 import styles from './task.module.css';
 
@@ -30,7 +29,9 @@ export function TaskInputTab({ detail }: { detail: Detail }) {
           return (
             <div key={name} data-default={!isGiven}>
               <dt className="mono">{name}</dt>
-              <dd>{value === undefined ? '–' : shown(value)}</dd>
+              <dd>
+                <Given value={value} />
+              </dd>
               {!isGiven && value !== undefined && <span className="visually-hidden">the default</span>}
             </div>
           );
@@ -46,9 +47,4 @@ export function TaskInputTab({ detail }: { detail: Detail }) {
       </dl>
     </>
   );
-}
-
-function shown(value: unknown): ReactNode {
-  if (Array.isArray(value)) return value.map((each) => <Value key={String(each)} value={each} />);
-  return <Value value={value} />;
 }

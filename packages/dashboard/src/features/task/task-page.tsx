@@ -18,11 +18,11 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { shotsOf } from '../../viewer/shot.ts';
+import { ownFileIn } from '../../viewer/own-file-in.ts';
 import { type TaskTab, TaskTabs } from './task-tabs.tsx';
 import { type Detail, TaskDetail } from './task.documents.ts';
 import { TaskSummary } from './task-summary.tsx';
 import { TaskViewer } from './task-viewer.tsx';
-import { ownFileIn } from './own-file-in.ts';
 import styles from './task.module.css';
 import { useTaskActions } from './use-task-actions.ts';
 

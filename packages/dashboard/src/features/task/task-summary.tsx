@@ -5,7 +5,7 @@ import { day, duration } from '../../format/time.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Id } from '../../parts/id.tsx';
-import { Value } from './reference-thumb.tsx';
+import { Given } from '../../viewer/given.tsx';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 import { Timeline } from './timeline.tsx';
@@ -31,7 +31,9 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
           <dt>model</dt>
           <dd>{row.model}</dd>
           {Object.entries(input).map(([name, value]) => (
-            <Fact key={name} name={name} value={value} />
+            <FactRow key={name} name={name}>
+              <Given value={value} />
+            </FactRow>
           ))}
           {detail.approximations?.map(({ param, requested, used }) => (
             <FactRow key={param} name={param}>
@@ -101,18 +103,5 @@ function FactRow({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: unknown }) {
-  const shown: unknown[] = Array.isArray(value) ? value : [value];
-  return (
-    <FactRow name={name}>
-      {shown.map((each) => (
-        <div key={String(each)}>
-          <Value value={each} />
-        </div>
-      ))}
-    </FactRow>
   );
 }

@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react';
+import { OwnFile } from '../live/file.documents.ts';
+import { fileUrl } from '../live/link-keeper.ts';
+import { useQuery } from '../live/use-query.ts';
+import { Id } from '../parts/id.tsx';
+import styles from './given.module.css';
+import { ownFileIn } from './own-file-in.ts';
+
+/** A value of an input: a file of ours as a small picture with its id, a foreign link without its signature. */
+export function Given({ value }: { value: unknown }): ReactNode {
+  if (Array.isArray(value)) {
+    return value.map((each) => (
+      <div key={String(each)}>
+        <Given value={each} />
+      </div>
+    ));
+  }
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value ?? '–');
+  const fileId = ownFileIn(text);
+  return fileId ? <Reference fileId={fileId} /> : <bdi title={text}>{withoutQuery(text)}</bdi>;
+}
+
+/** Foreign URLs are never loaded. */
+function Reference({ fileId }: { fileId: string }) {
+  const { data } = useQuery(OwnFile, { id: fileId });
+  const url = data && fileUrl(data.file);
+  return (
+    <span className={styles.reference}>
+      {url && <img src={url} alt="Reference" loading="lazy" />}
+      <Id id={fileId} />
+    </span>
+  );
+}
+
+const withoutQuery = (text: string): string => (/^https?:\/\/\S+$/.test(text) ? text.replace(/\?.*/, '?…') : text);
