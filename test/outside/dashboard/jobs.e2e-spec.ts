@@ -81,6 +81,26 @@ describeInBrowser('what people come for', () => {
     await service.close();
   });
 
+  it.each([DESKTOP, PHONE])('is a film of a picture of one’s own by 2 clicks at $width', async (size) => {
+    await enter(size);
+    const buffer = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#5aa0c8' } })
+      .png()
+      .toBuffer();
+    const chooser = visitor.page.waitForEvent('filechooser');
+    await click(visitor.page.getByRole('button', { name: 'Make a film of a picture of yours' }));
+    await (await chooser).setFiles({ name: 'mine.png', mimeType: 'image/png', buffer });
+    await visitor.page.getByRole('button', { name: 'First frame image: 1' }).waitFor();
+    await visitor.page.locator('textarea[name=prompt]').fill('Clouds drift by #hang');
+    await click(generate());
+    await strip()
+      .getByText(/^Running/)
+      .waitFor();
+    expect(clicks).toBe(2);
+    const { body } = await service.api.get<{ data: { task_id: string; input: object }[] }>('/v1/tasks?limit=1');
+    expect(body.data[0]?.input).toMatchObject({ first_frame_image_url: expect.stringMatching(/^file_/) });
+    await service.close();
+  });
+
   it('is a comparison of four by 2 clicks', async () => {
     await visitor.openDrawer('Settings');
     await visitor.page.locator('[data-field="n"] input[type=number]').fill('4');

@@ -11,14 +11,13 @@ const MAX_FOLLOWED = 20;
  * @param reload reads them again: while there is no socket, and when one of them may be gone
  */
 export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {
-  /** By the batch as it was read: what is read later is newer. */
-  const [news, setNews] = useState<ReadonlyMap<Batch, Batch>>(new Map());
-  const now = batches.map((batch) => news.get(batch) ?? batch);
+  const [news, setNews] = useState<ReadonlyMap<string, { of: Batch; update: Batch }>>(new Map());
+  const now = batches.map((batch) => newerOf(batch, news.get(batch.id)));
   const followed = now.filter((batch) => !isEnded(batch)).slice(0, MAX_FOLLOWED);
   const key = followed.map(({ id }) => id).join(' ');
   const tell = useEffectEvent((update: Batch) => {
     const read = batches.find(({ id }) => id === update.id);
-    if (read) setNews((before) => new Map(before).set(read, update));
+    if (read) setNews((before) => new Map(before).set(read.id, { of: read, update }));
   });
   const again = useEffectEvent(() => !document.hidden && reload());
   useEffect(() => {
@@ -33,4 +32,11 @@ export function useLiveBatches(batches: readonly Batch[], reload: () => void): r
     };
   }, [key]);
   return now;
+}
+
+const endedIn = ({ counts: { succeeded, failed, cancelled } }: Batch): number => succeeded + failed + cancelled;
+
+/** What was read later is newer, unless less has ended in it: then it was read before the update came. */
+function newerOf(read: Batch, news: { of: Batch; update: Batch } | undefined): Batch {
+  return news && (news.of === read || endedIn(news.update) > endedIn(read)) ? news.update : read;
 }

@@ -1,3 +1,5 @@
+import { useState } from 'react';
+import { Checkbox } from '../../parts/checkbox.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Id } from '../../parts/id.tsx';
 import styles from '../../parts/stat.module.css';
@@ -7,11 +9,22 @@ import type { Act } from './providers.documents.ts';
 
 const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service' };
 
+const MOST_SHOWN = 20;
+/** What keys do with their own tasks and files. */
+const OF_MAKERS = /^(TASK|SHARE)_/;
+
 /** Who did what to the instance, newest first. */
-export function LatestActs({ acts }: { acts: readonly Act[] }) {
+export function LatestActs({ acts: all }: { acts: readonly Act[] }) {
+  const [withMakers, setWithMakers] = useState(false);
+  const acts = all.filter(({ action }) => withMakers || !OF_MAKERS.test(action)).slice(0, MOST_SHOWN);
   return (
     <section className={styles.section}>
-      <h2>Who did what</h2>
+      <div className={styles.row}>
+        <h2>Who did what</h2>
+        <Checkbox checked={withMakers} onChange={() => setWithMakers(!withMakers)}>
+          Kept and shared too
+        </Checkbox>
+      </div>
       {acts.length === 0 ? (
         <EmptyState title="Nobody has changed anything yet" />
       ) : (

@@ -53,7 +53,7 @@ export const ModelHealth = graphql(`
 export const LatestActs = graphql(`
   query LatestActs {
     operations {
-      auditEvents(first: 20) {
+      auditEvents(first: 100) {
         edges {
           node {
             id

@@ -35,7 +35,7 @@ const Charts = ({ minutes }: { minutes: readonly QueueMinute[] }) => (
       title="Queued"
       series={[
         { name: 'waiting', tone: '--queued' },
-        { name: 'at the limit of their key', tone: '--control' },
+        { name: 'at the limit of their key', tone: '--info' },
       ]}
       columns={columnsOf(minutes, ({ waiting, parked }) => [waiting ?? 0, parked ?? 0])}
       format={count}
