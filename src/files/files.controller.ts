@@ -172,7 +172,7 @@ export class FilesController {
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'invalid_value')
-  @ApiOperation({ summary: 'Stop keeping an output: its retention ends it again', operationId: 'unkeepFile' })
+  @ApiOperation({ summary: 'Stop keeping an output: it is deleted when its retention ends', operationId: 'unkeepFile' })
   @ApiOkResponse({ type: FileView })
   giveUp(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<FileView> {
     return this.keeps.giveUp(actor, id);

@@ -74,7 +74,7 @@ export class FilesResolver {
   }
 
   @Mutation(() => FileView, {
-    description: 'Keeps an output and the record of its task: they are not deleted by time.',
+    description: 'Keeps an output and the record of its task: they are not deleted when their retention ends.',
   })
   @Scope('generations:write')
   @CountsAs('create')
@@ -86,7 +86,7 @@ export class FilesResolver {
     return this.keeps.keep(actor, id, collection ?? null);
   }
 
-  @Mutation(() => FileView, { description: 'Stops keeping an output: its retention ends it again.' })
+  @Mutation(() => FileView, { description: 'Stops keeping an output: it is deleted when its retention ends.' })
   @Scope('generations:write')
   @CountsAs('create')
   unkeepFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<FileView> {

@@ -1491,7 +1491,7 @@ export type File = {
      */
     upload?: FileUpload;
     /**
-     * whether its owner keeps it: it is not deleted by time; outputs only
+     * whether its owner keeps it: it is not deleted when its retention ends; outputs only
      */
     kept: boolean;
     /**
@@ -3432,7 +3432,7 @@ export type TaskOutput = {
      */
     seed: number | null;
     /**
-     * whether its owner keeps it: it is not deleted by time
+     * whether its owner keeps it: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4363,7 +4363,7 @@ export type QueuedTask = {
      */
     approximations?: Array<TaskApproximation>;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4451,7 +4451,7 @@ export type RunningTask = {
      */
     approximations?: Array<TaskApproximation>;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4547,7 +4547,7 @@ export type SucceededTask = {
      */
     usage: TaskUsage;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4643,7 +4643,7 @@ export type FailedTask = {
      */
     usage: TaskUsage;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4739,7 +4739,7 @@ export type SucceededTaskInEvent = {
      */
     usage: TaskUsage;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**
@@ -4835,7 +4835,7 @@ export type FailedTaskInEvent = {
      */
     usage: TaskUsage;
     /**
-     * whether its owner keeps it, or one of its outputs: it is not deleted by time
+     * whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends
      */
     kept: boolean;
     /**

@@ -454,7 +454,7 @@ export const TOOLS = [
   {
     "name": "keep_task",
     "title": "Keep a task",
-    "description": "Keeps a finished task with its files: they are not deleted by time until it is given up.",
+    "description": "Keeps a finished task with its files: they are not deleted when their retention ends, until it is given up.",
     "inputSchema": {
       "type": "object",
       "properties": {

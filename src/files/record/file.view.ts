@@ -59,7 +59,8 @@ export class FileView {
     optional: true,
   })
   upload?: FileUploadView;
-  @ApiField.boolean('whether its owner keeps it: it is not deleted by time; outputs only') kept: boolean;
+  @ApiField.boolean('whether its owner keeps it: it is not deleted when its retention ends; outputs only')
+  kept: boolean;
   @ApiField.string('the name under which it is kept', { nullable: true }) collection: string | null;
 }
 

@@ -13,7 +13,7 @@ const MAX_LIFETIME_S = 2_592_000; // 30 days
 export const MAX_FILENAME = 255;
 const MAX_CONTENT_TYPE = 100;
 
-const AnchorChoice = defineChoice('ExpiryAnchor', ['created_at'], 'From when the time counts.');
+const AnchorChoice = defineChoice('ExpiryAnchor', ['created_at'], 'The time from which the seconds count.');
 const OrderChoice = defineChoice('FileOrder', ['asc', 'desc'], 'Oldest or newest first.');
 
 @InputType('ExpiresAfterInput', { description: 'When a file expires.' })

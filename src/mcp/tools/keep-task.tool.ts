@@ -19,7 +19,8 @@ interface Given {
 export class KeepTaskTool implements Tool {
   readonly name = 'keep_task';
   readonly title = 'Keep a task';
-  readonly description = 'Keeps a finished task with its files: they are not deleted by time until it is given up.';
+  readonly description =
+    'Keeps a finished task with its files: they are not deleted when their retention ends, until it is given up.';
   readonly input = toolInput(
     {
       task_id: taskIdArgument,

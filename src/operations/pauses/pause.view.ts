@@ -7,7 +7,9 @@ import type { PauseWithTasks } from './sql/pause-rows.ts';
 
 const KindChoice = defineChoice('PauseKind', PAUSE_KINDS, 'What a pause keeps tasks from.');
 
-@ObjectType('Pause', { description: 'An operator keeps tasks from a model, a provider or a place of one.' })
+@ObjectType('Pause', {
+  description: 'An operator has paused a model, a provider or one place of a provider: its tasks wait.',
+})
 export class PauseView {
   @ApiField.string('identifier') id: string;
   @ApiField.constant('pause') object: 'pause';

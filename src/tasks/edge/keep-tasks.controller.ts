@@ -38,7 +38,7 @@ export class KeepTasksController {
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished')
-  @ApiOperation({ summary: 'Stop keeping a task: its retention ends it again', operationId: 'unkeepTask' })
+  @ApiOperation({ summary: 'Stop keeping a task: it is deleted when its retention ends', operationId: 'unkeepTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
   @ApiOkResponse({ type: TaskView })
   async giveUp(@Param('task_id') taskId: string, @CurrentActor() actor: Actor): Promise<TaskView> {

@@ -15,7 +15,9 @@ export class KeepTasksResolver {
     private readonly views: TaskViews,
   ) {}
 
-  @Mutation(() => TaskView, { description: 'Keeps a final task and its files: they are not deleted by time.' })
+  @Mutation(() => TaskView, {
+    description: 'Keeps a final task and its files: they are not deleted when their retention ends.',
+  })
   @Scope('generations:write')
   @CountsAs('create')
   async keepTask(
@@ -27,7 +29,9 @@ export class KeepTasksResolver {
     return this.views.forGraphql(await this.keeps.keep(actor, { taskId, output: null }, name));
   }
 
-  @Mutation(() => TaskView, { description: 'Stops keeping a task with its files: their retention ends them again.' })
+  @Mutation(() => TaskView, {
+    description: 'Stops keeping a task with its files: they are deleted when their retention ends.',
+  })
   @Scope('generations:write')
   @CountsAs('create')
   async unkeepTask(@CurrentActor() actor: Actor, @TaskId() taskId: string): Promise<TaskView> {

@@ -40,7 +40,7 @@ export class TaskOutputView {
   @ApiField.string('SHA-256 of the bytes, hex') sha256: string;
   @ApiField.long('the seed that the provider was sent; null when it was sent none', { nullable: true })
   seed: number | null;
-  @ApiField.boolean('whether its owner keeps it: it is not deleted by time') kept: boolean;
+  @ApiField.boolean('whether its owner keeps it: it is not deleted when its retention ends') kept: boolean;
   @ApiField.string('the name under which it is kept', { nullable: true }) collection: string | null;
 }
 
@@ -130,7 +130,8 @@ export class TaskView {
   approximations?: TaskApproximationView[];
   @ApiField.object(() => TaskUsageView, 'what the task used and cost; only on a final task', { optional: true })
   usage?: TaskUsageView;
-  @ApiField.boolean('whether its owner keeps it, or one of its outputs: it is not deleted by time') kept: boolean;
+  @ApiField.boolean('whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends')
+  kept: boolean;
   @ApiField.string('the name under which the task is kept', { nullable: true }) collection: string | null;
 }
 

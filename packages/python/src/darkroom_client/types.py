@@ -884,7 +884,7 @@ class _FileRequired(TypedDict):
     url_expires_at: int | None
     """unix seconds; read the file again for a new link"""
     kept: bool
-    """whether its owner keeps it: it is not deleted by time; outputs only"""
+    """whether its owner keeps it: it is not deleted when its retention ends; outputs only"""
     collection: str | None
     """the name under which it is kept"""
 
@@ -1945,7 +1945,7 @@ class _TaskOutputRequired(TypedDict):
     seed: int | None
     """the seed that the provider was sent; null when it was sent none"""
     kept: bool
-    """whether its owner keeps it: it is not deleted by time"""
+    """whether its owner keeps it: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which it is kept"""
 
@@ -2447,7 +2447,7 @@ class _QueuedTaskRequired(TypedDict):
     batch: TaskBatch | None
     """its place in the batch that it was created in"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
@@ -2494,7 +2494,7 @@ class _RunningTaskRequired(TypedDict):
     batch: TaskBatch | None
     """its place in the batch that it was created in"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
@@ -2545,7 +2545,7 @@ class _SucceededTaskRequired(TypedDict):
     usage: TaskUsage
     """what the task used and cost; only on a final task"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
@@ -2596,7 +2596,7 @@ class _FailedTaskRequired(TypedDict):
     usage: TaskUsage
     """what the task used and cost; only on a final task"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
@@ -2643,7 +2643,7 @@ class _SucceededTaskInEventRequired(TypedDict):
     usage: TaskUsage
     """what the task used and cost; only on a final task"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
@@ -2694,7 +2694,7 @@ class _FailedTaskInEventRequired(TypedDict):
     usage: TaskUsage
     """what the task used and cost; only on a final task"""
     kept: bool
-    """whether its owner keeps it, or one of its outputs: it is not deleted by time"""
+    """whether its owner keeps it, or one of its outputs: it is not deleted when its retention ends"""
     collection: str | None
     """the name under which the task is kept"""
 
