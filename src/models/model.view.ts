@@ -57,7 +57,7 @@ export class ModelListView {
   @ApiField.list(() => ModelView, 'every model that is not retired, the first recommendation first') data: ModelView[];
 }
 
-/** What is not in the catalogue. */
+/** The fields that change while the catalogue stays the same. */
 export type Changing = Pick<ModelView, 'available' | 'sandbox' | 'health' | 'typical' | 'pricing'>;
 
 export const toModelView = (model: Model, { available, sandbox, health, typical, pricing }: Changing): ModelView => ({

@@ -66,7 +66,7 @@ export class ListErasuresQuery {
   after?: string;
 }
 
-/** For GraphQL, where it is an argument of its own. @throws ApiError invalid_value */
+/** Checks the cursor for GraphQL, whose arguments no input class checks. @throws ApiError invalid_value */
 export function assertErasureAfter(after: string | null | undefined): string | undefined {
   if (typeof after !== 'string') return undefined;
   if (!AFTER.regex.test(after)) throw new ApiError('invalid_value', { param: 'after', message: `${AFTER.message}.` });

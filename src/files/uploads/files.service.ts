@@ -152,8 +152,9 @@ export class FilesService {
   }
 
   /**
-   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them; of an output the
-   * task stays. A link for its bytes receives none on disk; what it puts into a bucket is deleted once it is over.
+   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them. The task of an
+   * output stays. A signed upload link that is still open takes no bytes on disk. In a bucket it does, and they are
+   * deleted when the link has expired.
    * @throws ApiError file_not_found
    */
   async delete(actor: Actor, id: string): Promise<void> {

@@ -130,7 +130,7 @@ export class GenerationsService {
       isKeyed
         ? this.createKeyed({ caller, request, origin, body, header, reserveKey })
         : this.tasks.create(caller, request, null, origin);
-    const { task, replayed, json } = await (images === NO_IMAGES ? create() : this.tying(images, create));
+    const { task, replayed, json } = await (images === NO_IMAGES ? create() : this.attaching(images, create));
     if (replayed) return replay(replayed, model);
     if (waitS === 0) return this.acceptance(task, model, json);
     return this.whenFinal({ caller, model, task, header, options });
@@ -160,7 +160,7 @@ export class GenerationsService {
   }
 
   /** Runs a creation; then its files stay as long as its task, or are forgotten when there is none. */
-  private async tying<Creation extends { task: ShownTask; replayed: object | null }>(
+  private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,
   ): Promise<Creation> {

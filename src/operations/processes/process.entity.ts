@@ -3,7 +3,7 @@ import type { ProcessActivity } from '../activity/activity.ts';
 
 /** A circuit breaker as one process sees it. */
 export interface ProcessCircuit {
-  /** Number of the place, from 1. */
+  /** Number of the endpoint among all that are bound, from 1. */
   place: number;
   provider: string;
   open: boolean;

@@ -5,12 +5,12 @@ import type { Transport } from './transport.ts';
 const TICK_MS = 250;
 /** An echo is sent every second. */
 const ECHO_TICKS = 4;
-/** Silence of 2 s is deafness: then an echo has had a second or more to come back. */
-const DEAF_TICKS = 8;
+/** After 2 s without an echo nothing arrives any more: each echo had a second or more to come back. */
+const SILENT_TICKS = 8;
 /** Ticks between two attempts with new connections double up to 8 s, because each of them costs the server. */
 const MAX_BACKOFF_TICKS = 32;
 /** An echo that takes longer is measured as lost. */
-const GIVEN_UP_MS = TICK_MS * DEAF_TICKS;
+const GIVEN_UP_MS = TICK_MS * SILENT_TICKS;
 
 const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
 
@@ -24,9 +24,9 @@ export class Echo {
   private timer: NodeJS.Timeout | undefined;
   private ticks = 0;
   private silentTicks = 0;
-  private backoffTicks = DEAF_TICKS;
+  private backoffTicks = SILENT_TICKS;
   private isHearing = false;
-  private isReported = { disconnected: false, deaf: false };
+  private isReported = { disconnected: false, silent: false };
   private lastError: Error | undefined;
   private listeningSinceMs = 0;
   /** When the newest echo that came back was sent: everything published before it came too. null before the first. */
@@ -67,7 +67,7 @@ export class Echo {
   interrupted(error?: Error): void {
     this.isHearing = false;
     this.failed(error);
-    if (this.isReported.disconnected || this.isReported.deaf) return;
+    if (this.isReported.disconnected || this.isReported.silent) return;
     this.isReported.disconnected = true;
     this.logger.warn({ event: 'bus.disconnected', err: this.lastError });
   }
@@ -87,9 +87,9 @@ export class Echo {
 
   private recovered(): void {
     this.isHearing = true;
-    this.backoffTicks = DEAF_TICKS;
-    const wasReported = this.isReported.disconnected || this.isReported.deaf;
-    this.isReported = { disconnected: false, deaf: false };
+    this.backoffTicks = SILENT_TICKS;
+    const wasReported = this.isReported.disconnected || this.isReported.silent;
+    this.isReported = { disconnected: false, silent: false };
     this.lastError = undefined;
     if (this.completeUntilMs === null) {
       this.heardOnce.resolve();
@@ -133,8 +133,8 @@ export class Echo {
 
   private partitioned(): void {
     this.isHearing = false;
-    if (!this.isReported.deaf) {
-      this.isReported.deaf = true;
+    if (!this.isReported.silent) {
+      this.isReported.silent = true;
       this.logger.warn({ event: 'bus.deaf', silent_s: GIVEN_UP_MS / 1000, err: this.lastError });
     }
     if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // the connection is new

@@ -20,7 +20,7 @@ export class Interval {
   }
 
   /**
-   * Runs the task now, or after the current run, which may have begun before the change that it is requested for.
+   * Runs the task now, or once more after the current run: that one may have begun before the caller's change.
    * Requests that arrive meanwhile share the run.
    */
   runNow(): Promise<void> {

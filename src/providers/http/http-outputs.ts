@@ -18,7 +18,10 @@ export function outputsIn(request: ProviderRequest, reply: UpstreamReply): strin
   return texts.map((text) => (LINK.test(text) ? text : `data:;base64,${text}`));
 }
 
-/** Links of an answer, and their redirects, are text of servers: they lead to the server itself, or to the hosts that the declaration names. */
+/**
+ * Whether a link in an answer, or a redirect, may be followed: to the server itself, or to a host that the declaration
+ * names. The text of a link is not trusted.
+ */
 export function mayLead(request: ProviderRequest, url: URL): boolean {
   const { result_hosts = [] } = declaredOf(request);
   return url.origin === new URL(request.upstream.baseUrl).origin || result_hosts.some((host) => isHost(url, host));

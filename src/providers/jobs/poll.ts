@@ -53,17 +53,17 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
 
 /**
  * Polls a job until it has ended.
- * @param judge interprets an answer: null while the job is pending; throws if the job failed
+ * @param interpret what an answer says: null while the job is pending; throws if the job failed
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
-  judge: (reply: UpstreamReply) => T | null | Promise<T | null>,
+  interpret: (reply: UpstreamReply) => T | null | Promise<T | null>,
   options: PollOptions,
 ): Promise<T> {
   const startedMs = performance.now();
   for (;;) {
     const intervalMs = backedOff(options.intervalMs, startedMs);
-    const result = await judge(await readWithRetry(read, { ...options, intervalMs }));
+    const result = await interpret(await readWithRetry(read, { ...options, intervalMs }));
     if (result !== null) return result;
     await pause(backedOff(options.intervalMs, startedMs), options.signal);
   }

@@ -212,7 +212,7 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) kept_at: Date | null;
   /** Under which name the task is kept. */
   @Column('text', { nullable: true }) collection: string | null;
-  /** What `expires_at` is again once the task is given up. */
+  /** `expires_at` as it was before the task was kept. It is restored when the task is no longer kept. */
   @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
   /** What `files_expire_at` is again once no output is kept any more. */
   @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;

@@ -16,7 +16,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which tasks that a claim would read, or those that wait for a place of their key */
+/** @param which tasks that a claim would read, or those that wait until their key may run more */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,

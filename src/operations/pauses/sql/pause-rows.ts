@@ -9,7 +9,7 @@ export async function lockPauses(tx: EntityManager): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [PAUSES_LOCK]);
 }
 
-/** Those that have not ended, with those that are about to end by themselves. */
+/** Pauses that are not marked as ended. The time of some may be over: `endDue` marks them. */
 export const openPauses = (tx: EntityManager): Promise<Pause[]> =>
   tx.query<Pause[]>('select * from pauses where not released and ended_at is null order by id');
 
