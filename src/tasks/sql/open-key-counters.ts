@@ -17,8 +17,7 @@ import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 const UNKNOWN_RUN_MS = 1_000;
 
 /** How far a task moves the next one of its key back. */
-const costOf = (runMs: number, weight: number): number =>
-  Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
+const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
 /**
  * A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. After 3,000
