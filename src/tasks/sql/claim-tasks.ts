@@ -87,7 +87,7 @@ interface Places {
 }
 
 /**
- * Claims tasks whose lease has expired, then waiting ones in the order of the line (line.ts), and raises `attempt`: from then on only writes
+ * Claims tasks whose lease has expired, then waiting ones in the order of the line (open-key-counters.ts), and raises `attempt`: from then on only writes
  * that name the new number take effect. Rows that another process is claiming are skipped. Tasks over the limit of their key are parked, and
  * the key's next task to end unparks them. Those of a paused model are parked too: the next claim does not read them.
  *
