@@ -90,7 +90,9 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
 function wordsFor(name: string, [first, ...others]: Taker[]): string {
   const { model, schema } = first!;
   const isSame = others.every((other) => other.schema.description === schema.description);
-  return isSame ? schema.description : (widestSchemas(model.kind)[name]?.description ?? schema.description);
+  return isSame
+    ? schema.description
+    : firstSentences(widestSchemas(model.kind)[name]?.description ?? schema.description, false);
 }
 
 /** The values of all models, if each has a list of them. */

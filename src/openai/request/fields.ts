@@ -10,6 +10,7 @@ const MAX_ECHO = 64;
  */
 export class Fields {
   private readonly taken = new Set<string>();
+  private readonly refused = new Set<string>();
 
   /** @param isForm every value came as text, but for those whose type was known */
   constructor(
@@ -56,6 +57,7 @@ export class Fields {
   /** @param fields those that cannot be honoured, with what to do instead */
   refuse(fields: Readonly<Record<string, string>>): void {
     for (const [name, instead] of Object.entries(fields)) {
+      this.refused.add(name);
       if (this.take(name) !== undefined) throw unsupported(name, `${name} is not supported. ${instead}`);
     }
   }
@@ -65,7 +67,10 @@ export class Fields {
     const [unknown] = this.untaken;
     if (unknown === undefined) return;
     const param = unknown.length > MAX_ECHO ? `${unknown.slice(0, MAX_ECHO).toWellFormed()}…` : unknown;
-    const allowed = [...this.taken].sort().join(', ');
+    const allowed = [...this.taken]
+      .filter((name) => !this.refused.has(name))
+      .sort()
+      .join(', ');
     throw invalid(param, 'unknown_parameter', `There is no parameter ${param}. Allowed: ${allowed}.`);
   }
 }

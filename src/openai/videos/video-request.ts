@@ -34,6 +34,7 @@ export function translateVideo({ fields: given, files, isForm }: RequestBody, re
   const seconds = readSeconds(fields, model);
   if (seconds !== undefined) body.duration = seconds;
   spelling.set('duration', 'seconds');
+  spelling.set('first_frame_image_url', NAME);
   readSize(fields, model, translation, model.declared ? undefined : DEFAULT_SIZE);
   const firstFrame = readFirstFrame(fields, model, translation, files);
   readMetadata(fields, translation);

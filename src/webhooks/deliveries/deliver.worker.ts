@@ -15,7 +15,7 @@ import { counter, histogram } from '../../platform/observe/measuring/declare.ts'
 const MAX_IN_FLIGHT = 500;
 /** Those of them at failing endpoints, so that any number of dead endpoints leaves capacity for healthy ones. */
 const MAX_PROBES = 250;
-/** From here on only probes, and the first attempt at an endpoint: many slow endpoints of a tenant keep nobody waiting. */
+/** From here on only probes, and the first attempt at an endpoint: so slow endpoints keep others waiting only when they are hundreds. */
 const CROWDED = 250;
 /** From here on only first attempts. */
 const FULL_FOR_PROBES = 400;

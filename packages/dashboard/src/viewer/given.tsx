@@ -9,20 +9,21 @@ import { ownFileIn } from './own-file-in.ts';
 /** A value of an input: a file of ours as a small picture with its id, a foreign link without its signature. */
 export function Given({ value }: { value: unknown }): ReactNode {
   if (Array.isArray(value)) {
-    return value.map((each) => (
-      <div key={String(each)}>
+    return value.map((each, at) => (
+      <div key={at}>
         <Given value={each} />
       </div>
     ));
   }
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value ?? '–');
   const fileId = ownFileIn(text);
-  return fileId ? <Reference fileId={fileId} /> : <bdi title={text}>{withoutQuery(text)}</bdi>;
+  return fileId ? <Reference fileId={fileId} text={text} /> : <bdi>{withoutQuery(text)}</bdi>;
 }
 
-/** Foreign URLs are never loaded. */
-function Reference({ fileId }: { fileId: string }) {
-  const { data } = useQuery(OwnFile, { id: fileId });
+/** Foreign URLs are never loaded, and shown as they are: a link with the path of ours may name another host. */
+function Reference({ fileId, text }: { fileId: string; text: string }) {
+  const { data, error } = useQuery(OwnFile, { id: fileId });
+  if (error) return <bdi>{withoutQuery(text)}</bdi>;
   const url = data && fileUrl(data.file);
   return (
     <span className={styles.reference}>
@@ -32,4 +33,4 @@ function Reference({ fileId }: { fileId: string }) {
   );
 }
 
-const withoutQuery = (text: string): string => (/^https?:\/\/\S+$/.test(text) ? text.replace(/\?.*/, '?…') : text);
+const withoutQuery = (text: string): string => (/^https?:\/\/\S+$/i.test(text) ? text.replace(/\?.*/, '?…') : text);

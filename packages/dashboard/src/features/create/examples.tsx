@@ -38,7 +38,10 @@ export function Examples({ onChoose, onPicture }: Props) {
               hidden
               type="file"
               accept={IMAGE_TYPES.join(',')}
-              onChange={(event) => [...(event.target.files ?? [])].forEach(onPicture)}
+              onChange={({ target }) => {
+                [...(target.files ?? [])].forEach(onPicture);
+                target.value = ''; // so that the same file can be chosen again
+              }}
             />
             <Button onClick={() => input.current?.click()}>
               <Clapperboard aria-hidden /> Make a film of a picture of yours

@@ -26,7 +26,11 @@ export function LatestActs({ acts: all }: { acts: readonly Act[] }) {
         </Checkbox>
       </div>
       {acts.length === 0 ? (
-        <EmptyState title="Nobody has changed anything yet" />
+        <EmptyState
+          title={
+            all.length === 0 ? 'Nobody has changed anything yet' : `No operator's act is among the last ${all.length}`
+          }
+        />
       ) : (
         <Table
           label="Who did what"
