@@ -75,9 +75,9 @@ describe('a worker whose lease another one has taken', () => {
     }); // prettier-ignore
     const workers = new FinishAndClaim(sql, config);
     const before = await row('webhook_dispatches', 'evt_a', 'event_id');
-    await workers.run([answer(1)], [], { free: 0, probes: 0, further: 0 });
+    await workers.run([answer(1)], [], { free: 0, probes: 0, further: 0, withProbes: 0 });
     expect(await row('webhook_dispatches', 'evt_a', 'event_id')).toEqual(before);
-    await workers.run([answer(2)], [], { free: 0, probes: 0, further: 0 });
+    await workers.run([answer(2)], [], { free: 0, probes: 0, further: 0, withProbes: 0 });
     expect(await row('webhook_dispatches', 'evt_a', 'event_id')).toMatchObject({
       lease_until: null,
       delivered_at: expect.any(Date),

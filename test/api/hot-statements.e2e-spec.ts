@@ -545,7 +545,9 @@ describe('the statements of the hot path', () => {
 
     it.each(CLAIMS)('%s has locked its tasks before it locks the counters of keys', async (name) => {
       const counters = (await planOf(name)).filter((node) => node['Index Name'] === 'key_load_pkey');
-      expect(counters.map((node) => node['Index Cond'])).toContainEqual(expect.stringContaining('= ANY ('));
+      // The other look-ups are of tasks that may be passed over.
+      const conditions = counters.map((node) => node['Index Cond']).filter((each) => !each?.includes('array_append'));
+      expect(conditions).toContainEqual(expect.stringContaining('= ANY ('));
     });
 
     it.each(Object.entries(OF_ONE_TABLE))('%s reads %s alone of the two tables', async (name, table) => {

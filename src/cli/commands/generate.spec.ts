@@ -175,6 +175,7 @@ describe('generate', () => {
     ] as const;
     expect(firstRecommendation(models, {})).toBe('picture');
     expect(firstRecommendation(models, { duration: 5 })).toBe('film');
+    expect(firstRecommendation(models, { set: { generate_audio: 'true' } })).toBe('film');
     expect(firstRecommendation(models.slice(0, 1), {})).toBe('away'); // the service says why
     expect(() => firstRecommendation([], {})).toThrow('No image model is served here.');
   });

@@ -1,8 +1,8 @@
 import type { Logger } from '@nestjs/common';
 import { Interval } from './interval.ts';
 
-/** Sweeps between purges that found little: a minute, as TASK_SWEEP_S is by default. Views enforce all ends to the second. */
-export const SWEEPS_PER_PURGE = 12;
+/** Seconds between purges that found little: a minute, or less where TASK_SWEEP_S is shorter than by default. Views enforce all ends to the second. */
+export const purgePauseS = (taskSweepS: number): number => Math.min(60, taskSweepS * 12);
 
 interface PurgePlan {
   logger: Logger;

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
-import { purgeInterval, SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
+import { purgeInterval, purgePauseS } from '../../platform/run/purge-interval.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DatabaseClock } from '../queue/database-clock.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
@@ -20,7 +20,7 @@ export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdo
     logger: this.logger,
     failure: 'purge.failed',
     fullRound: LAPSED_TASKS,
-    pauseS: this.config.taskSweepS * SWEEPS_PER_PURGE,
+    pauseS: purgePauseS(this.config.taskSweepS),
     purge: () => this.purge(),
   });
 

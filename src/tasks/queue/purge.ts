@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
-import { purgeInterval, SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
+import { purgeInterval, purgePauseS } from '../../platform/run/purge-interval.ts';
 import { deleteEach } from '../../platform/storage/delete-each.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
@@ -51,7 +51,7 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private pauseS(): number {
-    return Math.min(this.config.taskSweepS * SWEEPS_PER_PURGE, (this.config.fileRetentionDays * DAY_S) / 2);
+    return Math.min(purgePauseS(this.config.taskSweepS), (this.config.fileRetentionDays * DAY_S) / 2);
   }
 
   private repeat(fullRound: number, pauseS: number, purge: () => Promise<number>) {

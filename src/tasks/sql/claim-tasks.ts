@@ -183,7 +183,7 @@ const UNLOCKED_FOR_MS = 5_000;
 type Row = (Claimed | { id: null }) & { candidates: number };
 type Claimed = ClaimedTask & { was: TaskStatus };
 
-/** Raw SQL because the claim is the hottest write: ten CTEs in one statement and one commit. */
+/** Raw SQL because the claim is the hottest write: one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
   /** On the monotonic clock. */

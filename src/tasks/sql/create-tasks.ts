@@ -159,10 +159,11 @@ export class CreateTasks {
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
-    const responses = await firstResponsesOf(this.sql, refused);
+    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // the other tasks are stored by now
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
-      return refusal ? resultOf(task, refusal, responses) : null;
+      if (!refusal) return null;
+      return responses ? resultOf(task, refusal, responses) : new ApiError('service_unavailable', { retryAfterS: 1 });
     });
   }
 }

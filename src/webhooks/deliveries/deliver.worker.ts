@@ -15,9 +15,9 @@ import { counter, histogram } from '../../platform/observe/measuring/declare.ts'
 const MAX_IN_FLIGHT = 500;
 /** Those of them at failing endpoints, so that any number of dead endpoints leaves capacity for healthy ones. */
 const MAX_PROBES = 250;
-/** From here on only probes, and the first attempt at an endpoint: so slow endpoints keep others waiting only when they are hundreds. */
+/** From so many at healthy endpoints on, only the first attempt at an endpoint: slow ones keep others waiting only when they are hundreds. */
 const CROWDED = 250;
-/** From here on only first attempts. */
+/** From so many in all on, only the first attempt at a healthy endpoint. */
 const FULL_FOR_PROBES = 400;
 /** Tries to record a result. After the last one the lease lapses and the attempt is repeated. */
 const FINISH_TRIES = 4;
@@ -88,8 +88,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
     const used = this.inFlight.size - finished.length;
     const flush = this.statements.run(finished, endpointIds, {
       free: this.stopped ? 0 : MAX_IN_FLIGHT - used,
-      probes: Math.min(MAX_PROBES - this.probes, FULL_FOR_PROBES - used),
-      further: CROWDED - used,
+      probes: MAX_PROBES - this.probes,
+      further: Math.min(CROWDED - (used - this.probes), FULL_FOR_PROBES - used),
+      withProbes: FULL_FOR_PROBES - used,
     });
     this.flushing = flush.catch(() => undefined);
     for (const dispatch of await flush) this.launch(dispatch);

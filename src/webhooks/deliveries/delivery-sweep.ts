@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
-import { SWEEPS_PER_PURGE } from '../../platform/run/purge-interval.ts';
+import { purgePauseS } from '../../platform/run/purge-interval.ts';
 import { PurgeEvents } from '../sql/purge-events.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
@@ -55,7 +55,7 @@ export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async purge(): Promise<number> {
-    const everyS = this.config.taskSweepS * SWEEPS_PER_PURGE;
+    const everyS = purgePauseS(this.config.taskSweepS);
     try {
       return (await this.events.run()) ? 0 : everyS;
     } catch (error) {

@@ -32,8 +32,8 @@ export interface ClaimedDispatch {
  * several CTEs.
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
- * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 beside another one at the
- * same endpoint, $5 seconds of lease.
+ * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 in all while one is beside
+ * another one at the same endpoint, $5 in all while one is at a failing endpoint, $6 seconds of lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',
@@ -49,13 +49,15 @@ export const CLAIM: Statement = {
         where endpoint_id = s.id and due_at <= now() and (s.status = 'enabled' or trigger = 'test')
         order by due_at limit greatest(s.free, 0)) d
     ), ordered as (
-      select *, row_number() over (partition by failing, further order by due_at) as nth from due
+      select *, row_number() over (partition by failing order by further, due_at) as nth from due
+    ), healthy as (
+      select * from ordered where not failing and nth <= case when further then least($2::int, $4::int) else $2::int end
     ), granted as (
-      select * from ordered where nth <= case when failing then $3::int when further then $4::int else $2::int end
-      order by failing, further, due_at limit $2
+      select * from healthy union all
+      select * from ordered where failing and nth <= least($3::int, $5::int - (select count(*) from healthy))
     ), claimed as (
       update webhook_dispatches d
-      set attempt = d.attempt + 1, due_at = null, lease_until = now() + make_interval(secs => $5)
+      set attempt = d.attempt + 1, due_at = null, lease_until = now() + make_interval(secs => $6)
       from granted g where d.event_id = g.event_id and d.endpoint_id = g.endpoint_id and d.due_at is not null
       returning d.*, g.failing
     )

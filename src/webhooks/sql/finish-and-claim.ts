@@ -22,8 +22,10 @@ export interface Capacity {
   free: number;
   /** How many of them may go to failing endpoints. */
   probes: number;
-  /** How many may start beside another one at the same endpoint. */
+  /** How many may start while one is beside another one at the same endpoint. */
   further: number;
+  /** How many may start while one goes to a failing endpoint. */
+  withProbes: number;
 }
 
 /** Records the finished attempts of a batch and claims what is due, in one commit and one round trip. */
@@ -36,13 +38,16 @@ export class FinishAndClaim {
 
   /** @param endpointIds endpoints that may have something due, besides those of the finished attempts */
   async run(finished: FinishedDelivery[], endpointIds: string[], capacity: Capacity): Promise<ClaimedDispatch[]> {
-    const { free, probes, further } = capacity;
+    const { free, probes, further, withProbes } = capacity;
     const ids = [...new Set([...endpointIds, ...finished.map(({ endpoint_id }) => endpoint_id)])];
     const disableAfterS = this.config.webhookDisableAfterHours * HOUR_S;
     const [disabled, claimed] = await this.sql.transaction(async (tx, commit) => {
       const locked = tx.query({ ...LOCK, values: [ids] });
       const finish = finished.length > 0 && { ...FINISH, values: [JSON.stringify(finished), disableAfterS] };
-      const claim = free > 0 && { ...CLAIM, values: [ids, free, probes, further, deliveryLeaseS(this.config)] };
+      const claim = free > 0 && {
+        ...CLAIM,
+        values: [ids, free, probes, further, withProbes, deliveryLeaseS(this.config)],
+      };
       const results = [finish && tx.query<{ id: string }>(finish), claim && tx.query<ClaimedDispatch>(claim)] as const;
       commit();
       const [, disabled, claimed] = await Promise.all([locked, ...results]);

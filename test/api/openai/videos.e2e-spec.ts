@@ -194,6 +194,13 @@ describe('the videos of the openai client', () => {
   ])('refuse %j as %s', async (body, code, param) => {
     const { status, body: answer } = await service.api.call<ErrorBody>('POST', '/v1/videos', body);
     expect({ status, code: answer.error.code, param: answer.error.param }).toEqual({ status: 400, code, param });
+    if (code === 'unknown_parameter') expect(answer.error.message).not.toMatch(/duration|first_frame_image_url/); // both are refused
+  });
+
+  it('name a missing first image as OpenAI does', async () => {
+    const body = { model: 'seedance-2', prompt: 'x', reference_mode: 'first_frame' };
+    const { body: answer } = await service.api.call<ErrorBody>('POST', '/v1/videos', body);
+    expect([answer.error.code, answer.error.param]).toEqual(['missing_required_parameter', 'input_reference']);
   });
 
   it.each(['edits', 'extensions', 'characters'])('have no %s', async (route) => {
