@@ -169,15 +169,18 @@ describe('generate', () => {
 
   it('recommends a model that is available, for a video if an option is one of videos', () => {
     const models = [
-      { id: 'away', kind: 'image', available: false },
-      { id: 'picture', kind: 'image', available: true },
-      { id: 'film', kind: 'video', available: true },
+      { id: 'away', kind: 'image', available: false, parameters: { properties: { seed: {} } } },
+      { id: 'picture', kind: 'image', available: true, parameters: { properties: { seed: {} } } },
+      { id: 'film', kind: 'video', available: true, parameters: { properties: { seed: {}, generate_audio: {} } } },
     ] as const;
     expect(firstRecommendation(models, {})).toBe('picture');
     expect(firstRecommendation(models, { duration: 5 })).toBe('film');
     expect(firstRecommendation(models, { set: { generate_audio: 'true' } })).toBe('film');
+    expect(firstRecommendation(models, { set: { seed: '7' } })).toBe('picture');
+    expect(firstRecommendation(models, { set: { x_none: '7' } })).toBe('picture');
     expect(firstRecommendation(models.slice(0, 1), {})).toBe('away'); // the service says why
-    expect(() => firstRecommendation([], {})).toThrow('No image model is served here.');
+    for (const none of [[], models.slice(2)])
+      expect(() => firstRecommendation(none, {})).toThrow('No image model is served here.');
   });
 
   it('asks for a key when there is none', async () => {

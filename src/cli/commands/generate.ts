@@ -56,16 +56,18 @@ export function generateCommand(): Command {
   return connected(command, 'generate "A red bicycle" --out bicycle.png');
 }
 
-/** Words that `--set` may give and that only videos have. */
-const OF_VIDEOS = ['duration', 'first_frame_image_url', 'last_frame_image_url', 'reference_mode', 'generate_audio'];
-
 /** The first model of the list that is available: a video model if an option is one of videos only. */
 export function firstRecommendation(
-  models: readonly Pick<Model, 'id' | 'kind' | 'available'>[],
+  models: readonly Pick<Model, 'id' | 'kind' | 'available' | 'parameters'>[],
   { duration, firstFrame, referenceMode, set = {} }: Pick<Options, 'duration' | 'firstFrame' | 'referenceMode' | 'set'>,
 ): string {
+  const names = Object.keys(set);
+  const taker = models.find(({ parameters }) =>
+    names.every((name) => name in ((parameters.properties as object | undefined) ?? {})),
+  );
   const isVideo =
-    [duration, firstFrame, referenceMode].some((given) => given !== undefined) || OF_VIDEOS.some((name) => name in set);
+    [duration, firstFrame, referenceMode].some((given) => given !== undefined) ||
+    (names.length > 0 && taker?.kind === 'video');
   const kind = isVideo ? 'video' : 'image';
   const ofKind = models.filter((model) => model.kind === kind);
   const model = ofKind.find(({ available }) => available) ?? ofKind[0];

@@ -38,7 +38,7 @@ interface BooleanOptions extends FieldOptions {
   fromQuery?: boolean;
 }
 interface ObjectOptions extends FieldOptions {
-  /** For the description only: whoever takes the object refuses fewer. */
+  /** Only for the description of the API. The code that reads the object refuses one with fewer fields. */
   minProperties?: number;
 }
 interface ListOptions extends BoundedOptions {

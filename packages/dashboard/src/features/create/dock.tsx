@@ -28,7 +28,7 @@ interface Props {
   onGenerate(): void;
   /** ↑ in an empty prompt: the prompt before; ↓ the one after. */
   onRecall(by: 1 | -1): string | null;
-  /** The picture that goes along becomes a film. Null: there is none, or no model makes films. */
+  /** Makes a film of the only reference. Null: there is none, or no model makes films. */
   onFilm: (() => void) | null;
 }
 

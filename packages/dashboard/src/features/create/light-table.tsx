@@ -216,7 +216,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
 
 const isOwnFile = (value: string): boolean => value.startsWith('file_');
 
-/** The one picture of ours that goes along; null: there is none, or there are several. */
+/** The id of the file that is the only reference. Null: there is none, there are several, or it is a link. */
 function onlyPicture({ model, values }: Form): string | null {
   const place = imagePlaceOf(schemaOf(model), values);
   const [image, ...others] = place ? imagesOf(values[place.name]) : [];
