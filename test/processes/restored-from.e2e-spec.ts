@@ -45,6 +45,7 @@ describe('a service on an old backup, with RESTORED_FROM', () => {
       PROVIDER_POLL_INTERVAL_MS: '50',
       MAX_RUNNING_PER_KEY: '2',
       TASK_LEASE_S: '2',
+      TASK_MAX_ATTEMPTS: '10', // a slow machine loses a lease now and then
       TASK_HEARTBEAT_S: '0.5',
       TASK_SWEEP_S: '0.3',
       WEBHOOK_RETRY_SCHEDULE: '1,1,1,1,1,1,1,1',

@@ -39,6 +39,7 @@ describe('limits hold over processes, and one client does not harm another', () 
       LOG_LEVEL: 'warn',
       PROVIDERS,
       TASK_LEASE_S: '2',
+      TASK_MAX_ATTEMPTS: '10', // a slow machine loses a lease now and then
       TASK_HEARTBEAT_S: '0.3',
       TASK_SWEEP_S: '0.2',
       FILE_RETENTION_DAYS: '0.00005', // the purge runs twice in this time
