@@ -12,7 +12,6 @@ import { textOf } from '../../models/declaration/fault.ts';
 import { imageUrlsOf } from '../../models/definition/parameters.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { loadModelSettings } from '../../platform/config/config.ts';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 import { prepareRequest } from '../../providers/contract/prepare-request.ts';
 import { type InputImage, ProviderError, type ProviderRequest } from '../../providers/contract/provider.ts';
@@ -143,7 +142,8 @@ async function imageFrom(url: string, param: string, path: string): Promise<Inpu
   const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
   await writeFile(path, bytes);
   try {
-    const { format, width, height } = await loadSharp()(path).metadata();
+    const { default: sharp } = await import('sharp');
+    const { format, width, height } = await sharp(path).metadata();
     const contentType = `image/${format}` as InputImage['contentType'];
     return { path, size: bytes.length, contentType, width, height };
   } catch (cause) {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { type PreviewWidth, previewKeyOf } from '../../tasks/read/preview-key.ts';
@@ -89,7 +88,8 @@ export class Previews {
 
   private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
     const source = await this.storage.open(sourceKey);
-    const still = loadSharp()({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
+    const { default: sharp } = await import('sharp');
+    const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })
       .autoOrient()
       .resize(width, width, { fit: 'inside', withoutEnlargement: true })

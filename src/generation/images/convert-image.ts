@@ -1,6 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type ImageFormat, ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
 import type { Media } from './probe.ts';
 
@@ -29,7 +28,8 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {
   const options = { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' as const };
-  const image = loadSharp()(Buffer.isBuffer(output) ? output : output.path, options).timeout({ seconds: TIMEOUT_S });
+  const { default: sharp } = await import('sharp');
+  const image = sharp(Buffer.isBuffer(output) ? output : output.path, options).timeout({ seconds: TIMEOUT_S });
   const encoded = encode(image.autoOrient().keepExif().keepXmp(), wanted);
   try {
     if (Buffer.isBuffer(output)) return await encoded.toBuffer();

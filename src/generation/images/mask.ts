@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { stat } from 'node:fs/promises';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type InputImage, ProviderError } from '../../providers/contract/provider.ts';
 
 const HALF = 128;
@@ -19,7 +18,7 @@ export async function normaliseMask(mask: InputImage, image: InputImage, folder:
   if (Math.max(apart, 1 / apart) > 1 + MAX_APART) {
     throw invalid(`The mask is ${mask.width}x${mask.height}, the image ${width}x${height}: the shapes differ.`);
   }
-  const sharp = loadSharp();
+  const { default: sharp } = await import('sharp');
   const decoded = async (pipeline: ReturnType<typeof sharp>) => pipeline.raw({ depth: 'uchar' }).toBuffer();
   const scaled = () => sharp(mask.path).autoOrient().resize({ width, height, fit: 'fill', kernel: 'nearest' });
   try {

@@ -1,4 +1,3 @@
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import type { StillImage } from '../../platform/images/still-image.ts';
 import { withoutMetadata } from '../../platform/images/without-metadata.ts';
 
@@ -19,7 +18,8 @@ export async function preparedImage(
   maxBytes: number,
 ): Promise<{ bytes: Buffer; contentType: ContentType }> {
   const format = contentType.slice('image/'.length) as Format;
-  const { orientation = 1 } = await loadSharp()(bytes).metadata();
+  const { default: sharp } = await import('sharp');
+  const { orientation = 1 } = await sharp(bytes).metadata();
   if (orientation === 1) return { bytes: withoutMetadata(bytes, format), contentType };
   const turned = await encoded(bytes, format);
   if (turned.length <= maxBytes) return { bytes: turned, contentType };
@@ -27,8 +27,9 @@ export async function preparedImage(
 }
 
 /** Without metadata, and in sRGB. */
-function encoded(bytes: Buffer, format: Format): Promise<Buffer> {
-  const upright = loadSharp()(bytes).autoOrient();
+async function encoded(bytes: Buffer, format: Format): Promise<Buffer> {
+  const { default: sharp } = await import('sharp');
+  const upright = sharp(bytes).autoOrient();
   if (format === 'png') return upright.png().toBuffer();
   if (format === 'webp') return upright.webp({ quality: QUALITY }).toBuffer();
   return upright.flatten({ background: '#ffffff' }).jpeg({ quality: QUALITY, chromaSubsampling: '4:4:4' }).toBuffer();

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
 
 /** Type and dimensions of a file, read from its bytes: the provider's own description is not trusted. */
@@ -30,9 +29,8 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeImage(output: ProviderOutput): Promise<Media> {
-  const { format, width, height, autoOrient } = await loadSharp()(
-    Buffer.isBuffer(output) ? output : output.path,
-  ).metadata();
+  const { default: sharp } = await import('sharp');
+  const { format, width, height, autoOrient } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
   const known = IMAGE_FORMATS[format];
   if (!known) throw new Error(`The provider returned an image of format ${format}.`);
   return { type: 'image', ...known, width: autoOrient?.width ?? width, height: autoOrient?.height ?? height };

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { StoredImages } from '../../files/images/stored-images.ts';
 import type { ImageUrl } from '../../models/definition/parameters.ts';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { Outbound } from '../../platform/outbound/outbound.ts';
@@ -158,7 +157,8 @@ async function check(path: string): Promise<InputImage> {
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;
-  await loadSharp()(path, { sequentialRead: true })
+  const { default: sharp } = await import('sharp');
+  await sharp(path, { sequentialRead: true })
     .rotate()
     .flatten({ background: '#ffffff' })
     .jpeg({ quality: 95 })

@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
 const run = promisify(execFile);
@@ -41,7 +40,8 @@ export class Thumbnails {
     try {
       const options = { encoding: 'buffer', timeout: TIMEOUT_MS, maxBuffer: MAX_PNG_BYTES } as const;
       const { stdout } = await run(this.ffmpeg, ['-v', 'error', '-nostdin', ...input, ...output], options);
-      const fitted = loadSharp()(stdout).resize(MAX_SIDE, MAX_SIDE, { fit: 'inside', withoutEnlargement: true });
+      const { default: sharp } = await import('sharp');
+      const fitted = sharp(stdout).resize(MAX_SIDE, MAX_SIDE, { fit: 'inside', withoutEnlargement: true });
       return await fitted.webp({ quality: QUALITY }).toBuffer();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -1,6 +1,5 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
@@ -76,8 +75,9 @@ export class Previews {
 const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredOutput): string | null =>
   type === 'image' ? key : (thumbnail ?? null);
 
-function encode(file: Buffer, side: number, quality: number): Promise<Buffer> {
-  return loadSharp()(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
+async function encode(file: Buffer, side: number, quality: number): Promise<Buffer> {
+  const { default: sharp } = await import('sharp');
+  return sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
     .timeout({ seconds: TIMEOUT_S })
     .autoOrient()
     .resize(side, side, { fit: 'inside', withoutEnlargement: true })

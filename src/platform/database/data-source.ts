@@ -4,7 +4,6 @@ import { WatchdogPool, type WatchdogPoolConfig } from './watchdog-pool.ts';
 import type { Config } from '../config/config.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
-import { TYPES } from './timestamps.ts';
 
 /**
  * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
@@ -42,7 +41,6 @@ const POOL: pg.PoolConfig = {
   application_name: 'darkroom',
   keepAlive: true,
   pipeline: true, // for `Sql.transaction`
-  types: TYPES,
 };
 
 /** A pooler refuses settings of a client, so the role has them: see role-settings.ts. */

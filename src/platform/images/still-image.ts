@@ -1,6 +1,5 @@
 import type { Metadata } from 'sharp';
 import { countJpegScans, imageFormat, imageLength, isAnimated } from './image-structure.ts';
-import { loadSharp } from './load-sharp.ts';
 
 /** One 8K picture, 7680 x 4320 = 33.2 million, with a little room. */
 const MAX_PIXELS = 33_500_000;
@@ -44,7 +43,8 @@ export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
   if (isAnimated(bytes, format)) throw new NotAStillImage('animated');
   const scans = format === 'jpeg' ? countJpegScans(bytes) : 0;
   if (scans > MAX_JPEG_SCANS) throw new NotAStillImage('too many scans');
-  const metadata = await decoded(loadSharp()(bytes, { limitInputPixels: MAX_PIXELS }).metadata());
+  const { default: sharp } = await import('sharp');
+  const metadata = await decoded(sharp(bytes, { limitInputPixels: MAX_PIXELS }).metadata());
   if (metadata.format !== format || (metadata.pages ?? 1) > 1)
     throw new NotAStillImage('not the format of its first bytes');
   if (metadata.width * metadata.height > MAX_PIXELS) throw new NotAStillImage('too many pixels');
@@ -79,6 +79,7 @@ function decoderBytes({ isProgressive, width, height, channels, depth }: Metadat
 
 /** Decodes every pixel and discards the result. */
 async function decode(bytes: Buffer): Promise<void> {
-  const image = loadSharp()(bytes, { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'error' });
+  const { default: sharp } = await import('sharp');
+  const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'error' });
   await image.timeout({ seconds: DECODE_TIMEOUT_S }).resize(8, 8).raw().toBuffer();
 }

@@ -1,5 +1,4 @@
 import type { VideoCreateParams } from 'openai/resources/videos';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type InputImage, type ProviderRequest, UnsupportedRequest, type Upstream } from '../contract/provider.ts';
 import { seedAt } from '../contract/seed.ts';
 import { extraFields } from '../contract/slot-values.ts';
@@ -126,7 +125,8 @@ async function create(upstream: Upstream, body: VideoCreateParams): Promise<Acce
 
 /** sora refuses an image of another size than the video, so the image is cropped to it. */
 async function croppedTo({ width, height }: Size, { path, contentType }: InputImage): Promise<File> {
-  const image = loadSharp()(path).autoOrient().resize(width, height, { fit: 'cover' });
+  const { default: sharp } = await import('sharp');
+  const image = sharp(path).autoOrient().resize(width, height, { fit: 'cover' });
   const isLossless = contentType === 'image/png';
   const encoded = await (isLossless ? image.png() : image.jpeg({ quality: 95 })).toBuffer();
   const [name, type] = isLossless ? ['first-frame.png', 'image/png'] : ['first-frame.jpg', 'image/jpeg'];

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { loadSharp } from '../../platform/images/load-sharp.ts';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
 
 /** OpenAI takes less. */
@@ -7,7 +6,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The mask as OpenAI reads it: black, and transparent where the image changes. PNG. */
 export async function alphaMask({ path }: InputImage): Promise<Buffer> {
-  const sharp = loadSharp();
+  const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(path).extractChannel(0).raw().toBuffer({ resolveWithObject: true });
   const rgba = Buffer.alloc(data.length * 4);
   for (let at = 0; at < data.length; at += 1) rgba[at * 4 + 3] = 255 - data[at]!;
