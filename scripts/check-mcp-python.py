@@ -21,7 +21,7 @@ except ImportError:
 
 url, key = sys.argv[1:3]
 BIN = Path(__file__).parent.parent / "dist" / "cli" / "darkroom.js"
-TOOLS = "generate_image generate_video get_task list_tasks cancel_task retry_task list_models get_usage".split()
+TOOLS = "generate_image generate_video get_task list_tasks cancel_task retry_task keep_task list_models get_usage".split()
 failed = 0
 
 

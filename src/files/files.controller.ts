@@ -17,7 +17,7 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
 import { ValidationPipe } from '../platform/http/validation.pipe.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
-import { KeepInput } from '../tasks/edge/keep.input.ts';
+import { KeepInput } from '../tasks/edge/keep.inputs.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { CreateUploadInput, DEFAULT_PAGE, ListFilesQuery } from './uploads/file.inputs.ts';
 import { DeletedFileView, FileListView, FileView, toDeletedFileView, toFileView } from './record/file.view.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
-import { Collection } from '../tasks/edge/collection.arg.ts';
+import { Collection } from '../tasks/edge/keep.inputs.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
 import { isUploadId } from './record/file-id.ts';
 import { CreateUploadInput } from './uploads/file.inputs.ts';

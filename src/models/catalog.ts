@@ -12,7 +12,10 @@ import type { Model } from './definition/model.ts';
 /** The folder of the models that come with the service. A new one is a new file. */
 const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
-/** What can be made now. Every interface asks it, so a new set of models is there for all of them in one step. */
+/**
+ * What can be made now. Every interface asks it, so a new set of models is there for all of them in one step. It is a
+ * constant and not injected: parsers and adapters, which Nest does not build, ask it too.
+ */
 class Catalog {
   private builtIn: readonly Model[] | null = null;
   private declared: readonly Model[] = [];

@@ -34,8 +34,6 @@ const STORAGE_TTL_MS = 10_000;
 
 /**
  * What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them.
- * Only its settings (settings.ts), its migrations and the purposes of its secrets (secrets.ts) name concepts of the
- * domain.
  */
 @Global()
 @Module({})

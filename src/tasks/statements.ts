@@ -15,7 +15,7 @@ import { LapsedOutputs } from './sql/lapsed-outputs.ts';
 import { ListChildren } from './sql/list-children.ts';
 import { ListUnfinished } from './sql/list-unfinished.ts';
 import { MatchTasks } from './sql/match-tasks.ts';
-import { OpenKeyCounters } from './sql/open-key-counters.ts';
+import { OpenKeyCounters } from './sql/admission.ts';
 import { PurgeRows } from './sql/purge-rows.ts';
 import { ReadLine } from './sql/read-line.ts';
 import { ReadPace } from './sql/read-pace.ts';

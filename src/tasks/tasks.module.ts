@@ -13,8 +13,8 @@ import { CancelTasks } from './acts/cancel-tasks.service.ts';
 import { DatabaseClock } from './queue/database-clock.ts';
 import { DeleteTasks } from './acts/delete-tasks.ts';
 import { ERASURE } from './acts/erase-tasks.service.ts';
-import { EstimateResolver } from './edge/estimate.resolver.ts';
-import { EstimatesController } from './edge/estimates.controller.ts';
+import { TaskFieldsResolver } from './edge/task-fields.resolver.ts';
+import { TaskInsightController } from './edge/task-insight.controller.ts';
 import { EstimatesService } from './insight/estimates.service.ts';
 import { FileLinks } from './read/file-links.ts';
 import { DeleteOutput } from './acts/delete-output.service.ts';
@@ -31,7 +31,6 @@ import { KeepTasksController } from './edge/keep-tasks.controller.ts';
 import { KeepTasksResolver } from './edge/keep-tasks.resolver.ts';
 import { KeepTasks } from './acts/keep-tasks.service.ts';
 import { PurgeOutputs } from './acts/purge-outputs.ts';
-import { ChildrenResolver } from './edge/children.resolver.ts';
 import { TaskCountsController } from './edge/task-counts.controller.ts';
 import { TaskCountsResolver } from './edge/task-counts.resolver.ts';
 import { GraphqlEvents } from './live/graphql-events.ts';
@@ -66,8 +65,6 @@ import { TaskWords, WordsState } from './record/task-words.entity.ts';
 import { TasksController } from './edge/tasks.controller.ts';
 import { TasksResolver } from './edge/tasks.resolver.ts';
 import { TaskNodeResolver } from './edge/task-node.resolver.ts';
-import { TimelineResolver } from './edge/timeline.resolver.ts';
-import { TimelinesController } from './edge/timelines.controller.ts';
 import { TimelinesService } from './insight/timelines.service.ts';
 import { TasksService } from './acts/tasks.service.ts';
 import { UsageRow } from './record/usage-ledger.entity.ts';
@@ -105,8 +102,7 @@ const fileLinks = {
     CancelTasksController,
     KeepTasksController,
     TaskEventsController,
-    EstimatesController,
-    TimelinesController,
+    TaskInsightController,
   ],
   providers: [
     ...STATEMENTS,
@@ -114,12 +110,11 @@ const fileLinks = {
     BudgetRefusals,
     CancelTasks,
     CancelTasksResolver,
-    ChildrenResolver,
+    TaskFieldsResolver,
     DatabaseClock,
     DeleteTasks,
     ...ERASURE,
     DeleteOutput,
-    EstimateResolver,
     EstimatesService,
     TaskCache,
     CachedTasks,
@@ -155,7 +150,6 @@ const fileLinks = {
     TasksService,
     UsageTerms,
     TaskNodeResolver,
-    TimelineResolver,
     TimelinesService,
     UsualTimes,
     Vacuum,

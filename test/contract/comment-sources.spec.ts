@@ -16,4 +16,23 @@ describe('comments', () => {
       );
     expect(citations).toEqual([]);
   });
+
+  it('name only files that exist', () => {
+    const files = globSync('{src,packages,test,benchmarks,scripts}/**/*.{ts,tsx}', {
+      cwd: root,
+      exclude: ['**/node_modules', '**/*.d.ts', 'test/contract/*-{paths,sources}.spec.ts'],
+    });
+    const paths = files.map((file) => `/${file}`);
+    const exists = (named: string) => paths.some((path) => path.endsWith(`/${named.replace(/^(\.\.?\/)+/, '')}`));
+    const dead = files.flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .flatMap((line, at) => {
+          const [, comment = ''] = /^\s*(?:\/?\*+|\/\/)(.*)$/.exec(line) ?? [];
+          const named = comment.match(/(?<![\w<*./-])[\w./-]*[\w-]\.tsx?\b/g) ?? [];
+          return named.filter((each) => !exists(each)).map((each) => `${file}:${at + 1} ${each}`);
+        }),
+    );
+    expect(dead).toEqual([]);
+  });
 });

@@ -75,7 +75,7 @@ interface GuardedReply {
 /**
  * What a GraphQL context must contain. Over a socket there is no reply.
  */
-interface GraphqlContext {
+interface GuardedContext {
   request: GuardedRequest;
   reply?: GuardedReply;
 }
@@ -93,6 +93,6 @@ function isGraphql(context: ExecutionContext): boolean {
 }
 
 /** The third argument of every GraphQL resolver. */
-function graphqlContext(context: ExecutionContext): GraphqlContext {
-  return context.getArgByIndex<GraphqlContext>(2);
+function graphqlContext(context: ExecutionContext): GuardedContext {
+  return context.getArgByIndex<GuardedContext>(2);
 }

@@ -11,7 +11,7 @@ export interface ApiKeyHook {
   /** A key that had no budget is about to get one, before its limits change. */
   beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;
   /**
-   * The key has got a budget, whose row is locked. `isNew`: it had none, so what it has spent before is not counted
+   * The key has got a budget, whose row is locked. `isNew`: it had none before, so its unfinished tasks are not reserved
    * yet.
    */
   afterBudget?(tx: EntityManager, apiKeyId: string, isNew: boolean): Promise<void>;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, IsNull, LessThan, Raw, Repository } from 'typeorm';
+import { isAhead, isPast } from '../../platform/database/past.ts';
 import { typeidUnboxed } from 'typeid-js';
 import { Config } from '../../platform/config/config.ts';
 import { Secrets } from '../../platform/config/secrets.ts';
@@ -143,10 +144,9 @@ export class ApiKeysService {
   /** Neither revoked nor expired. For what a link permits that the key has given away. */
   isUsable(id: string): Promise<boolean> {
     const active = { id, revoked_at: IsNull() };
-    const isAhead = Raw((column) => `${column} > now()`);
     return this.apiKeys.existsBy([
       { ...active, expires_at: IsNull() },
-      { ...active, expires_at: isAhead },
+      { ...active, expires_at: isAhead() },
     ]);
   }
 
@@ -275,7 +275,7 @@ const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => 
 
 /** By the database's clock. @throws ApiError value_out_of_range */
 async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
-  if (!(await tx.existsBy(ApiKey, { id, expires_at: Raw((column) => `${column} <= now()`) }))) return;
+  if (!(await tx.existsBy(ApiKey, { id, expires_at: isPast() }))) return;
   throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
 }
 

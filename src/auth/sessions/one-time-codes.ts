@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Raw, Repository } from 'typeorm';
+import { IsNull, Repository } from 'typeorm';
+import { isPast } from '../../platform/database/past.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
@@ -53,7 +54,7 @@ export class OneTimeCodes {
 
   /** @returns how many were deleted */
   async purge(): Promise<number> {
-    const { affected } = await this.codes.delete({ expires_at: Raw((column) => `${column} <= now()`) });
+    const { affected } = await this.codes.delete({ expires_at: isPast() });
     return affected ?? 0;
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, Raw, Repository } from 'typeorm';
+import { isAhead, isPast } from '../../platform/database/past.ts';
 import { typeidUnboxed } from 'typeid-js';
 import { ApiError } from '../../errors/api-error.ts';
 import { Secrets } from '../../platform/config/secrets.ts';
@@ -103,7 +104,7 @@ export class SessionsService {
     return this.sessions.find({
       where: {
         api_key_id: apiKeyId,
-        expires_at: Raw((column) => `${column} > now()`),
+        expires_at: isAhead(),
         secret_hash: Raw(
           (column) => `${column} in (select hash from api_key_secrets where expires_at is null or expires_at > now())`,
         ),
@@ -126,7 +127,7 @@ export class SessionsService {
 
   /** @returns how many were deleted */
   async purge(): Promise<number> {
-    const { affected } = await this.sessions.delete({ expires_at: Raw((column) => `${column} <= now()`) });
+    const { affected } = await this.sessions.delete({ expires_at: isPast() });
     return affected ?? 0;
   }
 

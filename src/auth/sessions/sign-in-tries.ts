@@ -8,9 +8,9 @@ const MAX_FAILURES = 10;
 const AT_ONCE = 10;
 
 /**
- * The sign-ins of an address, in each process. Behind a proxy or in an office all browsers have one address. So a right
- * secret is never refused, whatever others have tried. Nobody can guess one of 238 random bits. A wrong one gets 429
- * after ten of them a minute, and addresses take turns, so that a flood delays its own.
+ * The sign-ins of an address, in each process. A wrong secret gets 429 after ten of them a minute. A right one is never
+ * refused, because all browsers of an office or behind a proxy share one address. Nobody can guess one: it has 238
+ * random bits. Addresses take turns, so a flood delays only itself.
  */
 @Injectable()
 export class SignInTries {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, LessThan, Raw, Repository } from 'typeorm';
+import { type EntityManager, LessThan, Repository } from 'typeorm';
+import { isAhead } from '../../platform/database/past.ts';
 import { typeidUnboxed } from 'typeid-js';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
@@ -19,7 +20,6 @@ const MAX_SHARES = 1_000;
 const MAX_LIFETIME_DAYS = 365;
 
 const isShareId = typeIdTest('share');
-const HAS_NOT_ENDED = Raw((column) => `${column} > now()`);
 
 /** The shares of an API key. Every call but `open` is bound to the key. */
 @Injectable()
@@ -59,7 +59,7 @@ export class Shares {
     { limit, after }: { limit: number; after?: string | undefined },
   ): Promise<{ shares: Share[]; hasMore: boolean }> {
     const shares = await this.shares.find({
-      where: { api_key_id: apiKeyId, expires_at: HAS_NOT_ENDED, ...(after !== undefined && { id: LessThan(after) }) },
+      where: { api_key_id: apiKeyId, expires_at: isAhead(), ...(after !== undefined && { id: LessThan(after) }) },
       order: { id: 'desc' },
       take: limit + 1,
     });
@@ -69,7 +69,7 @@ export class Shares {
   /** Nobody can open it from now on. @throws ApiError share_not_found */
   async delete(actor: Actor, id: string): Promise<void> {
     if (!isShareId(id)) throw new ApiError('share_not_found', { param: 'id' });
-    const own = { id, api_key_id: actor.caller!.apiKeyId, expires_at: HAS_NOT_ENDED };
+    const own = { id, api_key_id: actor.caller!.apiKeyId, expires_at: isAhead() };
     await this.audit.transaction(actor, async (tx, record) => {
       const { affected } = await tx.delete(Share, own);
       if (affected === 0) throw new ApiError('share_not_found', { param: 'id' });
@@ -82,7 +82,7 @@ export class Shares {
    * @throws ApiError share_ended: it has expired or was deleted, or its key does not work any more
    */
   async open(id: string): Promise<Share> {
-    const share = await this.shares.findOneBy({ id, expires_at: HAS_NOT_ENDED });
+    const share = await this.shares.findOneBy({ id, expires_at: isAhead() });
     if (!share || !(await this.keys.has(share.api_key_id))) throw new ApiError('share_ended');
     return share;
   }
@@ -97,6 +97,6 @@ function assertEnd(expiresAt: number): void {
 
 async function assertBelowLimit(tx: EntityManager, apiKeyId: string): Promise<void> {
   await lockSharesOfKey(tx, apiKeyId);
-  if ((await tx.countBy(Share, { api_key_id: apiKeyId, expires_at: HAS_NOT_ENDED })) < MAX_SHARES) return;
+  if ((await tx.countBy(Share, { api_key_id: apiKeyId, expires_at: isAhead() })) < MAX_SHARES) return;
   throw new ApiError('too_many_items', { message: `An API key has at most ${MAX_SHARES} shares; delete some.` });
 }

@@ -24,8 +24,8 @@ export class Costs {
   ) {}
 
   /**
-   * At the dearest binding that can serve it. `unpriced`, and nothing, where no binding has a price that is known
-   * before the call.
+   * The cost at the dearest binding that can serve it: 0 and `unpriced` if none has a price that is known before the
+   * call.
    */
   of(model: Model, input: ResolvedInput): Cost {
     const amounts = this.providers.bindingsOf(model).flatMap((binding) => this.at(binding, model, input) ?? []);

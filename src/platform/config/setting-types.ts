@@ -138,7 +138,7 @@ export function address(read: (text: string) => unknown) {
     .default(null);
 }
 
-/** One server or several, see database/servers/hosts.ts. */
+/** One server or several, see database-hosts.ts. */
 export function databaseUrl() {
   return address((text) => {
     if (!hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) {

@@ -17,7 +17,7 @@ import { Shares1700000000060 } from './migrations/0060-shares.ts';
 import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 
-/** SQL by hand. */
+/** SQL by hand. Numbers that are missing were never released. */
 export interface Migration extends MigrationInterface {
   /**
    * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent when any may, as it
@@ -26,7 +26,7 @@ export interface Migration extends MigrationInterface {
   oldestProgram?: string;
 }
 
-/** To add a migration, write `migrations/NNNN-name.ts` (SQL by hand; `down` throws "forward only") and append its class here. */
+/** To add a migration, write a file in `migrations` with the next number (SQL by hand; `down` throws "forward only") and append its class here. */
 export const MIGRATIONS: (new () => Migration)[] = [
   Baseline1700000000043,
   KeyMakers1700000000044,

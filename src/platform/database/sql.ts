@@ -33,8 +33,8 @@ const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
 const MAX_STALE_PLANS = 50;
 
 /**
- * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the hot statements in the
- * `sql/` folders; everything else uses TypeORM's repositories or query builder.
+ * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the statements in the
+ * `sql/` folders: of tasks, webhooks, usage and counters. Keys, sessions and settings are TypeORM entities.
  */
 @Injectable()
 export class Sql {

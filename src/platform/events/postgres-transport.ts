@@ -28,7 +28,7 @@ export class PostgresTransport implements Transport {
 
   /**
    * @param channel letters, digits and `_` only
-   * @param olderChannels only listened to
+   * @param olderChannels of older keys: heard, but never published on
    */
   constructor(
     databaseUrl: string,

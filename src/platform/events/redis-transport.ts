@@ -4,8 +4,8 @@ import { RedisConnection } from './redis-connection.ts';
 import type { Transport, TransportListener } from './transport.ts';
 
 /**
- * PUBLISH/SUBSCRIBE of Redis, on one connection each; in a cluster to different nodes, so that the echo shows that
- * events pass between nodes.
+ * PUBLISH and SUBSCRIBE of Redis, on one connection each. In a cluster the two go to different nodes, so the echo
+ * (echo.ts) also shows that events pass between nodes.
  */
 export class RedisTransport implements Transport {
   readonly maxMessageBytes = 64 * 1024;
@@ -17,7 +17,7 @@ export class RedisTransport implements Transport {
   private listener!: TransportListener;
   private isSubscribed = false;
 
-  /** @param olderChannels only subscribed to */
+  /** @param olderChannels of older keys: heard, but never published on */
   constructor(
     url: string,
     private readonly channel: string,

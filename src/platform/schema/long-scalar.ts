@@ -9,7 +9,7 @@ export const LongScalar = new GraphQLScalarType<number, number>({
   parseLiteral: (node) => toLong(node.kind === Kind.INT ? Number(node.value) : null, print(node)),
 });
 
-/** The messages are like those of `Int`, which client-faults.ts maps to error codes. */
+/** The messages are like those of `Int`, which graphql/graphql-errors.ts maps to error codes. */
 function toLong(value: unknown, shown: string): number {
   if (typeof value !== 'number' || !Number.isInteger(value)) {
     throw new GraphQLError(`Long cannot represent non-integer value: ${shown}`);

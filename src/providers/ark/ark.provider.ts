@@ -59,8 +59,8 @@ export const arkProvider = jobAdapter({
 });
 
 /**
- * Ark answers alike when it deletes the record of a finished task. The record of one that was cancelled while it was
- * queued stays.
+ * Ark gives the same answer to the cancel of a task and to the removal of a finished record. Only a task that was
+ * cancelled while it was queued still has a record.
  */
 async function neverRan(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const { json } = await callArk(request, pathOf(id), { signal });

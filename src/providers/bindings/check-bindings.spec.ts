@@ -7,6 +7,7 @@ import { readOpened } from '../../models/declaration/read-models.ts';
 import { schemaText } from '../../models/declaration/schema-faults.ts';
 import { YamlFile } from '../../models/declaration/yaml-file.ts';
 import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
+import { PROVIDER_NAMES } from './binding.ts';
 import { checkBindings } from './check-bindings.ts';
 
 const FOLDER = `${ROOT_FOLDER}test/support/declarations`;
@@ -35,6 +36,11 @@ it.each(examples)('%s loads', (name) => {
   expect(faultsOf(textIn(name))).toEqual([]);
   const validate = new Ajv2020({ strict: false }).compile(JSON.parse(schemaText()) as object);
   expect(validate(read(textIn(name)).file.value)).toBe(true);
+});
+
+it('names the providers that the schema names', () => {
+  const { enum: named } = JSON.parse(schemaText()).$defs.binding.properties.provider as { enum: string[] };
+  expect(named.toSorted()).toEqual([...PROVIDER_NAMES, 'http'].toSorted());
 });
 
 it('loads the library', async () => {

@@ -8,7 +8,7 @@ import { valuesAt } from './json-at.ts';
 const LINK = /^(https?:\/\/|\/(?!9j\/)|data:)/;
 
 /**
- * The results of an answer: links, absolute ones and those of the server itself, and `data:` URLs.
+ * The results of an answer: absolute links, paths of the server itself, and `data:` URLs.
  * @throws ProviderError when there is none
  */
 export function outputsIn(request: ProviderRequest, reply: UpstreamReply): string[] {

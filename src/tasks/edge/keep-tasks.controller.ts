@@ -6,7 +6,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
-import { KeepInput } from './keep.input.ts';
+import { KeepInput } from './keep.inputs.ts';
 
 @ApiTags('Tasks')
 @Controller('v1/tasks/:task_id/keep')

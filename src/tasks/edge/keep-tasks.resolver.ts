@@ -4,7 +4,7 @@ import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { KeepTasks } from '../acts/keep-tasks.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
-import { Collection } from './collection.arg.ts';
+import { Collection } from './keep.inputs.ts';
 
 const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
 

@@ -14,15 +14,12 @@ import { DEFAULT_LIMIT, ListTasksQuery } from './list-tasks.query.ts';
 import { TaskListView } from './list.view.ts';
 import { hungUp } from '../live/waits.ts';
 import { DeletedTaskView, etagOf, sequenceIn, TaskView, toDeletedTaskView } from '../read/task.view.ts';
-import { isFinal } from '../record/task-status.ts';
+import { isFinal, POLL_AFTER_S } from '../record/task-status.ts';
 import { TaskViews } from '../read/task-views.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import { TasksService } from '../acts/tasks.service.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
-
-/** Retry-After of an unfinished task: seconds between polls. */
-export const POLL_AFTER_S = { image: 2, video: 5 } as const;
 
 @ApiTags('Tasks')
 @Controller('v1/tasks')

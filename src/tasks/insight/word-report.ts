@@ -1,5 +1,5 @@
 import { Servers } from '../../platform/database/servers/servers.ts';
-import { readWordsState } from '../sql/read-words-state.ts';
+import { readWordsState } from '../sql/task-words.ts';
 
 /**
  * For an operator: which prompts are found by an index of words. A search works without.

@@ -4,7 +4,7 @@ import { Repository } from 'typeorm';
 import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { KeyCounters } from '../record/key-counters.entity.ts';
-import { inThePast } from '../sql/database-time.ts';
+import { isPast } from '../../platform/database/past.ts';
 import { HELD_BY_LIMIT } from '../sql/paused-models.ts';
 import { FREE_PLACES } from '../record/free-places.ts';
 import { type TaskErrorCode, taskError } from '../record/task-error.ts';
@@ -84,7 +84,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.tasks.find({
       comment: 'tasks.overdue',
       select: { id: true, api_key_id: true },
-      where: { deadline_at: inThePast() },
+      where: { deadline_at: isPast() },
       order: { deadline_at: 'ASC' },
       take: SWEEP_ROWS,
     });
@@ -96,7 +96,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .createQueryBuilder('task')
       .comment('tasks.worn_out')
       .select(['task.id', 'task.api_key_id', 'task.attempt'])
-      .where({ lease_until: inThePast() })
+      .where({ lease_until: isPast() })
       .andWhere('task.losses + 1 >= :maxAttempts', { maxAttempts: this.config.taskMaxAttempts })
       .orderBy('task.lease_until')
       .limit(SWEEP_ROWS)

@@ -214,8 +214,7 @@ export class TaskQueue {
   }
 
   /**
-   * @param listener called after the commit of every end in this process; a process killed between the two calls
-   *   nothing
+   * @param listener called after the commit of every end in this process, unless the process is killed between the two
    */
   onEnd(listener: (task: ShownTask) => void): void {
     this.endListeners.push(listener);

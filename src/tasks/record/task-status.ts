@@ -6,3 +6,6 @@ export const TaskStatusChoice = defineChoice('TaskStatus', TASK_STATUSES, 'Statu
 
 /** A final status never changes. */
 export const isFinal = (status: TaskStatus): boolean => status === 'succeeded' || status === 'failed';
+
+/** Retry-After of an unfinished task: seconds between polls. */
+export const POLL_AFTER_S = { image: 2, video: 5 } as const;

@@ -104,7 +104,7 @@ export class LiveTask {
   @Column('boolean') parked: boolean;
   /** Queued and parked, because this pause holds it; null: none does. */
   @Column('text', { nullable: true }) paused_by: string | null;
-  /** The place in the line of waiting tasks of this priority: lower numbers are claimed first. See sql/open-key-counters.ts. */
+  /** The place in the line of waiting tasks of this priority: lower numbers are claimed first. See sql/admission.ts. */
   @Column('bigint') place: string;
 
   /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */

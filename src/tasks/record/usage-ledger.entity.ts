@@ -5,7 +5,7 @@ import type { CostBasis } from './task-usage.ts';
 
 /**
  * What one task used: one row a task, written by the statement that ends the task and kept when the task is deleted.
- * Only `rolled_up` ever changes, and the cost once, if the provider confirms a cancel after the end.
+ * Only `rolled_up` changes, and once the cost with its basis, if the provider confirms a cancel after the end.
  */
 @Entity('usage_ledger')
 export class UsageRow {

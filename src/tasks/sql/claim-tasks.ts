@@ -8,7 +8,7 @@ import { LowShare } from './low-share.ts';
 import { WORKER_ID } from '../record/worker-id.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { GIVES_UP, isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
@@ -87,7 +87,7 @@ interface Places {
 }
 
 /**
- * Claims tasks whose lease has expired, then waiting ones in the order of the line (open-key-counters.ts), and raises `attempt`: from then on only writes
+ * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises `attempt`: from then on only writes
  * that name the new number take effect. Rows that another process is claiming are skipped. Tasks over the limit of their key are parked, and
  * the key's next task to end unparks them. Those of a paused model are parked too: the next claim does not read them.
  *

@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
-import { heldWhere, isOneOf } from './held.ts';
+import { isOneOf, lockedWhere } from './locked-rows.ts';
 
 const BELOW = `array(select id from (${keysFrom('$1')}) k where id <> $1)`;
 const UNCOUNTED = `api_key_id = any(${BELOW}) and not coalesce(counts_for @> array[$1::text], false)`;
 
 /** Locks the tasks, then the counters, each in order. */
-const LOCK_TASKS = `with ${heldWhere(UNCOUNTED)} select count(*) from held`;
+const LOCK_TASKS = `with ${lockedWhere(UNCOUNTED)} select count(*) from locked`;
 const LOCK_LOAD = `select from key_load where api_key_id = any(${BELOW} || $1::text) order by api_key_id for update`;
 
 const COUNT = `

@@ -5,7 +5,7 @@ import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { isLockTimeout, lockWait } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, type Idempotency } from './first-responses.ts';
 import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, type TaskLimits } from './new-task.ts';
-import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './open-key-counters.ts';
+import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './admission.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
 /** What is stored in one commit. */

@@ -24,13 +24,14 @@ import {
   type Refusals,
   refusalError,
   refusalsOf,
-} from './open-key-counters.ts';
+} from './admission.ts';
 import { BUDGET, DECIDED, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
- * Each of the three statements inserts tasks and updates the counters of their keys in one commit, for many requests at once, and returns
- * every task that it did not insert, with the reason. With idempotency keys in it, this one would take a quarter more of PostgreSQL's time at
- * 8 rows and a sixth at 32. `width_bucket` counts the low tasks up to the last one admitted; to count the inserted rows takes a seventh more.
+ * Three statements create tasks: without idempotency keys, with them, and with budgets. Each inserts the tasks of many requests, updates the
+ * counters of their keys in the same commit, and returns what it refused with the reason. This one is apart from the second because the keys
+ * would cost it a quarter more of PostgreSQL's time at 8 rows, and a sixth at 32. `width_bucket` counts the low tasks up to the last one
+ * admitted: to count the inserted rows takes a seventh more.
  */
 const CREATE: Statement = {
   name: 'tasks.create',

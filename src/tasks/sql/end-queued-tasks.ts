@@ -3,7 +3,7 @@ import type { CallerLimits } from '../../auth/access/caller.ts';
 import type { ApiKeyLimits } from '../../auth/limits/api-key-limits.ts';
 import { taskError } from '../record/task-error.ts';
 import { countBelow } from './count-below.ts';
-import { heldWhere, isOneOf } from './held.ts';
+import { isOneOf, lockedWhere } from './locked-rows.ts';
 import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
 
@@ -13,8 +13,8 @@ import { settled } from './settle-budgets.ts';
  * rows of key_load. A queued task has made no paid call. $1 the keys, $2 the error.
  */
 const END_QUEUED = `
-  with ${heldWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
-    delete from tasks_live t where ${isOneOf('select id from held')} and t.attempt = 0
+  with ${lockedWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
+    delete from tasks_live t where ${isOneOf('select id from locked')} and t.attempt = 0
     returning t.*, now() as completed_at
   ), kept as (
     insert into tasks_done (${MOVED}, status, progress, sequence, completed_at, error)

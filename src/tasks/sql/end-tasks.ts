@@ -9,7 +9,7 @@ import { chargeOf } from '../record/charge.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
 import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
-import { heldWithin, isHeld } from './held.ts';
+import { isLocked, lockedWithin } from './locked-rows.ts';
 import { MOVED, MOVED_BUT_TIMELINE, WRITTEN } from './moved-columns.ts';
 import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
 import type { TaskStatus } from '../record/task-status.ts';
@@ -28,9 +28,9 @@ const END: Statement = {
     with wanted as (
       select * from json_to_recordset($1::json) as w(
         id text, attempt int, lapsed boolean, unclaimed boolean, outcome text, result json, error json, moments jsonb, ${CHARGE_COLUMNS})
-    ), ${heldWithin('$5', lockWait('$3'))}, gone as (
+    ), ${lockedWithin('$5', lockWait('$3'))}, gone as (
       delete from tasks_live t using wanted w
-      where ${isHeld()}
+      where ${isLocked()}
         and (w.attempt is null or t.attempt = w.attempt)
         and (w.lapsed is not true or t.lease_until < now())
         and (w.unclaimed is not true or t.attempt = 0)

@@ -3,7 +3,7 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { IN_FORCE, type Pause } from '../record/pause.entity.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { GIVES_UP, isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 
 /** Tasks per statement: none of them keeps its rows locked for long. */

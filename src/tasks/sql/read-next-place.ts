@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { startOf } from './open-key-counters.ts';
+import { startOf } from './admission.ts';
 
 /** Where a task would wait if it were created now. */
 export interface NextPlace {

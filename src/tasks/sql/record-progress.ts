@@ -3,7 +3,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
-import { held, isHeld } from './held.ts';
+import { isLocked, locked } from './locked-rows.ts';
 
 interface Progress extends LeaseRef {
   /** Percent. */
@@ -15,9 +15,9 @@ const RECORD: Statement = {
   text: `
     with wanted as (
       select * from unnest($1::text[], $2::int[], $3::int[]) as w(id, attempt, progress)
-    ), ${held('$1')}
+    ), ${locked('$1')}
     update tasks_live t set progress = w.progress, sequence = t.sequence + 1 from wanted w
-    where ${isHeld()} and t.attempt = w.attempt and t.progress < w.progress
+    where ${isLocked()} and t.attempt = w.attempt and t.progress < w.progress
     returning ${SHOWN_OF_LIVE}`,
 };
 

@@ -4,7 +4,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 import { withMoments } from './add-moments.ts';
-import { held, isHeld } from './held.ts';
+import { isLocked, locked } from './locked-rows.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
 
@@ -51,9 +51,9 @@ const HELD = `
   wanted as (
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
       approximations json, price json, calls int, moments jsonb)
-  ), ${held('$2')}`;
+  ), ${locked('$2')}`;
 
-const HOLDS = `${isHeld()} and t.attempt = w.attempt`;
+const HOLDS = `${isLocked()} and t.attempt = w.attempt`;
 
 const INTENTS: Statement = {
   name: 'tasks.record_submit_intents',
@@ -73,7 +73,7 @@ const LIMITED_INTENT: Statement = {
       update tasks_live t set ${RECORDED} from wanted w
       where ${HOLDS} and (select tasks from busy) < $6::int returning t.id
     )
-    select id, exists (select from noted) as noted from held join wanted using (id, attempt)`,
+    select id, exists (select from noted) as noted from locked join wanted using (id, attempt)`,
 };
 
 /** The id of a task with several jobs lists them. Each job was one paid call; the intent has counted the first. */

@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { inMonthOf } from '../../auth/limits/budget-columns.ts';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
-import { heldWhere, isOneOf } from './held.ts';
+import { isOneOf, lockedWhere } from './locked-rows.ts';
 
 /** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
 const COUNT_UNFINISHED = `
-  with ${heldWhere(`api_key_id = any(array(${keysFrom('$1')})) and budget_day is null`)}
+  with ${lockedWhere(`api_key_id = any(array(${keysFrom('$1')})) and budget_day is null`)}
   update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
-  where ${isOneOf('select id from held')}`;
+  where ${isOneOf('select id from locked')}`;
 
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { withMoments } from './add-moments.ts';
-import { held, isHeld } from './held.ts';
+import { isLocked, locked } from './locked-rows.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
 /** The claims that hold, of those in $1 and $2. */
 const HELD = `
     wanted as (
       select * from unnest($1::text[], $2::int[]) as w(id, attempt)
-    ), ${held('$1')}`;
+    ), ${locked('$1')}`;
 
-const HOLDS = `${isHeld()} and t.attempt = w.attempt`;
+const HOLDS = `${isLocked()} and t.attempt = w.attempt`;
 
 const RENEW: Statement = {
   name: 'tasks.renew_leases',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_OF_LIVE, type ShownTask } from '../record/task.entity.ts';
-import { held, isOneOf } from './held.ts';
+import { isOneOf, locked } from './locked-rows.ts';
 import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
 /**
@@ -14,11 +14,11 @@ import { AT_ONCE, RELEASED } from './renew-leases.ts';
 const TAKE: Statement = {
   name: 'tasks.take_leases',
   text: `
-    with ${held('$1')}
+    with ${locked('$1')}
     update tasks_live t
     set attempt = t.attempt + 1, losses = t.losses - 1, worker_id = null, sequence = t.sequence + 1,
         lease_until = ${AT_ONCE}
-    where ${isOneOf('select id from held where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
+    where ${isOneOf('select id from locked where attempt > 0')} and coalesce(t.lease_until, '-infinity') >= ${RELEASED}
     returning ${SHOWN_OF_LIVE}`,
 };
 

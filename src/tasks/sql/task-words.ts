@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Client } from 'pg';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 
 /** Trigrams of a prompt, and text keys, in one GIN index. */
@@ -53,4 +54,22 @@ async function trigramOf(tx: Tx): Promise<RegExp | null> {
   if ((await tx.query(IS_USABLE)).rowCount === 0) return null;
   const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
   return rows[0]!.is_any_script ? /[\p{L}\p{N}]{3}/u : /[a-z0-9]{3}/i;
+}
+
+export interface WordsReport {
+  /** Extensions. */
+  missing: string[];
+  has_index: boolean;
+  /** In UTC, to the minute. */
+  through: string;
+}
+
+const STATE = `
+  select to_regclass('${WORDS_INDEX}') is not null as has_index, to_char(through at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as through,
+         array(select name from unnest($1::text[]) as name where name not in (select extname from pg_extension)) as missing
+  from words_state`;
+
+export async function readWordsState(client: Client): Promise<WordsReport> {
+  const [row] = (await client.query<WordsReport>(STATE, [EXTENSIONS])).rows;
+  return row!;
 }

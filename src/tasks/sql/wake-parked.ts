@@ -3,7 +3,7 @@ import { Config } from '../../platform/config/config.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { FREE_PLACES } from '../record/free-places.ts';
 import { moment, withMoments } from './add-moments.ts';
-import { GIVES_UP, isOneOf } from './held.ts';
+import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import { HELD_BY_LIMIT } from './paused-models.ts';
 import { AT_ONCE } from './renew-leases.ts';
 

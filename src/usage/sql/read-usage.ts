@@ -35,8 +35,8 @@ const within = (column: string): string => `${column} >= to_timestamp(p.since) a
 const EACH_BUCKET = 'offset 0';
 
 /**
- * Adds up sums of days and quarters, and rows of the ledger: those that no sum contains, and the parts of a quarter at
- * the ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. Tasks
+ * Adds up sums of days and quarters of an hour, and rows of the ledger: those that no sum contains, and those at the
+ * ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. Tasks
  * without the metadata key are all tasks less those with it.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {

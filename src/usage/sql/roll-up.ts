@@ -6,8 +6,8 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 export const ROLL_UP_ROWS = 5_000;
 
 /**
- * Of one name of a pair, API key and UTC day. A client may send a new value with each task, so the others are summed
- * together.
+ * Values that have a sum of their own, of one metadata name, API key and UTC day. The others are summed together,
+ * because a client may send a new value with each task.
  */
 const MOST_VALUES = 1_000;
 /** Of one API key and UTC day. A client may send new names as well; further ones have no sums. */

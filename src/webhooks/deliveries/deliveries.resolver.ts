@@ -59,6 +59,7 @@ export class DeliveriesResolver {
     checkArguments(RecoverWebhookEndpointInput, { since });
     return { events: await this.deliveries.recover(caller.apiKeyId, id, since) };
   }
+
   @Subscription(() => WebhookDeliveryView, {
     description: 'The attempts from now on, each when it has ended. A slow subscriber may miss some: the log has all.',
     resolve: toDeliveryView,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Raw, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
+import { isAhead } from '../../platform/database/past.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
@@ -51,7 +52,7 @@ export class DeliveriesService {
   /** An event with its attempts. @throws ApiError webhook_event_not_found */
   async event(apiKeyId: string, id: string): Promise<{ event: WebhookEvent; deliveries: ListedDelivery[] }> {
     const event = isEventId(id)
-      ? await this.events.findOneBy({ id, api_key_id: apiKeyId, expires_at: Raw((column) => `${column} > now()`) })
+      ? await this.events.findOneBy({ id, api_key_id: apiKeyId, expires_at: isAhead() })
       : null;
     if (!event) throw new ApiError('webhook_event_not_found', { param: 'id' });
     return { event, deliveries: await this.lists.ofEvent(id, MAX_ATTEMPTS_SHOWN) };

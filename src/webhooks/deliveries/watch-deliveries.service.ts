@@ -1,10 +1,28 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
-import type { PullQueue } from '../../platform/run/pull-queue.ts';
+import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { EndpointsService } from '../endpoints/endpoints.service.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
-import { DeliveryQueue } from './delivery-queue.ts';
+
+/** Attempts that wait for a slow subscriber. Beyond it the oldest are left out: the log has them all. */
+const MAX_WAITING = 200;
+
+/** The attempts that one subscriber still has to be sent. */
+class DeliveryQueue {
+  private readonly waiting: ListedDelivery[] = [];
+  readonly attempts = new PullQueue<ListedDelivery>(() => this.waiting.shift() ?? null);
+
+  /** @param endpointId null: of every endpoint */
+  constructor(private readonly endpointId: string | null) {}
+
+  push(delivery: ListedDelivery): void {
+    if (this.endpointId !== null && delivery.endpoint_id !== this.endpointId) return;
+    this.waiting.push(delivery);
+    if (this.waiting.length > MAX_WAITING) this.waiting.shift();
+    this.attempts.wake();
+  }
+}
 
 /** The subscribers of one API key, and the attempts that they have been sent. */
 class WatchedKey {

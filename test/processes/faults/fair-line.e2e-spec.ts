@@ -7,7 +7,7 @@ import { UsageTerms } from '../../../src/tasks/record/usage-terms.ts';
 import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
 import { CreateTasks } from '../../../src/tasks/sql/create-tasks.ts';
 import { EndTasks } from '../../../src/tasks/sql/end-tasks.ts';
-import { OpenKeyCounters } from '../../../src/tasks/sql/open-key-counters.ts';
+import { OpenKeyCounters } from '../../../src/tasks/sql/admission.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 

@@ -6,7 +6,7 @@ import { CreateTasks } from '../../../src/tasks/sql/create-tasks.ts';
 import { ClaimTasks } from '../../../src/tasks/sql/claim-tasks.ts';
 import { EndTasks } from '../../../src/tasks/sql/end-tasks.ts';
 import { HoldTask } from '../../../src/tasks/sql/hold-task.ts';
-import { OpenKeyCounters } from '../../../src/tasks/sql/open-key-counters.ts';
+import { OpenKeyCounters } from '../../../src/tasks/sql/admission.ts';
 import { ReadTasks } from '../../../src/tasks/sql/read-tasks.ts';
 import { RecordProgress } from '../../../src/tasks/sql/record-progress.ts';
 import { RenewLeases } from '../../../src/tasks/sql/renew-leases.ts';

@@ -7,7 +7,7 @@ import type { Form } from './use-form.ts';
 
 /**
  * Uploads what was dropped on the page or pasted, one after the other.
- * @param formNow the form as it is then
+ * @param formNow reads the form after each upload: it may have changed meanwhile
  * @param add puts a file into a form
  */
 export async function takeImages(

@@ -3,20 +3,43 @@ import { assertScope, CurrentCaller } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
-import { ListChildren } from '../sql/list-children.ts';
-import { isTaskId } from '../record/task-id.ts';
+import { TaskEstimateView } from '../insight/estimate.view.ts';
+import { EstimatesService } from '../insight/estimates.service.ts';
+import { TaskMomentView } from '../insight/timeline.view.ts';
+import { TimelinesService } from '../insight/timelines.service.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
+import { isTaskId } from '../record/task-id.ts';
+import { ListChildren } from '../sql/list-children.ts';
 import { TaskConnection } from './task-connection.ts';
 
+/**
+ * The fields of a task with a read of their own. Each checks its scope: guards run for root fields only, and a mutation
+ * that returns the task may need another scope.
+ */
 @Resolver(() => TaskView)
-export class ChildrenResolver {
+export class TaskFieldsResolver {
   constructor(
+    private readonly estimates: EstimatesService,
+    private readonly timelines: TimelinesService,
     private readonly lists: ListChildren,
     private readonly views: TaskViews,
   ) {}
 
-  /** Guards run for root fields only, and a mutation that returns the task may need another scope. */
+  @ResolveField(() => TaskEstimateView, { description: 'When the task will probably start and end.' })
+  estimate(@CurrentCaller() caller: Caller, @Parent() task: TaskView): Promise<TaskEstimateView> {
+    assertScope(caller, 'tasks:read');
+    return this.estimates.of(caller.apiKeyId, task.task_id);
+  }
+
+  @ResolveField(() => [TaskMomentView], {
+    description: 'What happened to the task, oldest first, at most 200 entries.',
+  })
+  timeline(@CurrentCaller() caller: Caller, @Parent() task: TaskView): Promise<TaskMomentView[]> {
+    assertScope(caller, 'tasks:read');
+    return this.timelines.of(caller.apiKeyId, task.task_id);
+  }
+
   @ResolveField(() => TaskConnection, { description: 'The tasks that were made from this one, newest first.' })
   async children(
     @CurrentCaller() caller: Caller,

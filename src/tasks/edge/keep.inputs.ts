@@ -1,3 +1,4 @@
+import { Args } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { MAX_COLLECTION_CHARACTERS } from '../record/stars.ts';
 
@@ -11,3 +12,11 @@ export class KeepInput {
   })
   collection?: string | null;
 }
+
+/** The argument `collection` of a mutation. */
+export const Collection = (): ParameterDecorator =>
+  Args('collection', {
+    type: () => String,
+    nullable: true,
+    description: `the name under which it is kept, at most ${MAX_COLLECTION_CHARACTERS} characters; none when left out`,
+  });

@@ -2,31 +2,31 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { lockWait } from './batch-by-key.ts';
 
 /**
- * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `held` locks the rows in
+ * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `locked` locks the rows in
  * the order of their ids, whichever index is read, so that no two statements wait for each other.
  */
 
-/** SQL: the CTE `held`. @param ids a parameter, such as `$1` */
-export const held = (ids: string): string =>
-  `held as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
+/** SQL: the CTE `locked`. @param ids a parameter, such as `$1` */
+export const locked = (ids: string): string =>
+  `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
 /** The same, which waits for a row as long as `wait` says, SQL of `lockWait`. The row of `wait` is read before the first one is locked. */
-export const heldWithin = (ids: string, wait: string): string =>
-  `held as (
+export const lockedWithin = (ids: string, wait: string): string =>
+  `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live
       where id = any(${ids}::text[]) order by id for update of tasks_live
     )`;
 
 /** SQL: the same of the tasks with these properties. */
-export const heldWhere = (condition: string): string =>
-  `held as (select id from tasks_live where ${condition} order by id for update)`;
+export const lockedWhere = (condition: string): string =>
+  `locked as (select id from tasks_live where ${condition} order by id for update)`;
 
 /** SQL: a row `t` is one of `ids`, which are locked. Read by the primary key, in whichever way PostgreSQL joins. */
 export const isOneOf = (ids: string): string => `t.id = any(array(${ids}))`;
 
-/** SQL: a row `t` is that of `wanted`, read by the primary key. `held` is counted before, so all rows are locked before the first is written. */
-export const isHeld = (wanted = 'w'): string =>
-  `(select count(*) from held) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
+/** SQL: a row `t` is that of `wanted`, read by the primary key. `locked` is counted before, so all rows are locked before the first is written. */
+export const isLocked = (wanted = 'w'): string =>
+  `(select count(*) from locked) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
 
 /**
  * SQL, always true: from here on the statement gives up if it waits for a row. `skip locked` does not quite keep it from that: if a row changes
