@@ -157,7 +157,7 @@ describe('openapi.json', () => {
 });
 
 function validatorOf(name: string) {
-  const ajv = new Ajv2020({ strict: false, formats: { int64: true } });
+  const ajv = new Ajv2020({ strict: false, formats: { int64: true, image: true } });
   ajv.addSchema({ $id: 'openapi', components: document.components });
   return ajv.compile({ $ref: `openapi#/components/schemas/${name}` });
 }
