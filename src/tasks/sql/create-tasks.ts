@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { BatchByKey, type LockWait } from './batch-by-key.ts';
-import { type ColumnTypes, rowsOfArrays, toArrays } from './column-arrays.ts';
 import {
   type FirstResponse,
   firstResponsesOf,
@@ -10,7 +9,15 @@ import {
   slotOf,
   withoutDuplicates,
 } from './first-responses.ts';
-import { BATCHING, COLUMNS, INSERT, INSERT_RESERVED, type NewTask } from './new-task.ts';
+import {
+  BATCHING,
+  COLUMNS,
+  type ColumnTypes,
+  definitionsOf,
+  INSERT,
+  INSERT_RESERVED,
+  type NewTask,
+} from './new-task.ts';
 import {
   COUNTED,
   COUNTED_COLUMNS,
@@ -27,6 +34,10 @@ import {
 } from './admission.ts';
 import { BUDGET, DECIDED, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve-budget.ts';
 
+/** SQL: the tasks of $3, a JSON array. */
+const rowsOf = (columns: ColumnTypes): string =>
+  `select * from json_to_recordset($3::json) as w(${definitionsOf(columns)})`;
+
 /**
  * Three statements create tasks: without idempotency keys, with them, and with budgets. Each inserts the tasks of many requests, updates the
  * counters of their keys in the same commit, and returns what it refused with the reason. This one is apart from the second because the keys
@@ -36,8 +47,8 @@ import { BUDGET, DECIDED, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve
 const CREATE: Statement = {
   name: 'tasks.create',
   text: `
-    with ${LOAD}, wanted as not materialized (
-      ${rowsOfArrays(COLUMNS, 3)}
+    with ${LOAD}, wanted as (
+      ${rowsOf(COLUMNS)}
     ), counted as (
       update key_load l set queued = l.queued + o.admitted, max_running = o.max_running,
              low = o.lows + width_bucket(o.admitted, o.low_numbers), ${MOVED_PLACES}
@@ -81,8 +92,8 @@ const IS_KEYED = '(id in (select task_id from keyed)) is true';
 const CREATE_KEYED: Statement = {
   name: 'tasks.create_keyed',
   text: `
-    with ${LOAD}, wanted as not materialized (
-      ${rowsOfArrays(KEYED_COLUMNS, 3)}
+    with ${LOAD}, wanted as (
+      ${rowsOf(KEYED_COLUMNS)}
     ), ${keyed('nth <= admitted')}, made as (${INSERT}
       where ${IS_KEYED}
       returning ${COUNTED_COLUMNS}
@@ -98,7 +109,7 @@ const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
   text: `
     with recursive ${LOAD}, wanted as (
-      ${rowsOfArrays(RESERVED_COLUMNS, 3)}
+      ${rowsOf(RESERVED_COLUMNS)}
     ), ${BUDGET}, ${DECIDED}, granted as (
       select id from decided where refusal is null
     ), ${keyed('idempotency_key is not null and id in (select id from granted)')}, created as (
@@ -118,9 +129,9 @@ type Creation = NewTask & Partial<Idempotency>;
 /** Stores tasks, each together with its idempotency key if it came with one. */
 @Injectable()
 export class CreateTasks {
-  private readonly plain = this.batchOf(CREATE, COLUMNS);
-  private readonly keyed = this.batchOf(CREATE_KEYED, KEYED_COLUMNS);
-  private readonly reserved = this.batchOf(CREATE_RESERVED, RESERVED_COLUMNS);
+  private readonly plain = this.batchOf(CREATE);
+  private readonly keyed = this.batchOf(CREATE_KEYED);
+  private readonly reserved = this.batchOf(CREATE_RESERVED);
 
   constructor(
     private readonly sql: Sql,
@@ -136,8 +147,8 @@ export class CreateTasks {
     return batch.add({ ...task, ...idempotency });
   }
 
-  private batchOf(statement: Statement, columns: ColumnTypes): BatchByKey<Creation, FirstResponse | null> {
-    return new BatchByKey((tasks, wait) => this.flush(statement, columns, tasks, wait), {
+  private batchOf(statement: Statement): BatchByKey<Creation, FirstResponse | null> {
+    return new BatchByKey((tasks, wait) => this.flush(statement, tasks, wait), {
       ...BATCHING,
       name: statement.name,
     });
@@ -145,16 +156,13 @@ export class CreateTasks {
 
   private async flush(
     statement: Statement,
-    columns: ColumnTypes,
     tasks: Creation[],
     wait: LockWait,
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
       const { rows, keys } = placed(opened);
-      return refusalsOf(
-        await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, ...toArrays(columns, rows)]),
-      );
+      return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));
     };
     const refusals = new Map(await insertOpened(this.counters, firsts, insert));
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');

@@ -2,7 +2,15 @@ import type { CallerLimits } from '../../auth/access/caller.ts';
 import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskSource } from '../record/task-origin.ts';
 import { CREATED, type LiveTask, type Task } from '../record/task.entity.ts';
-import { type ColumnTypes, definitionsOf } from './column-arrays.ts';
+
+/** The columns of the rows that a statement is given, by name, with their types. */
+export type ColumnTypes = Readonly<Record<string, string>>;
+
+/** SQL: as `json_to_recordset` takes them. */
+export const definitionsOf = (columns: ColumnTypes): string =>
+  Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
