@@ -32,7 +32,6 @@ import { WebhookClient } from '../support/clients/webhook-client.ts';
 /** The indexes that each statement may use, whatever statistics the planner has. A sequential scan is never allowed. */
 const BY_INDEX: Record<string, string[]> = {
   'tasks.create': ['line_pkey', 'key_load_pkey'],
-  'tasks.create_keyed': ['line_pkey', 'key_load_pkey'],
   'tasks.create_reserved': ['line_pkey', 'key_load_pkey', 'key_budgets_pkey', 'idempotency_keys_pkey'],
   'tasks.reserve_budget': ['key_load_pkey', 'key_budgets_pkey', 'tasks_live_pkey'],
   'tasks.read': ['tasks_live_pkey', 'tasks_done_pkey'],

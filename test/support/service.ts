@@ -126,7 +126,7 @@ interface Started {
 
 function started(): Promise<Started> {
   return startedOnce('service', async (dataDir) => {
-    mkdirSync(dataDir);
+    mkdirSync(dataDir, { recursive: true }); // there already, if a start failed: the next file then says why
     return (await testEnv(withPatience((await cloneDatabase()).url), { DATA_DIR: dataDir, ...SETTINGS })).env;
   });
 }

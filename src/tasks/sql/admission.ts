@@ -96,7 +96,7 @@ export const LOAD = `
     )`;
 
 /** SQL fragment: where the last tasks of a key end now; `o` is its row of `load`. */
-export const MOVED_PLACES = `place = o.start + coalesce(o.ends[o.admitted], 0),
+const MOVED_PLACES = `place = o.start + coalesce(o.ends[o.admitted], 0),
              low_place = o.low_start + coalesce(o.low_ends[o.admitted], 0)`;
 
 /** SQL fragment; needs the CTEs `load` and `made`, which returns the columns below of each inserted task. */

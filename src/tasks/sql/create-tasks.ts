@@ -23,7 +23,6 @@ import {
   COUNTED_COLUMNS,
   insertOpened,
   LOAD,
-  MOVED_PLACES,
   OpenKeyCounters,
   placed,
   type Refusal,
@@ -38,29 +37,7 @@ import { BUDGET, DECIDED, MADE_COLUMNS, RESERVED, SPENT_BUDGET } from './reserve
 const rowsOf = (columns: ColumnTypes): string =>
   `select * from json_to_recordset($3::json) as w(${definitionsOf(columns)})`;
 
-/**
- * Three statements create tasks: without idempotency keys, with them, and with budgets. Each inserts the tasks of many requests, updates the
- * counters of their keys in the same commit, and returns what it refused with the reason. This one is apart from the second because the keys
- * would cost it a quarter more of PostgreSQL's time at 8 rows, and a sixth at 32. `width_bucket` counts the low tasks up to the last one
- * admitted: to count the inserted rows takes a seventh more.
- */
-const CREATE: Statement = {
-  name: 'tasks.create',
-  text: `
-    with ${LOAD}, wanted as (
-      ${rowsOf(COLUMNS)}
-    ), counted as (
-      update key_load l set queued = l.queued + o.admitted, max_running = o.max_running,
-             low = o.lows + width_bucket(o.admitted, o.low_numbers), ${MOVED_PLACES}
-      from load o where l.api_key_id = o.api_key_id
-    ), made as (${INSERT}
-      where nth <= admitted
-    )
-    select id, case when admitted is null then 'no_counters' else 'queue_full' end as refusal
-    from wanted left join load using (key) where admitted is null or nth > admitted`,
-};
-
-const KEYED_COLUMNS = {
+const TASK_COLUMNS = {
   ...COLUMNS,
   idempotency_key: 'text',
   request_hash: 'text',
@@ -68,12 +45,16 @@ const KEYED_COLUMNS = {
   key_ttl_s: 'float8',
 } satisfies ColumnTypes & Partial<Record<keyof NewTask | keyof Idempotency, string>>;
 
-/** @param which SQL: whether the key of a task of `wanted` is inserted */
+/**
+ * SQL fragment: the keys of tasks that came with one. The primary key of `idempotency_keys` makes concurrent requests with the same key wait
+ * for the first one's commit.
+ * @param which SQL: whether a task of `wanted` fits
+ */
 const keyed = (which: string): string => `
     keyed as (
       insert into idempotency_keys as k (api_key_id, key, request_hash, task_id, response, expires_at)
       select load.api_key_id, idempotency_key, decode(request_hash, 'hex'), id, response, now() + make_interval(secs => key_ttl_s)
-      from wanted join load using (key) where ${which}
+      from wanted join load using (key) where idempotency_key is not null and ${which}
       order by load.api_key_id, idempotency_key
       on conflict (api_key_id, key) do update
         set request_hash = excluded.request_hash, task_id = excluded.task_id, response = excluded.response,
@@ -83,28 +64,28 @@ const keyed = (which: string): string => `
     )`;
 
 /** SQL. With `is true` it is a look-up in a hash table, and not a join, which would compare each task with each key. */
-const IS_KEYED = '(id in (select task_id from keyed)) is true';
+const IS_NEW = '(idempotency_key is null and nth <= admitted or id in (select task_id from keyed)) is true';
 
 /**
- * The same for tasks with an idempotency key. The primary key of `idempotency_keys` makes concurrent requests with the same key wait for the
- * first one's commit. With budgets in it, the statement would take a third more.
+ * Inserts the tasks of many requests with their idempotency keys, and updates the counters of their API keys, in one commit. Returns what it
+ * refused, with the reason.
  */
-const CREATE_KEYED: Statement = {
-  name: 'tasks.create_keyed',
+const CREATE: Statement = {
+  name: 'tasks.create',
   text: `
     with ${LOAD}, wanted as (
-      ${rowsOf(KEYED_COLUMNS)}
+      ${rowsOf(TASK_COLUMNS)}
     ), ${keyed('nth <= admitted')}, made as (${INSERT}
-      where ${IS_KEYED}
+      where ${IS_NEW}
       returning ${COUNTED_COLUMNS}
     ), ${COUNTED}
     select id, case when admitted is null then 'no_counters' when nth > admitted then 'queue_full' else 'known_key' end as refusal
-    from wanted left join load using (key) where not ${IS_KEYED}`,
+    from wanted left join load using (key) where not ${IS_NEW}`,
 };
 
-const RESERVED_COLUMNS = { ...KEYED_COLUMNS, estimate_micros: 'bigint' };
+const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
-/** The same for tasks of API keys with a budget, which it reserves: with an idempotency key or without. */
+/** The same for tasks of API keys with a budget, which it reserves. Without budgets a creation takes PostgreSQL half the time. */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
   text: `
@@ -112,7 +93,7 @@ const CREATE_RESERVED: Statement = {
       ${rowsOf(RESERVED_COLUMNS)}
     ), ${BUDGET}, ${DECIDED}, granted as (
       select id from decided where refusal is null
-    ), ${keyed('idempotency_key is not null and id in (select id from granted)')}, created as (
+    ), ${keyed('id in (select id from granted)')}, created as (
       select id from wanted where idempotency_key is null and id in (select id from granted) union all select task_id from keyed
     ), made as (${INSERT_RESERVED}
       where id in (select id from created)
@@ -130,7 +111,6 @@ type Creation = NewTask & Partial<Idempotency>;
 @Injectable()
 export class CreateTasks {
   private readonly plain = this.batchOf(CREATE);
-  private readonly keyed = this.batchOf(CREATE_KEYED);
   private readonly reserved = this.batchOf(CREATE_RESERVED);
 
   constructor(
@@ -143,7 +123,7 @@ export class CreateTasks {
    * @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable
    */
   create(task: NewTask, idempotency: Idempotency | null = null): Promise<FirstResponse | null> {
-    const batch = task.estimate_micros !== undefined ? this.reserved : idempotency ? this.keyed : this.plain;
+    const batch = task.estimate_micros === undefined ? this.plain : this.reserved;
     return batch.add({ ...task, ...idempotency });
   }
 

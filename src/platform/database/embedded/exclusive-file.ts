@@ -38,9 +38,14 @@ function open(path: string): DatabaseSync {
 
 /**
  * SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start.
+ * A file that exists is not opened here: to close it again would release every lock that this process has on it (POSIX).
  */
 function restrict(path: string): void {
-  closeSync(openSync(path, 'a', 0o600));
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
   try {
     chmodSync(path, 0o600); // one of an earlier release
   } catch (error) {
