@@ -1,11 +1,14 @@
-// No service: the statements of two workers, one of which was taken for dead.
+// No service: the statements of two workers, one of which was taken for dead, and of two changes of a final task.
 import { Client, Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../../src/platform/config/config.ts';
 import { Sql } from '../../src/platform/database/sql.ts';
 import { newTaskId } from '../../src/tasks/record/task-id.ts';
+import type { ShownTask } from '../../src/tasks/record/task.entity.ts';
+import { ConfirmCancel } from '../../src/tasks/sql/confirm-cancel.ts';
 import { RecordProgress } from '../../src/tasks/sql/record-progress.ts';
 import { RenewLeases } from '../../src/tasks/sql/renew-leases.ts';
+import { ReplaceResult } from '../../src/tasks/sql/replace-result.ts';
 import { FinishAndClaim } from '../../src/webhooks/sql/finish-and-claim.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -53,6 +56,31 @@ describe('a worker whose lease another one has taken', () => {
     expect(await act(id, 1)).toBe(0);
     expect(await row('tasks', id)).toEqual(before);
     expect(await act(id, 2)).toBe(1);
+  });
+
+  it('changes a final task only in the state that it has read, and each change raises its sequence', async () => {
+    const id = newTaskId(Date.now());
+    await observer.query(
+      `insert into tasks_done (id, api_key_id, kind, model, status, input, sequence, created_at, completed_at, deadline_at, expires_at, usage, error)
+       values ($1, 'key_a', 'video', 'sora-2', 'failed', '{}', 7, now(), now(), now(), now() + interval '1 day',
+               '{"cost_micros": 5, "basis": "assumed"}', '{"code": "task_cancelled"}')`,
+      [id],
+    );
+    await observer.query(
+      `insert into usage_ledger (task_id, api_key_id, model, kind, source, outcome, completed_at, images, video_seconds, submits, cost_micros, basis, rolled_up)
+       values ($1, 'key_a', 'sora-2', 'video', 'api', 'failed', now(), 0, 0, 1, 5, 'assumed', false)`,
+      [id],
+    );
+    const stars = { result: null, kept: true, collection: null };
+    const replace = async (sequence: number) =>
+      (await new ReplaceResult(sql).replace({ id, sequence } as ShownTask, stars))?.sequence ?? null;
+    expect(await replace(6)).toBeNull();
+    expect(await row('tasks', id)).toMatchObject({ sequence: 7, kept_at: null });
+    expect(await Promise.all([replace(7), replace(7)])).toEqual(expect.arrayContaining([8, null]));
+    expect(await new ConfirmCancel(sql).confirm(id)).toBe(true);
+    expect(await row('tasks', id)).toMatchObject({ sequence: 9, usage: { cost_micros: 0, basis: 'free' } });
+    expect(await new ConfirmCancel(sql).confirm(id)).toBe(false);
+    expect(await row('tasks', id)).toMatchObject({ sequence: 9 });
   });
 
   it('ends no delivery with the answer to its old attempt', async () => {

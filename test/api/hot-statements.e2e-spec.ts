@@ -463,6 +463,10 @@ describe('the statements of the hot path', () => {
       }
     });
 
+    it('no table has partitions', async () => {
+      expect((await pool.query(`select relname from pg_class where relkind = 'p'`)).rows).toEqual([]);
+    });
+
     it('a property is named like its column', () => {
       const renamed = dataSource.entityMetadatas.flatMap(({ tableName, columns }) =>
         columns
