@@ -10,7 +10,7 @@ import { GenerationEstimatesController } from './estimate/generation-estimates.c
 import { GenerationEstimatesResolver } from './estimate/generation-estimates.resolver.ts';
 import { GenerationEstimatesService } from './estimate/generation-estimates.service.ts';
 import { TaskClaimer } from './run/task-claimer.ts';
-import { GenerateWorker } from './run/generate.worker.ts';
+import { RunTask } from './run/run-task.ts';
 import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
@@ -40,7 +40,7 @@ import { Thumbnails } from './images/thumbnails.ts';
     GenerationEstimatesService,
     TaskClaimer,
     FreshOutputs,
-    GenerateWorker,
+    RunTask,
     ImageConversions,
     PartialImages,
     GenerationsResolver,

@@ -33,7 +33,7 @@ describe('a place that becomes free', () => {
     claimer = new TaskClaimer(
       CONFIG,
       queue as unknown as Dependencies[1],
-      { work: () => ended.promise } as unknown as Dependencies[2],
+      { run: () => ended.promise } as unknown as Dependencies[2],
       { isDraining: false } as Dependencies[3],
       new Slots(CONFIG),
       {} as Dependencies[5],

@@ -13,7 +13,7 @@ import { currentRequestId, outsideOfRequests } from '../../platform/observe/logg
 import { Readiness } from '../../platform/run/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { GenerateWorker } from './generate.worker.ts';
+import { RunTask } from './run-task.ts';
 import { removeAbandonedScratch } from '../../platform/run/scratch.ts';
 import { type Slot, Slots, RESERVED_PART } from './slots.ts';
 import { createHash } from 'node:crypto';
@@ -112,7 +112,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   constructor(
     private readonly config: Config,
     private readonly queue: TaskQueue,
-    private readonly worker: GenerateWorker,
+    private readonly runs: RunTask,
     private readonly readiness: Readiness,
     private readonly slots: Slots,
     private readonly metrics: Metrics,
@@ -271,7 +271,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private async work(task: ClaimedTask, slot: Slot): Promise<void> {
     try {
-      await this.worker.work(task, slot, this.shutdown.signal);
+      await this.runs.run(task, slot, this.shutdown.signal);
     } catch (err) {
       this.logger.error({ event: 'task.work_failed', task_id: task.id, err });
     }

@@ -36,7 +36,7 @@ const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
 
 /** Runs a claimed task: reference images -> provider -> storage -> end. A failure on the way ends the task with its code. */
 @Injectable()
-export class GenerateWorker {
+export class RunTask {
   private readonly logger = new Logger('generate');
 
   constructor(
@@ -50,7 +50,7 @@ export class GenerateWorker {
   ) {}
 
   /** @param shutdown aborts when this process must give up its unfinished tasks */
-  async work(task: ClaimedTask, slot: Slot, shutdown: AbortSignal): Promise<void> {
+  async run(task: ClaimedTask, slot: Slot, shutdown: AbortSignal): Promise<void> {
     await this.running.run(task, { slot, shutdown }, async (lease) => {
       const outcome = await this.outcomeOf(task, lease);
       if (outcome instanceof MustWait) await this.postpone(lease, outcome);
