@@ -292,7 +292,7 @@ export default defineConfig({
       // Nest fills these parameters: injected services and decorated parts of a request.
       files: [
         'src/**/*.{controller,resolver,service,worker}.ts',
-        'src/generation/run/{store-outputs,task-claimer}.ts',
+        'src/generation/run/{run-task,store-outputs,task-claimer}.ts',
         'src/tasks/queue/task-queue.ts',
         'src/webhooks/events/task-end-recorder.ts',
       ],
