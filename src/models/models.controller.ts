@@ -17,7 +17,7 @@ export class ModelsController {
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'List the models', operationId: 'listModels' })
   @ApiOkResponse({ type: ModelListView })
-  list(@CurrentCaller() caller: Caller, @Query() { kind }: ListModelsQuery): Promise<string> {
+  list(@CurrentCaller() caller: Caller, @Query() { kind }: ListModelsQuery): Promise<Buffer> {
     return this.models.listJson(caller, kind);
   }
 

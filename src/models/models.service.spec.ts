@@ -11,7 +11,7 @@ const serviceOf = (availability = new ModelAvailability(), health = new ModelHea
 describe('the public catalogue', () => {
   it('lists every model as available until a source is registered', async () => {
     const service = serviceOf();
-    const list = JSON.parse(await service.listJson({}));
+    const list = JSON.parse(String(await service.listJson({})));
     expect(list.object).toBe('list');
     expect(list.data).toEqual(await service.list({}));
     expect(list.data.map((model: { id: string }) => model.id)).toEqual(catalog.models.map(({ id }) => id));
@@ -38,14 +38,14 @@ describe('the public catalogue', () => {
     const availability = new ModelAvailability();
     const service = serviceOf(availability);
     const down = new Set(['sora-2']);
-    expect(await service.listJson({})).not.toContain('"available":false');
+    expect(String(await service.listJson({}))).not.toContain('"available":false');
     availability.register(
       (id) => !down.has(id),
       (id) => id === 'sora-2',
     );
     expect((await service.list({})).filter(({ sandbox }) => sandbox).map(({ id }) => id)).toEqual(['sora-2']);
     const available = async () =>
-      JSON.parse(await service.listJson({})).data.filter((model: { available: boolean }) => model.available);
+      JSON.parse(String(await service.listJson({}))).data.filter((model: { available: boolean }) => model.available);
     expect(await available()).toHaveLength(4);
     expect(await service.find({}, 'sora-2')).toMatchObject({ available: false, health: { status: 'unavailable' } });
     down.clear();
@@ -85,7 +85,7 @@ describe('the public catalogue', () => {
     const pricing = new ModelPricing();
     const prices = { currency: 'EUR', rows: [{ unit: 'image' as const, amount_micros: 40_000 }] };
     pricing.register((id) => (id === 'gpt-image-2' ? prices : null));
-    const list = JSON.parse(await serviceOf(new ModelAvailability(), new ModelHealth(), pricing).listJson({}));
+    const list = JSON.parse(String(await serviceOf(new ModelAvailability(), new ModelHealth(), pricing).listJson({})));
     expect(list.data.map((model: { pricing: object }) => model.pricing)).toEqual([prices, null, null, null, null]);
   });
 

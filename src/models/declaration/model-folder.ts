@@ -79,7 +79,8 @@ export class ModelFolder {
     if (names.length > MAX_FILES) return this.refused(`has ${names.length} files, at most ${MAX_FILES}`);
     const opened = await this.declarations(names);
     const workflows = await this.readWorkflows(opened.map(({ file }) => file));
-    const bytes = await this.bytesOf([...opened.map(({ file }) => basename(file.name)), ...workflows.keys()]);
+    const sizes = [...opened.map(({ stamp }) => sizeIn(stamp)), ...(await this.sizesOf([...workflows.keys()]))];
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     if (bytes > MAX_FOLDER_BYTES) return this.refused(`has ${bytes} bytes, at most ${MAX_FOLDER_BYTES}`);
     const known = new Map<string, Known>();
     for (const each of opened) known.set(each.file.name, await this.model(each, workflows));
@@ -119,16 +120,8 @@ export class ModelFolder {
     return `${size} ${mtimeMs} ${ino}`;
   }
 
-  private async bytesOf(names: readonly string[]): Promise<number> {
-    const sizes = await Promise.all(
-      names.map((name) =>
-        stat(join(this.path, name)).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      ),
-    );
-    return sizes.reduce((sum, size) => sum + size, 0);
+  private async sizesOf(names: readonly string[]): Promise<number[]> {
+    return (await Promise.all(names.map((name) => this.stampOf(name)))).map(sizeIn);
   }
 
   /** A JSON file that a binding names is its workflow, and no declaration. */
@@ -148,7 +141,11 @@ export class ModelFolder {
       const path = join(this.path, name);
       const stamp = await this.stampOf(name);
       const known = this.known.get(path);
-      opened.push(known?.stamp.startsWith(`${stamp}\n`) ? known : { stamp: `${stamp}\n`, file: await openFile(path) });
+      opened.push(
+        known?.stamp.startsWith(`${stamp}\n`)
+          ? known
+          : { stamp: `${stamp}\n`, file: await openFile(path, sizeIn(stamp)) },
+      );
     }
     return opened;
   }
@@ -170,7 +167,7 @@ export class ModelFolder {
     const known = this.known.get(file.name);
     if (known?.file === file && known.stamp === stamp) return known;
     await setImmediate(); // others wait meanwhile: hundreds of files may have changed
-    const fresh = known?.file === file ? await openFile(file.name) : file; // its faults were of other workflows
+    const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file; // its faults were of other workflows
     const { createdAtOf, checkBindings } = this.options;
     const id = idOf(fresh);
     const createdAt = id === null ? 0 : createdAtOf(id);
@@ -185,9 +182,12 @@ export class ModelFolder {
 /** Of the schema: other texts are no names of files. */
 const WORKFLOW = /^[A-Za-z0-9._/-]{1,200}\.json$/;
 
-async function openFile(path: string): Promise<YamlFile> {
+/** A stamp begins with the size in bytes. */
+const sizeIn = (stamp: string): number => Number.parseInt(stamp, 10);
+
+/** @param size in bytes */
+async function openFile(path: string, size: number): Promise<YamlFile> {
   try {
-    const { size } = await stat(path);
     if (size > MAX_FILE_BYTES) return YamlFile.broken(path, `is ${size} bytes, at most ${MAX_FILE_BYTES}`);
     return new YamlFile(path, await readFile(path));
   } catch (error) {
