@@ -79,6 +79,12 @@ describe('what models of operators have besides', () => {
     ]);
   });
 
+  it('asks for no text where a text is the default', () => {
+    const properties = { look: { type: 'string', maxLength: 40, default: 'plain' }, note: { type: 'string' } };
+    expect(requestOf('m', { properties }, { look: '', note: '' })).toEqual({ model: 'm', look: '' });
+    expect(requestOf('m', { properties }, { look: 'plain' })).toEqual({ model: 'm' });
+  });
+
   it('reads the bounds of a size from its words', () => {
     expect(sizeBounds(schema.properties.size!)).toEqual({
       step: 16,

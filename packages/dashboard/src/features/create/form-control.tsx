@@ -12,7 +12,7 @@ import { JsonInput } from './json-input.tsx';
 import { ImageTray } from './image-tray.tsx';
 import { SeedInput } from './seed-input.tsx';
 import { SizeInput } from './size-input.tsx';
-import { type Control, isPairs } from './schema-rules.ts';
+import { type Control, isPairs, mayBeCleared } from './schema-rules.ts';
 
 /** Up to this many values stand side by side; more are a list to open. */
 const MAX_SEGMENTS = 6;
@@ -58,7 +58,8 @@ export function FormControl(props: Props) {
 function Input({ control, value, faults, ids, onChange }: Props & { ids: ControlIds }) {
   const { schema, kind, label, name, disabled } = control;
   const text = typeof value === 'string' ? value : '';
-  const chosen = String(value ?? schema.default ?? '');
+  const shown = String(value ?? schema.default ?? '');
+  const cleared = mayBeCleared(kind, schema) ? '' : undefined;
   const choices = (schema.enum ?? []).map(String);
   // A control gives texts; the values may be numbers.
   const choose = (choice: string) => onChange(schema.enum?.find((each) => String(each) === choice));
@@ -75,18 +76,18 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
         />
       );
     case 'ratio':
-      return <RatioTiles label={label} value={chosen} options={choices} onChange={choose} />;
+      return <RatioTiles label={label} value={shown} options={choices} onChange={choose} />;
     case 'choice':
       return schema.default !== undefined && choices.length <= MAX_SEGMENTS ? (
         <Segments
           label={label}
-          value={chosen}
+          value={shown}
           options={choices.map((each) => ({ value: each, label: each }))}
           onChange={choose}
           disabled={disabled !== null}
         />
       ) : (
-        <Select {...ids} value={chosen} disabled={disabled !== null} onChange={(event) => choose(event.target.value)}>
+        <Select {...ids} value={shown} disabled={disabled !== null} onChange={(event) => choose(event.target.value)}>
           {schema.default === undefined && <option value="">as the provider makes it</option>}
           {choices.map((each) => (
             <option key={each}>{each}</option>
@@ -125,10 +126,10 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
         <TextArea
           {...ids}
           name={name}
-          value={text}
+          value={shown}
           rows={2}
           disabled={disabled !== null}
-          onChange={(event) => onChange(event.target.value || undefined)}
+          onChange={(event) => onChange(event.target.value || cleared)}
         />
       );
     case 'seed':
@@ -177,9 +178,9 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
       return (
         <TextInput
           {...ids}
-          value={text}
+          value={shown}
           disabled={disabled !== null}
-          onChange={(event) => onChange(event.target.value || undefined)}
+          onChange={(event) => onChange(event.target.value || cleared)}
         />
       );
   }

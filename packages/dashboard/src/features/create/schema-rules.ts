@@ -184,13 +184,18 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
 /** The request: what differs from the defaults, with `everything` also what does not. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
-  for (const { name, schema: field, disabled } of controlsOf(schema, values)) {
+  for (const { name, kind, schema: field, disabled } of controlsOf(schema, values)) {
     const value = values[name] ?? (everything ? field.default : undefined);
-    if (disabled !== null || isEmpty(value) || (!everything && value === field.default)) continue;
+    const isUnset = isEmpty(value) && !(value === '' && mayBeCleared(kind, field));
+    if (disabled !== null || isUnset || (!everything && value === field.default)) continue;
     request[name] = value;
   }
   return request;
 }
+
+/** Whether no text means another request than the default text. */
+export const mayBeCleared = (kind: ControlKind, field: ParameterSchema): boolean =>
+  (kind === 'area' || kind === 'text') && Boolean(field.default);
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
