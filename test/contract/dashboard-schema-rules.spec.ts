@@ -1,7 +1,12 @@
 import { toCamelCase } from '../../packages/dashboard/src/format/names.ts';
+import { parseGeneration } from '../../src/generation/accept/parse-generation.ts';
 import { catalog } from '../../src/models/catalog.ts';
+import { ModelFolder } from '../../src/models/declaration/model-folder.ts';
+import { ROOT_FOLDER } from '../../src/platform/config/root-folder.ts';
+import { checkBindings } from '../../src/providers/bindings/check-bindings.ts';
 import {
   chipWords,
+  type Control,
   controlsOf,
   missing,
   ratioOf,
@@ -11,6 +16,25 @@ import {
   switchModel,
   type Values,
 } from '../../packages/dashboard/src/features/create/schema-rules.ts';
+
+const EXAMPLES = new ModelFolder(`${ROOT_FOLDER}test/support/declarations`, {
+  createdAtOf: () => 0,
+  taken: new Map(),
+  checkBindings,
+});
+
+/** A value that is not the default, as the control of a form gives it. */
+function filledIn({ name, kind, schema }: Control): unknown {
+  if (kind === 'image') return 'https://example.com/a.png';
+  if (kind === 'images') return ['https://example.com/a.png'];
+  if (kind === 'pairs') return { shelf: 'a' };
+  if (kind === 'size') return '1024x1024';
+  if (name === 'parent_task_id') return 'task_01m8enyjsdfqe8j9sb5t3f5p37';
+  if (schema.enum) return schema.enum.at(-1);
+  if (schema.type === 'boolean') return !schema.default;
+  if (schema.type === 'string') return schema.default ? '' : 'blue';
+  return schema.minimum;
+}
 
 const schemaOf = (id: string) => catalog.models.find((model) => model.id === id)?.parameters as unknown as ModelSchema;
 const control = (id: string, name: string, values: Values = {}) =>
@@ -99,6 +123,23 @@ describe('what models of operators have besides', () => {
       start: { width: 1024, height: 1024 },
     });
   });
+});
+
+it('sends of each example what a request by hand would send', async () => {
+  const { models } = await EXAMPLES.read();
+  expect(models.length).toBeGreaterThan(5);
+  catalog.declare(models);
+  for (const { id, parameters } of models) {
+    const schema = parameters as unknown as ModelSchema;
+    const all = Object.fromEntries(controlsOf(schema, {}).map((each) => [each.name, filledIn(each)]));
+    const values: Values = { ...all, prompt: 'a cat' };
+    const off = new Set(controlsOf(schema, values).flatMap(({ name, disabled }) => (disabled === null ? [] : [name])));
+    const byHand = Object.fromEntries(Object.entries(values).filter(([name]) => !off.has(name)));
+    const inputOf = (body: object) => parseGeneration(body, { models: [['*']] }, () => undefined);
+    expect(inputOf(requestOf(id, schema, values))).toEqual(inputOf({ model: id, ...byHand }));
+    expect(inputOf(requestOf(id, schema, { prompt: 'a cat' }))).toEqual(inputOf({ model: id, prompt: 'a cat' }));
+  }
+  catalog.declare([]);
 });
 
 describe('the rules between parameters', () => {
