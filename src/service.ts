@@ -25,6 +25,7 @@ import { Reloads } from './platform/config/reloads.ts';
 import { traces } from './platform/observe/traces/traces.ts';
 import { loadSecretKeys, Secrets } from './platform/config/secrets.ts';
 import { OpenCalls } from './calls/open-calls.ts';
+import { refuseAbsentRoutes } from './openai/absent-routes.ts';
 import { OpenWaits } from './tasks/live/waits.ts';
 import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 
@@ -119,6 +120,7 @@ export async function startService(config: Config): Promise<Service> {
         serveApiDocs(app);
         serveClientPackages(app);
         serveModelSchema(app);
+        refuseAbsentRoutes(app);
         return makeFirstKey(app, config);
       });
       const { host, port, opsPort } = config;

@@ -6,7 +6,6 @@ import { FilesModule } from '../files/files.module.ts';
 import { GenerationModule } from '../generation/generation.module.ts';
 import { ModelsModule } from '../models/models.module.ts';
 import { TasksModule } from '../tasks/tasks.module.ts';
-import { AbsentRoutesController } from './absent-routes.controller.ts';
 import { OpenaiBatchEndpoints } from './batch-endpoints.ts';
 import { ImagesController } from './images/images.controller.ts';
 import { ImagesService } from './images/images.service.ts';
@@ -19,7 +18,7 @@ import { VideosService } from './videos/videos.service.ts';
 /** A translation of OpenAI's image and video routes; it holds no state. */
 @Module({
   imports: [AuthModule, BatchesModule, CallsModule, FilesModule, GenerationModule, ModelsModule, TasksModule],
-  controllers: [AbsentRoutesController, ImagesController, VideosController],
+  controllers: [ImagesController, VideosController],
   providers: [ImagesService, ModelIds, OpenaiBatchEndpoints, UploadedImages, VideoContent, VideosService],
 })
 export class OpenaiModule {}

@@ -47,6 +47,20 @@ describe('the images of the openai client', () => {
       'POST /v1/images/generations',
     );
     await expect(openai.responses.create({ input: 'Hello' })).rejects.toMatchObject({ code: 'route_not_found' });
+    await expect(openai.videos.edit({ prompt: 'Night', video: { id: 'task_1' } })).rejects.toThrow('/remix');
+  });
+
+  it.each([
+    ['GET', '/v1/chat/completions', undefined],
+    ['GET', '/v1/responses/resp_1/input_items?limit=1', undefined],
+    ['DELETE', '/v1/chat/completions/chatcmpl_1', undefined],
+    ['POST', '/v1/chat/completions', '{not JSON'],
+  ])('are named whatever is asked about chat, and no body is read: %s %s', async (method, path, body) => {
+    const answer = await service.api.call<ErrorBody>(method, path, body);
+    expect([answer.status, answer.body.error.message]).toEqual([
+      404,
+      expect.stringContaining('POST /v1/images/generations'),
+    ]);
   });
 
   it.each(['dall-e-2', 'dall-e-3'])('come as links where their clients read nothing else: %s', async (model) => {
