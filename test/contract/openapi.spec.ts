@@ -139,6 +139,16 @@ describe('openapi.json', () => {
     expect(narrow).toEqual([]);
   });
 
+  it('says of every prompt at the routes of OpenAI that it must not be empty', () => {
+    const prompts = operations.flatMap(([name, { requestBody }]) =>
+      Object.values<any>(requestBody?.content ?? {}).flatMap(({ schema: { properties } }) =>
+        properties?.prompt ? [[name, properties.prompt.minLength]] : [],
+      ),
+    );
+    expect(new Set(prompts.map(([name]) => name)).size).toBeGreaterThanOrEqual(4);
+    expect(prompts.filter(([, minLength]) => minLength !== 1)).toEqual([]);
+  });
+
   it('has tags that endpoints and the events they get do not share', () => {
     const ofEvents = Object.values<any>(document.webhooks).map(({ post }) => post.tags);
     const ofRoutes = operations.flatMap(([, { tags }]) => tags);

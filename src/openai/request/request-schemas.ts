@@ -3,12 +3,13 @@ import { COMPONENT } from '../../platform/schema/component.ts';
 /** The fields of requests for people and client generators. What a model takes exactly is in `GET /v1/models`. */
 
 const text = (description: string) => ({ type: 'string', description });
+const words = (description: string) => ({ ...text(description), minLength: 1 });
 
 const IMAGES = {
   type: 'object',
   required: ['prompt'],
   properties: {
-    prompt: text('what to make, in words'),
+    prompt: words('what to make, in words'),
     model: text('gpt-image-2 when left out'),
     n: { type: 'integer', description: 'how many pictures' },
     size: text('width x height in pixels, or auto; the nearest size of the model is used'),
@@ -52,7 +53,7 @@ export const VIDEO_BODY = {
     type: 'object',
     required: ['prompt'],
     properties: {
-      prompt: text('what to make, in words'),
+      prompt: words('what to make, in words'),
       model: text('sora-2 when left out'),
       seconds: text('length: 4 when left out'),
       size: text('width x height in pixels; the nearest size of the model is used'),
@@ -66,7 +67,7 @@ export const VIDEO_BODY = {
 } as const;
 
 export const REMIX_BODY = {
-  schema: { type: 'object', required: ['prompt'], properties: { prompt: text('what to make instead, in words') } },
+  schema: { type: 'object', required: ['prompt'], properties: { prompt: words('what to make instead, in words') } },
 } as const;
 
 const binary = { schema: { type: 'string', format: 'binary' } };
