@@ -109,6 +109,37 @@ describeInBrowser('batches on the dashboard', () => {
     expect(await axeFaultsInThemes(page)).toEqual([]);
   });
 
+  it('never fall back when a read that is older than an event comes after it', async () => {
+    const { id } = await made(['a pear', 'x #hang'], 'slow');
+    const sockets: { close(): void }[] = [];
+    await page.routeWebSocket('**/graphql', (socket) => {
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+    let isOld = false;
+    let oldReads = 0;
+    await page.route('**/graphql', async (route) => {
+      if (!isOld || !route.request().postData()?.includes('query OneBatch')) return route.fallback();
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { data: { batch: { counts: Record<string, number> } } };
+      Object.assign(body.data.batch.counts, { queued: 1, running: 0 });
+      await route.fulfill({ response: answer, json: body });
+      oldReads += 1;
+    });
+    await visitor.goto(`/batches/${id}`);
+    await page.getByText('1 of 2 items succeeded, 1 running').waitFor();
+    await page.evaluate(SEE_TEXTS);
+    isOld = true;
+    for (const socket of sockets) socket.close(); // then it is read again
+    await eventually('an old read', () => oldReads > 0);
+    await batches.cancel(id);
+    await page.getByText('1 of 2 items succeeded, 1 cancelled').waitFor();
+    const seen = (await page.evaluate('window.seenTexts')) as string[];
+    expect(seen.filter((text) => /\bqueued\b/.test(text))).toEqual([]);
+    expect(seen).toContainEqual(expect.stringContaining('1 cancelled'));
+    await page.unrouteAll();
+  });
+
   it('are read again where upgrades are blocked, until they are gone', async () => {
     const { id } = await made(['a fox', 'x #hang'], 'den');
     await page.routeWebSocket('**/graphql', (socket) => socket.close({ code: 3000 }));
@@ -130,3 +161,13 @@ describeInBrowser('batches on the dashboard', () => {
     await batches.cancel(gone);
   });
 });
+
+/** Runs in the page: what it says of the batch from now on. */
+const SEE_TEXTS = `(() => {
+  window.seenTexts = [];
+  new MutationObserver(() => {
+    for (const each of document.querySelectorAll('main p')) {
+      if (!window.seenTexts.includes(each.textContent)) window.seenTexts.push(each.textContent);
+    }
+  }).observe(document.body, { childList: true, subtree: true, characterData: true });
+})()`;

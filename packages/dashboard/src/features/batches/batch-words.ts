@@ -3,6 +3,21 @@ import type { Batch } from './batches.documents.ts';
 
 export const isEnded = ({ status }: Pick<Batch, 'status'>): boolean => status === 'COMPLETED' || status === 'CANCELLED';
 
+const ORDER: readonly Batch['status'][] = ['IN_PROGRESS', 'CANCELLING', 'COMPLETED', 'CANCELLED'];
+
+/**
+ * Reads and live events may cross. Items only leave the queue and only become final, which tells the older state.
+ * @returns the first one, unless it is older
+ */
+export function newerOf(state: Batch, other: Batch): Batch {
+  const [{ counts: mine }, { counts: its }] = [state, other];
+  const isOlder =
+    mine.queued > its.queued ||
+    mine.queued + mine.running > its.queued + its.running ||
+    ORDER.indexOf(state.status) < ORDER.indexOf(other.status);
+  return isOlder ? other : state;
+}
+
 /** The name that its maker gave it as metadata; null: none. */
 export function nameOf({ metadata }: Batch): string | null {
   const { name } = metadata as Record<string, string | undefined>;
