@@ -172,6 +172,47 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
   });
 
+  it('keeps an image whose upload goes on while another page is open', async () => {
+    const { page } = visitor;
+    const held: (() => void)[] = [];
+    await page.route('**/v1/files', async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    const choose = (name: string) =>
+      field('reference_images').locator('input[type=file]').setInputFiles({ name, mimeType: 'image/png', buffer: png });
+    const menu = (name: string) =>
+      page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name });
+    const image = (nth: number) => page.getByRole('img', { name: `Reference images ${nth}` });
+    const sent = (count: number) => eventually(`${count} uploads`, async () => held.length === count);
+
+    // It ends on the other page, where a report says so.
+    await choose('first.png');
+    await sent(1);
+    await menu('Gallery').click();
+    await page.getByText('Uploading first.png…').waitFor();
+    held[0]!();
+    await page.getByText('Uploading first.png…').waitFor({ state: 'detached' });
+    await menu('Create').click();
+    await image(1).waitFor();
+
+    // They end after the return.
+    await choose('second.png');
+    await choose('third.png');
+    await sent(3);
+    await menu('Gallery').click();
+    await page.getByText('Uploading third.png…').waitFor();
+    await menu('Create').click();
+    await page.getByRole('progressbar', { name: 'Uploading second.png' }).waitFor();
+    held[1]!();
+    held[2]!();
+    await image(3).waitFor();
+    await page.reload();
+    await image(3).waitFor();
+    expect(await image(4).count()).toBe(0);
+    await page.unroute('**/v1/files');
+  });
+
   it('refuses 21 MB, another format and lying bytes, each in words', async () => {
     const { page } = visitor;
     const input = field('reference_images').locator('input[type=file]');

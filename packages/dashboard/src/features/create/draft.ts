@@ -10,6 +10,32 @@ export interface Draft {
   repeat?: number;
   /** The task that this began with. */
   parent?: string | null;
+  /** Came while no form was on the screen; the next one takes them. */
+  uploaded?: readonly Uploaded[];
+}
+
+/** An image that was uploaded for the form of this tab. */
+export interface Uploaded {
+  fileId: string;
+  /** The name of its field; null: a film is to be made of it. */
+  place: string | null;
+}
+
+let onScreen: ((uploaded: Uploaded) => void) | null = null;
+
+/** The form on the screen takes what was uploaded, until the returned function is called. */
+export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
+  onScreen = take;
+  return () => {
+    if (onScreen === take) onScreen = null;
+  };
+}
+
+/** Puts an image into the form on the screen, else into the saved one. */
+export function handOver(uploaded: Uploaded): void {
+  if (onScreen) return onScreen(uploaded);
+  const draft = savedDraft() ?? { model: '', values: {} };
+  saveDraft({ ...draft, uploaded: [...(draft.uploaded ?? []), uploaded] });
 }
 
 const STORAGE_KEY = 'darkroom.draft';

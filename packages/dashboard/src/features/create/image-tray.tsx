@@ -11,7 +11,7 @@ import { TextInput } from '../../parts/text-input.tsx';
 import { usePreviews } from './file-previews.ts';
 import { ImageSlot } from './image-slot.tsx';
 import styles from './image-tray.module.css';
-import { useUploads } from './use-uploads.ts';
+import { takeImage, useUploads } from './uploads.ts';
 
 const ReferencePicker = lazy(
   part(() => import('./reference-picker.tsx').then(({ ReferencePicker: it }) => ({ default: it }))),
@@ -35,13 +35,15 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   const [url, setUrl] = useState<string | null>(null);
   const [picks, setPicks] = useState(false);
   const add = (id: string) => onChange([...value, id].slice(0, max));
-  const { uploads, take } = useUploads(add);
+  const uploads = useUploads(name);
   const previewOf = usePreviews(value);
   const room = max - value.length - uploads.filter(({ fault }) => !fault).length;
   const isOff = disabled || room <= 0;
 
-  const addFiles = (files: Iterable<File>) =>
-    take([...files].filter(({ type }) => type.startsWith('image/') || type === '').slice(0, Math.max(0, room)));
+  const addFiles = (files: Iterable<File>) => {
+    const images = [...files].filter(({ type }) => type.startsWith('image/') || type === '');
+    for (const file of images.slice(0, Math.max(0, room))) void takeImage(file, name);
+  };
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);

@@ -16,7 +16,7 @@ import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import type { CreateSearch, May } from './create-search.ts';
 import { Dock } from './dock.tsx';
-import type { Draft } from './draft.ts';
+import { type Draft, savedDraft, takeUploads, type Uploaded } from './draft.ts';
 import { type DrawerTab, saveDrawer, savedDrawer } from './drawer-tab.ts';
 import { Examples } from './examples.tsx';
 import { targetsOf } from './fan-out.ts';
@@ -35,7 +35,7 @@ const DrawerSheet = lazy(part(() => import('./drawer-sheet.tsx').then(({ DrawerS
 const KeepKeys = lazy(part(() => import('../../viewer/keep-keys.tsx').then(({ KeepKeys: it }) => ({ default: it }))));
 const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableViewer: it }) => ({ default: it }))));
 
-const dropped = part(() => import('./upload-images.ts'));
+const uploads = part(() => import('./uploads.ts'));
 
 /** Two presses within this time are one. */
 const SAME_PRESS_MS = 400;
@@ -53,6 +53,7 @@ interface Props {
 
 /** The picture is the page: what was made lies on the table, newest at the prompt; settings and code lie beside it. */
 export function LightTable({ models, start, search, may, onView }: Props) {
+  const [arrived] = useState(() => savedDraft()?.uploaded ?? []);
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const page = useRef<HTMLDivElement>(null);
@@ -84,7 +85,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   useEffect(() => {
-    if (search.ref) addReferences(form, search.ref.split(','));
+    if (search.ref) form.addImages(search.ref.split(','));
     // The address names the reference once; the form holds it from then on.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref]);
@@ -94,11 +95,9 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
     const chosen = [...files]; // the list is empty once the event has ended
-    if (may.create)
-      void dropped().then(({ takeImages }) => takeImages(chosen, () => latest.current.form, addReferences));
+    if (may.create) void uploads().then(({ takeImages }) => takeImages(chosen, () => latest.current.form));
   };
-  const filmOf = (file: File) =>
-    void dropped().then(({ takeImage }) => takeImage(file, (fileId) => latest.current.acts.toFilm?.(fileId)));
+  const filmOf = (file: File) => void uploads().then(({ takeImage }) => takeImage(file, null));
 
   const show = (tab: DrawerTab | null) => {
     setDrawer(tab);
@@ -156,6 +155,17 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   useEffect(() => {
     latest.current = { form, acts };
   });
+  useEffect(() => {
+    const place = (uploaded: Uploaded) => {
+      const { form: now, acts: then } = latest.current;
+      if (uploaded.place === null && then.toFilm) then.toFilm(uploaded.fileId);
+      else now.addImages([uploaded.fileId], uploaded.place);
+    };
+    for (const each of arrived) place(each);
+    return takeUploads(place);
+    // Once: what arrived before is the form's from then on.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, []);
 
   const drawn = {
     models,
@@ -227,12 +237,4 @@ function onNarrow(listener: () => void): () => void {
   const query = matchMedia(NARROW);
   query.addEventListener('change', listener);
   return () => query.removeEventListener('change', listener);
-}
-
-function addReferences(form: Form, fileIds: readonly string[]): void {
-  const { model, values } = form;
-  const target = imagePlaceOf(schemaOf(model), values);
-  if (!target) return report(`${model.id} takes no reference image.`, true);
-  const all = [...new Set([...imagesOf(values[target.name]), ...fileIds])].slice(0, target.schema.maxItems ?? 1);
-  form.set(target.name, target.kind === 'image' ? fileIds[0] : all);
 }

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react';
+import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import { type Draft, saveDraft } from './draft.ts';
 import { type Fan, fanOf } from './fan-out.ts';
-import { schemaOf, switchModel, type Values } from './schema-rules.ts';
+import { controlsOf, imagePlaceOf, imagesOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
 
 export interface Form {
   model: Model;
@@ -14,6 +15,8 @@ export interface Form {
   /** What changing the model has reset, with the way back. */
   notes: { texts: string[]; undo(): void } | null;
   set(name: string, value: unknown): void;
+  /** @param place the name of a field; if the model lacks it, or without one: where it takes references */
+  addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;
   forgetParent(): void;
@@ -23,11 +26,15 @@ export interface Form {
 
 /** The form of Create: a model and its values, kept in this tab. */
 export function useForm(models: readonly [Model, ...Model[]], start: Draft): Form {
-  const [draft, setDraft] = useState(start);
+  const [draft, setDraft] = useState<Draft>(() => ({ ...start, uploaded: undefined }));
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [notes, setNotes] = useState<Form['notes']>(null);
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
   useEffect(() => saveDraft(draft), [draft]);
+  const clearFaults = (name: string) =>
+    setFaults((before) =>
+      Object.fromEntries(Object.entries(before).filter(([field]) => field.split(/[[.]/)[0] !== name)),
+    );
 
   return {
     model,
@@ -45,9 +52,27 @@ export function useForm(models: readonly [Model, ...Model[]], start: Draft): For
         values: { ...before.values, [name]: value },
         ...(name === 'prompt' && value === '' && { parent: null }),
       }));
-      setFaults((before) =>
-        Object.fromEntries(Object.entries(before).filter(([field]) => field.split(/[[.]/)[0] !== name)),
-      );
+      clearFaults(name);
+    },
+    addImages: (fileIds, place) => {
+      const schema = schemaOf(model);
+      const target =
+        controlsOf(schema, draft.values).find(({ name }) => name === place) ?? imagePlaceOf(schema, draft.values);
+      if (!target) return report(`${model.id} takes no reference image.`, true);
+      const { name, kind } = target;
+      const most = kind === 'image' ? 1 : (target.schema.maxItems ?? 1);
+      const withMore = (value: unknown) => [...new Set([...imagesOf(value), ...fileIds])];
+      if (kind === 'images' && withMore(draft.values[name]).length > most)
+        report(`${model.id} takes at most ${most}.`, true);
+      // Several may come before the form is drawn again.
+      setDraft((before) => ({
+        ...before,
+        values: {
+          ...before.values,
+          [name]: kind === 'image' ? fileIds[0] : withMore(before.values[name]).slice(0, most),
+        },
+      }));
+      clearFaults(name);
     },
     replace: (next) => {
       setDraft(next);
