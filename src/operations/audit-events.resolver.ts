@@ -26,10 +26,17 @@ export class AuditEventsResolver {
     targetId: string | null | undefined,
     @Args('action', { type: () => AuditActionChoice.graphql, nullable: true, description: 'only this action' })
     action: AuditAction | null | undefined,
+    @Args('keepsAndShares', {
+      type: () => Boolean,
+      nullable: true,
+      description: 'false: without what was kept, given up and shared; true: only that',
+    })
+    keepsAndShares: boolean | null | undefined,
   ): Promise<Connection<AuditEventView>> {
-    const query = checkArguments(ListAuditEventsQuery, { after, target_id: targetId, action });
-    const page = { limit: first, after: query.after, targetId: query.target_id, action: query.action };
-    const { events, hasMore } = await this.audit.list(page);
+    const given = { after, target_id: targetId, action, keeps_and_shares: keepsAndShares };
+    const query = checkArguments(ListAuditEventsQuery, given);
+    const filter = { targetId: query.target_id, action: query.action, keepsAndShares: query.keeps_and_shares };
+    const { events, hasMore } = await this.audit.list({ limit: first, after: query.after, ...filter });
     return toConnection(events.map(toAuditEventView), ({ id }) => id, { hasMore, after });
   }
 }

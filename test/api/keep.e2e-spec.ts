@@ -346,6 +346,20 @@ describe('what is kept', () => {
       { action: 'task.kept', after: { kept: true, file_ids: [fileIdOf(task_id, 0)] } },
     ]);
     expect(JSON.stringify(body)).not.toContain('collection');
+    const operator = new GraphqlClient(service.baseUrl, service.api.key);
+    const count = async (only: boolean) => {
+      const list = await service.api.get<{ data: object[] }>(
+        `/v1/operations/audit_events?target_id=${task_id}&keeps_and_shares=${only}`,
+      );
+      const graph = await operator.ask<{ operations: { auditEvents: { edges: object[] } } }>(
+        `{ operations { auditEvents(targetId: "${task_id}", keepsAndShares: ${only}) { edges { node { id } } } } }`,
+      );
+      return [list.body.data.length, graph.data.operations.auditEvents.edges.length];
+    };
+    expect([await count(true), await count(false)]).toEqual([
+      [2, 2],
+      [0, 0],
+    ]);
   });
 
   it('is given up, as the list says, by whoever deletes its last output', async () => {

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, LessThan, Raw, Repository } from 'typeorm';
+import { type EntityManager, In, LessThan, Not, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import type { Actor } from './actor.ts';
 import { type AuditAction, AuditEvent, type AuditTarget } from './audit-event.entity.ts';
@@ -29,7 +29,12 @@ interface AuditPage {
   targetId?: string;
   targetType?: AuditTarget;
   action?: AuditAction;
+  /** False: without acts on `KEPT_OR_SHARED`; true: only those. */
+  keepsAndShares?: boolean | undefined;
 }
+
+/** What keys do with their own pictures. */
+const KEPT_OR_SHARED: AuditTarget[] = ['task', 'share'];
 
 /** Keeps who did what, in the database and in the log. */
 @Injectable()
@@ -80,9 +85,12 @@ export class AuditLog {
     targetId,
     targetType,
     action,
+    keepsAndShares,
   }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
+    const kinds = In(KEPT_OR_SHARED);
     const events = await this.events.find({
       where: {
+        ...(keepsAndShares !== undefined && { target_type: keepsAndShares ? kinds : Not(kinds) }),
         ...(after !== undefined && { id: LessThan(after) }),
         ...(targetId !== undefined && { target_id: targetId }),
         ...(targetType !== undefined && { target_type: targetType }),

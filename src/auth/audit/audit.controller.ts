@@ -22,9 +22,10 @@ export class AuditController {
   @ApiOkResponse({ type: AuditEventListView })
   async list(
     @CurrentCaller() caller: Caller,
-    @Query() { limit = 20, after, target_id, action }: ListAuditEventsQuery,
+    @Query() { limit = 20, after, target_id, action, keeps_and_shares }: ListAuditEventsQuery,
   ): Promise<AuditEventListView> {
-    const page = { limit, after, targetId: target_id, action, ...visibleTo(caller) };
+    const filter = { targetId: target_id, action, keepsAndShares: keeps_and_shares };
+    const page = { limit, after, ...filter, ...visibleTo(caller) };
     const { events, hasMore } = await this.audit.list(page);
     return toList(events.map(toAuditEventView), hasMore, ({ id }) => id);
   }

@@ -20,4 +20,10 @@ export class ListAuditEventsQuery {
 
   @ApiField.oneOf(AuditActionChoice, 'only this action', { optional: true })
   action?: AuditAction;
+
+  @ApiField.boolean('false: without what was kept, given up and shared; true: only that', {
+    optional: true,
+    fromQuery: true,
+  })
+  keeps_and_shares?: boolean;
 }

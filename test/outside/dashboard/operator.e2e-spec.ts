@@ -185,6 +185,45 @@ describeInBrowser('operating on the dashboard', () => {
     await acts.getByRole('row', { name: /^pause ended sora-2 It is paid/ }).waitFor();
   });
 
+  it('finds the acts of operators among those of makers on the server, page by page', async () => {
+    const { page } = visitor;
+    const reason = 'Of the first page';
+    const { body } = await service.api.call<{ id: string }>('POST', '/v1/operations/pauses', {
+      model: 'sora-2',
+      reason,
+    });
+    await service.api.call('DELETE', `/v1/operations/pauses/${body.id}`);
+    // More than the screen reads at once, and all of them newer.
+    await queryOnce(
+      service.database.url,
+      `insert into audit_events (id, action, actor_type, target_type, target_id)
+       select 'aud_7' || lpad(n::text, 25, '0'), 'task.kept', 'api_key', 'task', 'task_' || n from generate_series(1, 130) n`,
+    );
+    await visitor.goto('/providers');
+    const acts = page.getByRole('region', { name: 'Who did what' });
+    await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
+    const kept = acts.getByRole('row', { name: /^task kept/ });
+    expect(await kept.count()).toBe(0);
+
+    await page.getByText('Kept and shared too').click();
+    const pages = page.getByRole('navigation', { name: 'Pages of acts' });
+    await eventually('a page of kept ones', async () => (await kept.count()) === 20);
+    const turn = async (name: string, first: string) => {
+      await pages.getByRole('button', { name }).click();
+      await acts.getByRole('row').nth(1).getByText(first, { exact: true }).waitFor();
+    };
+    for (const first of ['task_110', 'task_90', 'task_70', 'task_50', 'task_30', 'task_10']) await turn('Older', first);
+    await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
+    await turn('Newer', 'task_30');
+    await page.getByText('Kept and shared too').click();
+    await acts
+      .getByRole('row', { name: /^pause ended/ })
+      .first()
+      .waitFor();
+    expect(await kept.count()).toBe(0);
+    await queryOnce(service.database.url, `delete from audit_events where id like 'aud_7%'`);
+  });
+
   it('shows the queue of the last hour, and says of a minute without a sample that it is not known', async () => {
     const { page } = visitor;
     const minute = `date_trunc('minute', now()) - interval`;
@@ -239,6 +278,8 @@ describeInBrowser('operating on the dashboard', () => {
   it('draws tasks and cost over time with an axis, and how much of its budget a key has spent', async () => {
     const { page } = visitor;
     const limits = { budget: { amount_micros: 2_000_000, period: 'month' } };
+    await service.api.call('POST', '/v1/api_keys', { name: 'old shop', limits });
+    for (let nth = 0; nth < 100; nth++) await service.api.call('POST', '/v1/api_keys', { name: `filler ${nth}` });
     await service.api.call('POST', '/v1/api_keys', { name: 'shop', limits });
     await visitor.goto('/usage?by=key');
     const tasks = page.getByRole('figure', { name: /^Tasks/ });
@@ -249,6 +290,12 @@ describeInBrowser('operating on the dashboard', () => {
     await page.getByRole('figure', { name: /^Cost/ }).getByText('USD 0.00').first().waitFor();
     const meter = page.getByRole('meter', { name: 'Budget of shop' });
     expect(await meter.getAttribute('aria-valuetext')).toMatch(/^USD\s0\.00 of USD\s2\.00 a month$/);
+    await page.getByRole('navigation', { name: 'Pages of budgets' }).getByRole('button', { name: 'Older' }).click();
+    await page.getByRole('meter', { name: 'Budget of old shop' }).waitFor();
+    expect(await meter.count()).toBe(0);
+    await visitor.goto('/keys');
+    await page.getByRole('navigation', { name: 'Pages of API keys' }).getByRole('button', { name: 'Older' }).click();
+    await page.getByRole('link', { name: 'old shop' }).waitFor();
     await visitor.goto('/usage?by=model');
     await tasks.waitFor();
     expect(await meter.count()).toBe(0);

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { Layers } from 'lucide-react';
-import { useState } from 'react';
 import { shortId } from '../../format/id.ts';
 import { money } from '../../format/numbers.ts';
-import { useQuery } from '../../live/use-query.ts';
+import { usePages } from '../../live/use-pages.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
@@ -39,11 +39,12 @@ interface Props {
 
 /** Every batch of the key as one thing, and how far it is. */
 export function BatchesPage({ state, onState }: Props) {
-  const [cursors, setCursors] = useState<{ state: BatchState; after: string }[]>([]);
-  const after = cursors.at(-1)?.state === state ? (cursors.at(-1)?.after ?? null) : null;
-  const { data, error, reload } = useQuery(Batches, { status: STATUS_OF[state], after });
+  const { data, error, reload, pager } = usePages(
+    Batches,
+    { status: STATUS_OF[state] },
+    ({ batches: { pageInfo } }) => pageInfo,
+  );
   const batches = useLiveBatches(data?.batches.edges.map(({ node }) => node) ?? [], () => void reload());
-  const { hasNextPage = false, endCursor = null } = data?.batches.pageInfo ?? {};
   return (
     <Page
       title="Batches"
@@ -66,19 +67,7 @@ export function BatchesPage({ state, onState }: Props) {
           rows={batches.map((batch) => ({ key: batch.id, cells: cellsOf(batch) }))}
         />
       )}
-      {(after !== null || hasNextPage) && (
-        <div className={styles.row}>
-          <Button disabled={after === null} onClick={() => setCursors((before) => before.slice(0, -1))}>
-            Newer
-          </Button>
-          <Button
-            disabled={!hasNextPage || endCursor === null}
-            onClick={() => setCursors((before) => [...before, { state, after: endCursor ?? '' }])}
-          >
-            Older
-          </Button>
-        </div>
-      )}
+      <Pager of="batches" {...pager} />
     </Page>
   );
 }

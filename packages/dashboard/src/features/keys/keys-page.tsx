@@ -5,11 +5,12 @@ import { mutate } from '../../api/client.ts';
 import type { Session } from '../../api/session.ts';
 import { count } from '../../format/numbers.ts';
 import { day } from '../../format/time.ts';
-import { useQuery } from '../../live/use-query.ts';
+import { usePages } from '../../live/use-pages.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { MenuButton } from '../../parts/menu-button.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
 import { ShowOnce } from '../../parts/show-once.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
@@ -37,7 +38,7 @@ interface Props {
 
 /** Who may call this instance. */
 export function KeysPage({ own, isNew, onNew }: Props) {
-  const { data, error, reload } = useQuery(Keys, {});
+  const { data, error, reload, pager } = usePages(Keys, {}, ({ apiKeys }) => apiKeys.pageInfo);
   const acts = useKeyActs(own, () => void reload());
   // The address changes after it was saved: another screen would not have it.
   const [secret, setSecret] = useState<string | null>(null);
@@ -103,6 +104,7 @@ export function KeysPage({ own, isNew, onNew }: Props) {
           }))}
         />
       )}
+      <Pager of="API keys" {...pager} />
       {isNew && !secret && <KeyForm own={own} apiKey={null} onSave={create} onClose={() => onNew(false)} />}
       {secret && (
         <ShowOnce title="The new API key" secret={secret} variable="DARKROOM_API_KEY" onDone={() => onNew(false)} />

@@ -30,12 +30,16 @@ export type Key = ResultOf<typeof KeyFields>;
 
 export const Keys = graphql(
   `
-    query Keys {
-      apiKeys(first: 100) {
+    query Keys($after: String) {
+      apiKeys(first: 100, after: $after) {
         edges {
           node {
             ...KeyFields
           }
+        }
+        pageInfo {
+          endCursor
+          hasNextPage
         }
       }
     }

@@ -1,7 +1,7 @@
-import { useState } from 'react';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Id } from '../../parts/id.tsx';
+import { Pager, type PagerProps } from '../../parts/pager.tsx';
 import styles from '../../parts/stat.module.css';
 import { Table } from '../../parts/table.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
@@ -9,28 +9,26 @@ import type { Act } from './providers.documents.ts';
 
 const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service' };
 
-const MOST_SHOWN = 20;
-/** What keys do with their own tasks and files. */
-const OF_MAKERS = /^(TASK|SHARE)_/;
+interface Props {
+  acts: readonly Act[];
+  pager: PagerProps;
+  /** Also what keys do with their own pictures. */
+  withMakers: boolean;
+  onWithMakers(withMakers: boolean): void;
+}
 
 /** Who did what to the instance, newest first. */
-export function LatestActs({ acts: all }: { acts: readonly Act[] }) {
-  const [withMakers, setWithMakers] = useState(false);
-  const acts = all.filter(({ action }) => withMakers || !OF_MAKERS.test(action)).slice(0, MOST_SHOWN);
+export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
   return (
     <section className={styles.section}>
       <div className={styles.row}>
         <h2>Who did what</h2>
-        <Checkbox checked={withMakers} onChange={() => setWithMakers(!withMakers)}>
+        <Checkbox checked={withMakers} onChange={() => onWithMakers(!withMakers)}>
           Kept and shared too
         </Checkbox>
       </div>
       {acts.length === 0 ? (
-        <EmptyState
-          title={
-            all.length === 0 ? 'Nobody has changed anything yet' : `No operator's act is among the last ${all.length}`
-          }
-        />
+        <EmptyState title="Nobody has changed anything yet" />
       ) : (
         <Table
           label="Who did what"
@@ -47,6 +45,7 @@ export function LatestActs({ acts: all }: { acts: readonly Act[] }) {
           }))}
         />
       )}
+      <Pager of="acts" {...pager} />
     </section>
   );
 }

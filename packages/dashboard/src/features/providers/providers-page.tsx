@@ -2,6 +2,7 @@ import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { percent } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
+import { usePages } from '../../live/use-pages.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useSubscription } from '../../live/use-subscription.ts';
 import { Button } from '../../parts/button.tsx';
@@ -23,7 +24,16 @@ const HEALTH = { OPERATIONAL: styles.good, DEGRADED: styles.warn, UNAVAILABLE: s
 export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(ProvidersUpdated);
   const { data: models } = useQuery(ModelHealth, {});
-  const { data: latest, reload } = useQuery(LatestActs, {});
+  const [withMakers, setWithMakers] = useState(false);
+  const {
+    data: latest,
+    reload,
+    pager,
+  } = usePages(
+    LatestActs,
+    { keepsAndShares: withMakers ? null : false },
+    ({ operations }) => operations.auditEvents.pageInfo,
+  );
   const [asked, setAsked] = useState<Asked | null>(null);
   const providers = data?.operationsUpdated.providers;
   const pauses = data?.operationsUpdated.pauses.edges.map(({ node }) => node) ?? [];
@@ -115,7 +125,14 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
           />
         </section>
       )}
-      {latest && <Acts acts={latest.operations.auditEvents.edges.map(({ node }) => node)} />}
+      {latest && (
+        <Acts
+          acts={latest.operations.auditEvents.edges.map(({ node }) => node)}
+          pager={pager}
+          withMakers={withMakers}
+          onWithMakers={setWithMakers}
+        />
+      )}
       {asked && (
         <Suspense>
           <ActDialog asked={asked} onClose={() => setAsked(null)} onDone={() => void reload()} />

@@ -51,9 +51,9 @@ export const ModelHealth = graphql(`
 `);
 
 export const LatestActs = graphql(`
-  query LatestActs {
+  query LatestActs($keepsAndShares: Boolean, $after: String) {
     operations {
-      auditEvents(first: 100) {
+      auditEvents(keepsAndShares: $keepsAndShares, after: $after, first: 20) {
         edges {
           node {
             id
@@ -65,6 +65,10 @@ export const LatestActs = graphql(`
             after
             createdAt
           }
+        }
+        pageInfo {
+          endCursor
+          hasNextPage
         }
       }
     }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { money, percent } from '../../format/numbers.ts';
 import { day } from '../../format/time.ts';
+import { Pager, type PagerProps } from '../../parts/pager.tsx';
 import stat from '../../parts/stat.module.css';
 import styles from './budgets.module.css';
 import type { UsageKey } from './usage.documents.ts';
@@ -10,16 +11,17 @@ const PERIODS = { DAY: 'a day', MONTH: 'a month', TOTAL: 'in all' };
 interface Props {
   keys: readonly UsageKey[];
   currency: string;
-  /** There are more keys than were read. */
-  isCut: boolean;
+  /** Null: they are of one key. */
+  pager: PagerProps | null;
 }
 
 /** How much of its budget each key has spent, and what its unfinished tasks have reserved. */
-export function Budgets({ keys, currency, isCut }: Props) {
-  if (keys.length === 0 && !isCut) return null;
+export function Budgets({ keys, currency, pager }: Props) {
+  if (keys.length === 0 && !pager?.onNewer && !pager?.onOlder) return null;
   return (
     <section className={stat.section}>
       <h2>Budgets</h2>
+      {keys.length === 0 && <p className={stat.muted}>None of these 100 keys has a budget.</p>}
       {keys.length > 0 && (
         <ul className={styles.budgets} aria-label="Budgets">
           {keys.map((key) => (
@@ -27,11 +29,7 @@ export function Budgets({ keys, currency, isCut }: Props) {
           ))}
         </ul>
       )}
-      {isCut && (
-        <p className={stat.muted}>
-          Of the newest 100 keys. <code>GET /v1/api_keys/…</code> says those of the others.
-        </p>
-      )}
+      {pager && <Pager of="budgets" {...pager} />}
     </section>
   );
 }

@@ -2,6 +2,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { count, money } from '../../format/numbers.ts';
 import { clockTime, day, duration } from '../../format/time.ts';
+import { usePages } from '../../live/use-pages.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -97,7 +98,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
   const startTime = now - seconds + HOUR;
   const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
   const { data, error, reload } = useQuery(Usage, question);
-  const { data: keys } = useQuery(UsageKeys, ownId === null ? null : {});
+  const { data: keys, pager } = usePages(UsageKeys, ownId === null ? null : {}, ({ apiKeys }) => apiKeys.pageInfo);
   const usage = data?.usage;
   if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 
@@ -129,11 +130,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
           },
         ]}
       />
-      <Budgets
-        keys={budgeted}
-        currency={currency}
-        isCut={by === 'key' && keys?.apiKeys.pageInfo.hasNextPage === true}
-      />
+      <Budgets keys={budgeted} currency={currency} pager={by === 'key' ? pager : null} />
       {totals.tasks === 0 ? (
         <EmptyState title="No task in this range" />
       ) : (

@@ -36,8 +36,8 @@ export const Usage = graphql(`
 export type UsagePages = ResultOf<typeof Usage>['usage'];
 
 export const UsageKeys = graphql(`
-  query UsageKeys {
-    apiKeys(first: 100) {
+  query UsageKeys($after: String) {
+    apiKeys(first: 100, after: $after) {
       edges {
         node {
           id
@@ -57,6 +57,7 @@ export const UsageKeys = graphql(`
         }
       }
       pageInfo {
+        endCursor
         hasNextPage
       }
     }

@@ -1,0 +1,41 @@
+import type { TypedDocumentNode } from '@urql/core';
+import { useState } from 'react';
+import { type Reading, useQuery } from './use-query.ts';
+
+interface PageInfo {
+  hasNextPage: boolean;
+  endCursor: string | null;
+}
+
+/** How `Pager` leads to the other pages. */
+interface Turns {
+  isReading: boolean;
+  onNewer: (() => void) | null;
+  onOlder: (() => void) | null;
+}
+
+/**
+ * One page of a list, newest first, and the way to the others. What asks for something else begins at the first.
+ * @param asked the variables without `after`; null: nothing is read
+ */
+export function usePages<Result, Given extends { after?: string | null }>(
+  document: TypedDocumentNode<Result, Given>,
+  asked: Omit<Given, 'after'> | null,
+  infoOf: (data: Result) => PageInfo,
+): Reading<Result> & { pager: Turns } {
+  const key = JSON.stringify(asked);
+  const [place, setPlace] = useState<{ key: string; cursors: readonly string[] }>({ key, cursors: [] });
+  const cursors = place.key === key ? place.cursors : [];
+  const reading = useQuery(document, asked && ({ ...asked, after: cursors.at(-1) ?? null } as unknown as Given));
+  const info = reading.data && infoOf(reading.data);
+  const next = info?.hasNextPage ? info.endCursor : null;
+  const turn = (to: readonly string[]) => () => setPlace({ key, cursors: to });
+  return {
+    ...reading,
+    pager: {
+      isReading: reading.isLoading,
+      onNewer: cursors.length > 0 ? turn(cursors.slice(0, -1)) : null,
+      onOlder: next === null ? null : turn([...cursors, next]),
+    },
+  };
+}
