@@ -98,15 +98,34 @@ describeInBrowser('batches on the dashboard', () => {
     const star = item.getByRole('button', { name: /^Keep/ });
     await item.hover();
     await star.click();
-    const task = `/v1/tasks/${String(await item.getByRole('link').getAttribute('href'))
-      .split('/')
-      .at(-1)}`;
+    const [first] = await batches.tasks(id);
+    const task = `/v1/tasks/${first!.task_id}`;
     const isKept = async () => (await service.api.get<{ kept: boolean }>(task)).body.kept;
     await eventually('it is kept', isKept);
     await item.getByRole('link').press('s');
     await eventually('it is given up', async () => !(await isKept()));
     expect(await page.getByRole('button', { name: /^Keep/ }).count()).toBe(1);
     expect(await axeFaultsInThemes(page)).toEqual([]);
+  });
+
+  it('are seen in the viewer, one picture after the other, in the order of the sheet', async () => {
+    const { id } = await made(['a lake', 'x #fail:provider_timeout', 'a river'], 'water');
+    await batches.untilEnded(id);
+    await visitor.goto(`/batches/${id}`);
+    const tiles = page.getByRole('list', { name: 'Items of the batch' }).getByRole('link');
+    await tiles.nth(2).locator('img').waitFor();
+    await tiles.first().click();
+    const viewer = page.getByRole('dialog', { name: 'Picture' });
+    await viewer.getByText('1 / 2').waitFor();
+    const strip = viewer.getByRole('group', { name: 'Other pictures' });
+    await strip.getByRole('button', { name: 'Picture 2' }).click();
+    await viewer.getByRole('img', { name: 'a river' }).first().waitFor();
+    expect(await axeFaultsInThemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await viewer.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+    await tiles.nth(1).click(); // made no picture
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   });
 
   it('never fall back when a read that is older than an event comes after it', async () => {
@@ -131,7 +150,7 @@ describeInBrowser('batches on the dashboard', () => {
     await page.evaluate(SEE_TEXTS);
     isOld = true;
     for (const socket of sockets) socket.close(); // then it is read again
-    await eventually('an old read', () => oldReads > 0);
+    await eventually('an old read', async () => oldReads > 0);
     await batches.cancel(id);
     await page.getByText('1 of 2 items succeeded, 1 cancelled').waitFor();
     const seen = (await page.evaluate('window.seenTexts')) as string[];

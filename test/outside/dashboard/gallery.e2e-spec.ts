@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { Rest } from '../../support/browser/rest.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
+import { BatchClient } from '../../support/clients/batches.ts';
 import { decodedWidth, HAS_FOCUS, Visitor } from '../../support/browser/visitor.ts';
 
 interface Made {
@@ -28,7 +32,9 @@ describeInBrowser('a gallery of 300 outputs', () => {
   let files: string[];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startOwnService(), launch()]);
+    const PROVIDERS = join(tmpdir(), `darkroom-prices-${process.pid}.yaml`);
+    await writeFile(PROVIDERS, 'prices: [{ provider: sandbox, model: gpt-image-2, per_image: "0.1" }]\n');
+    [service, browser] = await Promise.all([startOwnService({ PROVIDERS }), launch()]);
     const rest = new Rest(service.baseUrl, service.api.key as string);
     const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Plate 0', n: EACH, aspect_ratio: '3:2' });
     const id = made.task_id.slice('task_'.length);
@@ -294,5 +300,27 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('With deleted files').check();
     await file.getByText(/^Deleted/).waitFor();
+  });
+
+  it('says on the table and in a batch what each picture cost', async () => {
+    const { page } = visitor;
+    await visitor.goto('/create');
+    await page.locator('textarea[name=prompt]').fill('A priced pear');
+    await page.keyboard.press('Control+Enter');
+    const strip = page.getByRole('article', { name: 'Run: A priced pear' });
+    await strip.getByText(/ · USD\s0\.10$/).waitFor();
+
+    const batches = new BatchClient(service.api);
+    const requests = ['a plum', 'x #fail:content_policy_violation'].map((prompt) => ({ model: 'gpt-image-2', prompt }));
+    const { id } = await batches.of(requests, {});
+    await visitor.goto(`/batches/${id}`);
+    const items = page.getByRole('list', { name: 'Items of the batch' }).getByRole('listitem');
+    await items
+      .nth(0)
+      .getByText(/^USD\s0\.10$/)
+      .waitFor();
+    await items.nth(1).getByText('The provider refused the content').waitFor();
+    expect(await items.nth(1).getByText(/USD/).count()).toBe(0);
+    await page.getByText(/Cost USD\s0\.10/).waitFor();
   });
 });

@@ -29,6 +29,10 @@ export const money = (micros: number, currency: string): string =>
     maximumFractionDigits: 4,
   }).format(micros / 1_000_000);
 
+/** What a task cost; null: nothing, or it has no price. */
+export const costWords = (cost: { amountMicros: number; currency: string } | null): string | null =>
+  cost && cost.amountMicros > 0 ? money(cost.amountMicros, cost.currency) : null;
+
 /** Characters as the API counts them. */
 export const codePoints = (text: string): number => [...text].length;
 

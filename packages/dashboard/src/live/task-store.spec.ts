@@ -11,6 +11,7 @@ const row = (change: Partial<TaskRow>): TaskRow => ({
   startedAt: 0,
   completedAt: 0,
   error: null,
+  cost: null,
   outputs: [],
   filesUntil: 0,
   kept: false,

@@ -11,6 +11,8 @@ export interface TaskRow {
   startedAt: number;
   completedAt: number;
   error: { code: string; message: string; retryable: boolean; param: string | null } | null;
+  /** Of a final one. */
+  cost: { amountMicros: number; currency: string } | null;
   outputs: Output[];
   /** Unix seconds; what is not kept of its files is deleted at this time. 0: nothing, or there are none. */
   filesUntil: number;

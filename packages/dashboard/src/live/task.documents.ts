@@ -21,6 +21,12 @@ export const TaskRowFields = graphql(`
     }
     kept
     collection
+    usage {
+      cost {
+        amountMicros
+        currency
+      }
+    }
     result {
       expiresAt
       outputs {
@@ -73,6 +79,7 @@ export const NewestTasks = graphql(
   [TaskRowFields],
 );
 
-export function toRow({ result, promptStart, ...task }: ResultOf<typeof TaskRowFields>): TaskRow {
-  return { ...task, prompt: promptStart, outputs: result?.outputs ?? [], filesUntil: result?.expiresAt ?? 0 };
+export function toRow({ result, usage, promptStart, ...task }: ResultOf<typeof TaskRowFields>): TaskRow {
+  const [cost, outputs, filesUntil] = [usage?.cost ?? null, result?.outputs ?? [], result?.expiresAt ?? 0];
+  return { ...task, prompt: promptStart, cost, outputs, filesUntil };
 }

@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { BatchPage } from '../features/batches/batch-page.tsx';
 import { BatchesPage, isState } from '../features/batches/batches-page.tsx';
 import { Gate } from './gate.tsx';
@@ -22,9 +22,20 @@ export function BatchesScreen() {
 
 export function BatchScreen() {
   const { batchId } = useParams({ from: '/signed-in/batches/$batchId' });
+  const { view } = useSearch({ from: '/signed-in/batches/$batchId' });
+  const navigate = useNavigate();
+  const { history } = useRouter();
+  const show = (fileId: string | null, replace: boolean) => {
+    // Esc equals Back, unless the picture was opened by its address.
+    if (!fileId && history.canGoBack()) return history.back();
+    const search = fileId ? { view: fileId } : {};
+    void navigate({ to: '/batches/$batchId', params: { batchId }, search, replace, resetScroll: false });
+  };
   return (
     <Gate title="Batch" {...GATE}>
-      {({ api_key: { scopes } }) => <BatchPage key={batchId} batchId={batchId} scopes={scopes} />}
+      {({ api_key: { scopes } }) => (
+        <BatchPage key={batchId} batchId={batchId} scopes={scopes} fileId={view ?? null} onView={show} />
+      )}
     </Gate>
   );
 }

@@ -18,6 +18,7 @@ export const batchesRoute = createRoute({
 export const batchRoute = createRoute({
   getParentRoute,
   path: 'batches/$batchId',
+  validateSearch: pick('view'),
   component: lazyRouteComponent(
     part(() => import('./batches-screen.tsx')),
     'BatchScreen',

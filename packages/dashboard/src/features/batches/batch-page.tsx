@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Ban, RotateCcw } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { part } from '../../api/late-part.ts';
 import { asCallError } from '../../api/errors.ts';
 import type { Scope } from '../../api/session.ts';
 import { money, plural } from '../../format/numbers.ts';
@@ -26,13 +27,18 @@ import { failedOf, runFailedAgain } from './run-failed-again.ts';
 import { type BatchItem, useBatchItems } from './use-batch-items.ts';
 import { useLiveBatches } from './use-live-batches.ts';
 
+const BatchViewer = lazy(part(() => import('./batch-viewer.tsx').then(({ BatchViewer: it }) => ({ default: it }))));
+
 interface Props {
   batchId: string;
   scopes: readonly Scope[];
+  /** The picture that is shown over the sheet; null: none. */
+  fileId: string | null;
+  onView(fileId: string | null, replace: boolean): void;
 }
 
 /** A batch as one thing: how far it is, its results as a sheet, and what one does about it. */
-export function BatchPage({ batchId, scopes }: Props) {
+export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   const { data, error, reload } = useQuery(OneBatch, { id: batchId });
   const isGone = error?.code === 'batch_not_found';
   const [batch] = useLiveBatches(data && !isGone ? [data.batch] : [], () => void reload());
@@ -97,11 +103,14 @@ export function BatchPage({ batchId, scopes }: Props) {
         {!items.items && !items.error && <Skeleton height={320} />}
         <ul className={styles.sheet} aria-label="Items of the batch">
           {items.items?.map((item) => (
-            <BatchTile key={item.taskId} item={item} mayKeep={mayKeep} />
+            <BatchTile key={item.taskId} batchId={batchId} item={item} mayKeep={mayKeep} />
           ))}
         </ul>
       </section>
-      {mayKeep && <KeepKeys />}
+      {mayKeep && !fileId && <KeepKeys />}
+      <Suspense>
+        {fileId && <BatchViewer items={items.items} fileId={fileId} mayKeep={mayKeep} onView={onView} />}
+      </Suspense>
       {isCancelling && (
         <CancelBatchDialog batch={batch} onClose={() => setCancelling(false)} onDone={() => void reload()} />
       )}

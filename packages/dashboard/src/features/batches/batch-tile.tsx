@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { goneWords } from '../../format/gone.ts';
+import { costWords } from '../../format/numbers.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
@@ -12,21 +13,29 @@ import styles from './batches.module.css';
 import type { BatchItem } from './use-batch-items.ts';
 
 /** One item on the sheet: its first output, or how it is doing. One that ran again shows what came of that. */
-export function BatchTile({ item, mayKeep }: { item: BatchItem; mayKeep: boolean }) {
+export function BatchTile({ batchId, item, mayKeep }: { batchId: string; item: BatchItem; mayKeep: boolean }) {
   const { taskId, againId, index, customId } = item;
   const first = useTask(taskId);
   const again = useTask(againId);
   const row = again ?? first;
   const output = row?.outputs[0];
+  const cost = row && costWords(row.cost);
   return (
     <li className={styles.item} data-tile={output?.id}>
-      <Link to="/tasks/$taskId" params={{ taskId: row?.taskId ?? taskId }} className={styles.print} title={row?.prompt}>
+      <Link
+        {...(output?.url
+          ? { to: '/batches/$batchId', params: { batchId }, search: { view: output.id }, resetScroll: false }
+          : { to: '/tasks/$taskId', params: { taskId: row?.taskId ?? taskId } })}
+        className={styles.print}
+        title={row?.prompt}
+      >
         {row ? <Print key={row.taskId} row={row} /> : null}
       </Link>
       {mayKeep && row && output && <TileStar listed={{ ...row, output }} name={customId ?? `#${index + 1}`} />}
       <span className={styles.edge}>
         <bdi>{customId ?? `#${index + 1}`}</bdi>
         {again && <span>again</span>}
+        {cost && <span>{cost}</span>}
       </span>
     </li>
   );

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
+import { costWords } from '../../format/numbers.ts';
 import { duration } from '../../format/time.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { Button } from '../../parts/button.tsx';
@@ -22,10 +23,12 @@ export function Timing({ task, typicalS }: { task: TaskRow; typicalS: number | n
       </span>
     );
   }
+  const cost = costWords(task.cost);
   return (
     <span>
       {task.startedAt > 0 && `in ${duration(task.completedAt - task.startedAt)} · `}
       <TimeAgo at={task.completedAt} />
+      {cost && ` · ${cost}`}
     </span>
   );
 }

@@ -1,0 +1,58 @@
+import { Link } from '@tanstack/react-router';
+import { Clapperboard, ImagePlus, ListTodo } from 'lucide-react';
+import { useTasks } from '../../live/use-task.ts';
+import { buttonClass } from '../../parts/button.tsx';
+import { FullViewer } from '../../viewer/full-viewer.tsx';
+import { type Shot, shotsOf } from '../../viewer/shot.ts';
+import type { BatchItem } from './use-batch-items.ts';
+
+interface Props {
+  /** Null: not read yet. */
+  items: readonly BatchItem[] | null;
+  fileId: string;
+  mayKeep: boolean;
+  onView(fileId: string | null, replace: boolean): void;
+}
+
+/** The pictures of a batch, one at a time, in the order of its sheet. */
+export function BatchViewer({ items, fileId, mayKeep, onView }: Props) {
+  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? []);
+  const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
+  const at = shots.findIndex(({ output }) => output.id === fileId);
+  const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);
+  return (
+    <FullViewer
+      shot={shots[at] ?? null}
+      shots={shots}
+      isLoading={items === null || tasks.some((task) => !task)}
+      home="Batch"
+      onGo={go}
+      onStep={(by) => void go(shots[at + by])}
+      onEnd={(last) => void go(last ? shots.at(-1) : shots[0])}
+      onClose={() => onView(null, false)}
+      mayKeep={mayKeep}
+      renderActs={({ output, taskId }) => (
+        <>
+          {mayKeep && output.type === 'IMAGE' && (
+            <>
+              <Link to="/create" search={{ animate: output.id }} className={buttonClass()}>
+                <Clapperboard aria-hidden /> Animate
+              </Link>
+              <Link to="/create" search={{ ref: output.id }} className={buttonClass()}>
+                <ImagePlus aria-hidden /> Use as reference
+              </Link>
+            </>
+          )}
+          <Link
+            to="/tasks/$taskId"
+            params={{ taskId }}
+            search={{ output: String(output.index + 1) }}
+            className={buttonClass()}
+          >
+            <ListTodo aria-hidden /> Task
+          </Link>
+        </>
+      )}
+    />
+  );
+}
