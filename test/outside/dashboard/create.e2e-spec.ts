@@ -213,6 +213,15 @@ describeInBrowser('making things on the dashboard', () => {
     await page.getByRole('button', { name: 'large', exact: true }).click();
     await page.getByRole('button', { name: 'Resolution: 4K' }).waitFor();
     expect(await prompt().inputValue()).toBe('The first of two');
+
+    // They are also among the chips, for who has the drawer closed.
+    await page.getByRole('button', { name: 'Close Settings' }).click();
+    await page.getByRole('button', { name: 'Resolution: 4K' }).click();
+    await page.getByRole('radiogroup', { name: 'Resolution' }).getByText('1K').click();
+    await page.getByRole('button', { name: 'Presets', exact: true }).click();
+    await page.getByRole('button', { name: 'large', exact: true }).click();
+    await page.getByRole('button', { name: 'Resolution: 4K' }).waitFor();
+    await visitor.openDrawer('Settings');
   });
 
   it('keeps draft and runs over a reload', async () => {

@@ -9,6 +9,7 @@ import { othersOf } from './fan-out.ts';
 import { usePreviews } from './file-previews.ts';
 import styles from './dock.module.css';
 import { chipWords, type Control, controlsOf, imagesOf, schemaOf } from './schema-rules.ts';
+import type { Preset } from './presets.ts';
 import type { Form } from './use-form.ts';
 
 const ChipPanel = lazy(part(() => import('./chip-panel.tsx').then(({ ChipPanel: it }) => ({ default: it }))));
@@ -17,19 +18,21 @@ interface Props {
   models: readonly Model[];
   form: Form;
   targets: readonly Target[];
+  onPreset(preset: Preset): void;
 }
 
 /**
  * The settings of a request in one row, drawn from the schema of its model. What differs from the defaults glows. A chip
  * opens the control of the form.
  */
-export function Chips({ models, form, targets }: Props) {
+export function Chips({ models, form, targets, onPreset }: Props) {
   const [open, setOpen] = useState<string | null>(null);
   const id = useId();
   const { model, values, fan } = form;
   const controls = controlsOf(schemaOf(model), values).filter(({ kind }) => kind !== 'prompt');
   const shown = controls.filter(({ extra, own, name }) => !(extra || own) || values[name] !== undefined);
-  const of = open === 'model' || open === 'several' ? open : shown.find(({ name }) => name === open);
+  const isOfForm = open === 'model' || open === 'several' || open === 'presets';
+  const of = isOfForm ? open : shown.find(({ name }) => name === open);
   const others = othersOf(models, model);
   useShortcuts(open === null ? {} : { escape: () => setOpen(null) });
   const toggle = (name: string) => setOpen(open === name ? null : name);
@@ -44,7 +47,9 @@ export function Chips({ models, form, targets }: Props) {
     <>
       {open !== null && (
         <div id={id} className={styles.panel}>
-          <Suspense>{of && <ChipPanel models={models} form={form} targets={targets} of={of} />}</Suspense>
+          <Suspense>
+            {of && <ChipPanel models={models} form={form} targets={targets} of={of} onPreset={onPreset} />}
+          </Suspense>
         </div>
       )}
       <div className={styles.chips} role="toolbar" aria-label="Settings of the request">
@@ -70,6 +75,7 @@ export function Chips({ models, form, targets }: Props) {
             {more > 0 ? severalWords(form) : '+ models'}
           </Button>
         )}
+        <Button {...chip('presets', false)}>Presets</Button>
       </div>
     </>
   );

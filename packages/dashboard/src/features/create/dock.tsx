@@ -11,6 +11,7 @@ import type { Model } from './create.documents.ts';
 import styles from './dock.module.css';
 import type { DrawerTab } from './drawer-tab.ts';
 import type { Target } from './fan-out.ts';
+import type { Preset } from './presets.ts';
 import { schemaOf } from './schema-rules.ts';
 import { useCost } from './use-cost.ts';
 import type { Form } from './use-form.ts';
@@ -30,11 +31,12 @@ interface Props {
   onRecall(by: 1 | -1): string | null;
   /** Makes a film of the only reference. Null: there is none, or no model makes films. */
   onFilm: (() => void) | null;
+  onPreset(preset: Preset): void;
 }
 
 /** The prompt and what goes with it, at the lower edge of the table. */
 export function Dock(props: Props) {
-  const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall, onFilm } = props;
+  const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall, onFilm, onPreset } = props;
   const { model, values, fan, faults } = form;
   const [helps, setHelps] = useState(false);
   const cost = useCost(models, targets, fan.repeat);
@@ -106,7 +108,7 @@ export function Dock(props: Props) {
         </Button>
       </div>
       <Suspense>{helps && model.sandbox && <Directives prompt={prompt} />}</Suspense>
-      <Chips models={models} form={form} targets={targets} />
+      <Chips models={models} form={form} targets={targets} onPreset={onPreset} />
       <div className={styles.tabs}>
         {length > limit * 0.8 && (
           <span className={styles.count}>

@@ -209,6 +209,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
         onGenerate={() => void generate()}
         onRecall={recall}
         onFilm={toFilm && picture ? () => toFilm(picture) : null}
+        onPreset={applyPreset}
       />
       <Suspense>
         {drawer && !isNarrow && <Drawer tab={drawer} onClose={() => show(null)} {...drawn} />}
