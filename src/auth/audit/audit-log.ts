@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, In, LessThan, Not, Raw, Repository } from 'typeorm';
+import { And, type EntityManager, Equal, In, LessThan, Not, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import type { Actor } from './actor.ts';
 import { type AuditAction, AuditEvent, type AuditTarget } from './audit-event.entity.ts';
@@ -87,13 +87,15 @@ export class AuditLog {
     action,
     keepsAndShares,
   }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
-    const kinds = In(KEPT_OR_SHARED);
+    const kinds = [
+      ...(targetType === undefined ? [] : [Equal(targetType)]),
+      ...(keepsAndShares === undefined ? [] : [keepsAndShares ? In(KEPT_OR_SHARED) : Not(In(KEPT_OR_SHARED))]),
+    ];
     const events = await this.events.find({
       where: {
-        ...(keepsAndShares !== undefined && { target_type: keepsAndShares ? kinds : Not(kinds) }),
+        ...(kinds.length > 0 && { target_type: And(...kinds) }),
         ...(after !== undefined && { id: LessThan(after) }),
         ...(targetId !== undefined && { target_id: targetId }),
-        ...(targetType !== undefined && { target_type: targetType }),
         ...(action !== undefined && { action }),
       },
       order: { id: 'desc' },
