@@ -78,7 +78,7 @@ function readModel(id: unknown, caller: Pick<Caller, 'models'>): Model {
 function listOfModels(caller: Pick<Caller, 'models'>): string {
   const models = catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
   const ids = models.map((model) => model.id);
-  return `The models are ${ids.join(', ')}.`;
+  return ids.length > 0 ? `The models are ${ids.join(', ')}.` : 'This API key may use no model.';
 }
 
 /**
