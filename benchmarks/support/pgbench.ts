@@ -32,7 +32,7 @@ const ONE_TASK: Record<string, string> = {
   expires_at: "extract(epoch from now() + interval '30 days') * 1000",
   deadline_s: '600',
 };
-const ITS_KEY = `'[{"key":1,"api_key_id":"key_pgbench","tasks":1,"low_numbers":[],"ends":[1000],"low_ends":[0],"max_queued":0,"max_running":0}]'`;
+const ITS_KEY = `'[{"key":1,"api_key_id":"key_pgbench","tasks":1,"ends":[1000],"low_ends":[0],"max_queued":0,"max_running":0}]'`;
 const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt', nullif(:t_attempt::text, '')::int, 'outcome', 'succeeded',
   'result', '[{"index":0,"type":"image","content_type":"image/png","size_bytes":100}]'::json,
   'images', 1, 'video_seconds', 0, 'micros', 0, 'basis', 'free'))`;
@@ -43,9 +43,8 @@ const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt'
  * @returns tasks a second; null if pgbench is not installed (Debian: postgresql)
  */
 export async function tasksPerSecond(clients: number, seconds: number): Promise<number | null> {
-  const [{ CreateTasks }, { COLUMNS }, { ClaimTasks }, { EndTasks }] = await Promise.all([
+  const [{ CreateTasks }, { ClaimTasks }, { EndTasks }] = await Promise.all([
     built('tasks/sql/create-tasks.js'),
-    built('tasks/sql/new-task.js'),
     built('tasks/sql/claim-tasks.js'),
     built('tasks/sql/end-tasks.js'),
   ]);
@@ -67,13 +66,13 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
   try {
     await (await built('platform/database/migrate.js')).migrate(bench.databaseUrl);
     await query(bench.databaseUrl, `insert into key_load (api_key_id) values ('key_pgbench')`);
-    const columns = Object.keys(COLUMNS).map((name) => (ONE_TASK[name] ? `array[${ONE_TASK[name]}]` : 'null'));
+    const task = Object.entries(ONE_TASK).map(([name, value]) => `'${name}', ${value}`);
     const script = join(folder, 'task.sql');
     await writeFile(
       script,
       [
         '\\set nth random(1, 1000000000000000)',
-        `${withValues(create, [ITS_KEY, "'1200ms'", ...columns])};`,
+        `${withValues(create, [ITS_KEY, "'1200ms'", `json_build_array(json_build_object(${task.join(', ')}))`])};`,
         `${withValues(claim, ['1', "'pgbench'", '30', '3', 'true', "'{}'", '0', '0', '0', 'false'])} \\gset t_`,
         `${withValues(end, [ONE_END, '604800', "'1200ms'", "'USD'", 'array[:t_id::text]'])};`,
         '',

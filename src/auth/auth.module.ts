@@ -54,7 +54,7 @@ import { WorkingKeys } from './credentials/working-keys.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
 /**
- * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route and root
+ * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route of a controller and every root
  * resolver; `@Public()` exempts one.
  */
 @Module({

@@ -29,6 +29,6 @@ export function refuseAbsentRoutes(app: INestApplication): void {
     const refuse = async (): Promise<never> => {
       throw new ApiError('route_not_found', { message });
     };
-    fastify.route({ method: ['GET', 'POST', 'DELETE'], url, onRequest: refuse, handler: refuse });
+    fastify.route({ method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuse, handler: refuse });
   }
 }

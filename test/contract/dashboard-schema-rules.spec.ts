@@ -129,17 +129,22 @@ it('sends of each example what a request by hand would send', async () => {
   const { models } = await EXAMPLES.read();
   expect(models.length).toBeGreaterThan(5);
   catalog.declare(models);
-  for (const { id, parameters } of models) {
-    const schema = parameters as unknown as ModelSchema;
-    const all = Object.fromEntries(controlsOf(schema, {}).map((each) => [each.name, filledIn(each)]));
-    const values: Values = { ...all, prompt: 'a cat' };
-    const off = new Set(controlsOf(schema, values).flatMap(({ name, disabled }) => (disabled === null ? [] : [name])));
-    const byHand = Object.fromEntries(Object.entries(values).filter(([name]) => !off.has(name)));
-    const inputOf = (body: object) => parseGeneration(body, { models: [['*']] }, () => undefined);
-    expect(inputOf(requestOf(id, schema, values))).toEqual(inputOf({ model: id, ...byHand }));
-    expect(inputOf(requestOf(id, schema, { prompt: 'a cat' }))).toEqual(inputOf({ model: id, prompt: 'a cat' }));
+  try {
+    for (const { id, parameters } of models) {
+      const schema = parameters as unknown as ModelSchema;
+      const all = Object.fromEntries(controlsOf(schema, {}).map((each) => [each.name, filledIn(each)]));
+      const values: Values = { ...all, prompt: 'a cat' };
+      const off = new Set(
+        controlsOf(schema, values).flatMap(({ name, disabled }) => (disabled === null ? [] : [name])),
+      );
+      const byHand = Object.fromEntries(Object.entries(values).filter(([name]) => !off.has(name)));
+      const inputOf = (body: object) => parseGeneration(body, { models: [['*']] }, () => undefined);
+      expect(inputOf(requestOf(id, schema, values))).toEqual(inputOf({ model: id, ...byHand }));
+      expect(inputOf(requestOf(id, schema, { prompt: 'a cat' }))).toEqual(inputOf({ model: id, prompt: 'a cat' }));
+    }
+  } finally {
+    catalog.declare([]);
   }
-  catalog.declare([]);
 });
 
 describe('the rules between parameters', () => {

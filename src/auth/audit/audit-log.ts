@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { And, type EntityManager, Equal, In, LessThan, Not, Raw, Repository } from 'typeorm';
+import { And, type EntityManager, Equal, LessThan, Raw, Repository } from 'typeorm';
 import { typeidUnboxed } from 'typeid-js';
 import type { Actor } from './actor.ts';
 import { type AuditAction, AuditEvent, type AuditTarget } from './audit-event.entity.ts';
@@ -29,12 +29,13 @@ interface AuditPage {
   targetId?: string;
   targetType?: AuditTarget;
   action?: AuditAction;
-  /** False: without acts on `KEPT_OR_SHARED`; true: only those. */
+  /** False: without what was kept or shared; true: only those. */
   keepsAndShares?: boolean | undefined;
 }
 
-/** What keys do with their own pictures. */
-const KEPT_OR_SHARED: AuditTarget[] = ['task', 'share'];
+/** What keys do with their own pictures, and all else. Literals: an index has the same condition. */
+const KEPT_OR_SHARED = Raw<AuditTarget>((column) => `${column} in ('task', 'share')`);
+const NEITHER = Raw<AuditTarget>((column) => `${column} not in ('task', 'share')`);
 
 /** Keeps who did what, in the database and in the log. */
 @Injectable()
@@ -89,7 +90,7 @@ export class AuditLog {
   }: AuditPage): Promise<{ events: AuditEvent[]; hasMore: boolean }> {
     const kinds = [
       ...(targetType === undefined ? [] : [Equal(targetType)]),
-      ...(keepsAndShares === undefined ? [] : [keepsAndShares ? In(KEPT_OR_SHARED) : Not(In(KEPT_OR_SHARED))]),
+      ...(keepsAndShares === undefined ? [] : [keepsAndShares ? KEPT_OR_SHARED : NEITHER]),
     ];
     const events = await this.events.find({
       where: {

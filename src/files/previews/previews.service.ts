@@ -87,8 +87,8 @@ export class Previews {
   }
 
   private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
+    const { default: sharp } = await import('sharp'); // before the source is open: its errors have a listener at once
     const source = await this.storage.open(sourceKey);
-    const { default: sharp } = await import('sharp');
     const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })
       .autoOrient()

@@ -1,6 +1,5 @@
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
-import { POLL_AFTER_S } from '../../tasks/record/task-status.ts';
+import { isFinal, POLL_AFTER_S } from '../../tasks/record/task-status.ts';
 
 /** The extension of the protocol in which a task of ours is a task of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

@@ -16,6 +16,7 @@ import { KeptTasks1700000000059 } from './migrations/0059-kept-tasks.ts';
 import { Shares1700000000060 } from './migrations/0060-shares.ts';
 import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
+import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 
 /** SQL by hand. Numbers that are missing were never released. */
 export interface Migration extends MigrationInterface {
@@ -45,4 +46,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   Shares1700000000060,
   QueueSamples1700000000061,
   UnnamedVersions1700000000062,
+  OperatorActs1700000000063,
 ];

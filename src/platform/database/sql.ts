@@ -34,7 +34,7 @@ const MAX_STALE_PLANS = 50;
 
 /**
  * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the statements in the
- * `sql/` folders: of tasks, webhooks, usage and counters. Keys, sessions and settings are TypeORM entities.
+ * `sql/` folders. What changes keys, sessions and shares is mostly TypeORM's repositories.
  */
 @Injectable()
 export class Sql {

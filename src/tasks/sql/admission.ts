@@ -38,8 +38,8 @@ export interface KeyRow {
   key: number;
   api_key_id: string;
   tasks: number;
-  /** Those of its numbers whose task has low priority, ascending. */
-  low_numbers: number[];
+  /** Those of low priority. */
+  low_tasks: number;
   /** The cost of those of normal priority, among its first task, its first two and so on. */
   ends: number[];
   low_ends: number[];
@@ -56,7 +56,7 @@ export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<
     const nth = (key.tasks += 1);
     const cost = costOf(task.run_ms ?? UNKNOWN_RUN_MS, task.limits.weight);
     const [before, lowBefore] = [key.ends.at(-1) ?? 0, key.low_ends.at(-1) ?? 0];
-    if (task.low) key.low_numbers.push(nth);
+    if (task.low) key.low_tasks += 1;
     key.ends.push(task.low ? before : before + cost);
     key.low_ends.push(task.low ? lowBefore + cost : lowBefore);
     return { ...task, key: key.key, nth, ahead: (task.low ? lowBefore : before) || undefined };
@@ -68,7 +68,7 @@ const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: 
   key,
   api_key_id,
   tasks: 0,
-  low_numbers: [],
+  low_tasks: 0,
   ends: [],
   low_ends: [],
   max_queued: maxQueued,
@@ -84,12 +84,12 @@ const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: 
  */
 export const LOAD = `
     load as (
-      select k.key, l.api_key_id, k.max_running, k.tasks, k.low_numbers, k.ends, k.low_ends,
+      select k.key, l.api_key_id, k.max_running, k.tasks, k.ends, k.low_ends,
              least(l.low, l.queued + l.running) as lows, ${STARTS},
              greatest(least(k.tasks, case when k.max_queued > 0 then k.max_queued - l.queued end,
                             case when l.shared_queued > 0 then l.shared_queued - l.queued - l.below_queued end), 0) as admitted
       from key_load l join json_to_recordset($1::json) as k(
-        key int, api_key_id text, tasks int, low_numbers int[], ends bigint[], low_ends bigint[], max_queued int, max_running int
+        key int, api_key_id text, tasks int, ends bigint[], low_ends bigint[], max_queued int, max_running int
       ) using (api_key_id) cross join line n, ${lockWait('$2')}
       where n.id
       order by l.api_key_id for update of l

@@ -155,18 +155,9 @@ async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, ke
 }
 
 async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
-  const { api_key_id, tasks, max_running, max_queued, low_numbers, ends, low_ends } = key;
+  const { api_key_id, tasks, max_running, max_queued, low_tasks, ends, low_ends } = key;
   const bounds = [above.map(({ apiKeyId }) => apiKeyId), above.map(({ limits }) => limits.maxQueued ?? 0)];
-  const values = [
-    api_key_id,
-    ...bounds,
-    tasks,
-    max_queued,
-    max_running,
-    low_numbers.length,
-    ends.at(-1),
-    low_ends.at(-1),
-  ];
+  const values = [api_key_id, ...bounds, tasks, max_queued, max_running, low_tasks, ends.at(-1), low_ends.at(-1)];
   const { rows } = await tx.query<Counted>({ ...COUNT, values });
   const { keys, is_full, full_above } = rows[0]!;
   if (keys <= above.length) throw new NoCounters(); // purged since the tasks were inserted

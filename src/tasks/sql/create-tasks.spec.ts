@@ -22,3 +22,19 @@ it('reports a stored task as stored although the first answer of another one can
   expect([await earlier, await stored]).toEqual([null, null]);
   await refused;
 });
+
+it('gives the room of a key to plain tasks before those that may be known', async () => {
+  const sent: { id: string; nth: number }[][] = [];
+  const sql = {
+    run: async (_: Statement, [, , rows]: string[]) => {
+      sent.push(JSON.parse(rows!));
+      return [];
+    },
+  };
+  const creates = new CreateTasks(sql as never, { open: async () => undefined } as never);
+  const made = ['keyed', 'plain'].map((id) =>
+    creates.create({ id, api_key_id: 'key_a', limits: { weight: 10 } } as never, id === 'keyed' ? used : null),
+  );
+  await Promise.all(made);
+  expect(sent.map((rows) => rows.map(({ id, nth }) => `${id} ${nth}`))).toEqual([['plain 1', 'keyed 2']]);
+});

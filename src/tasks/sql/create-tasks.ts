@@ -141,7 +141,9 @@ export class CreateTasks {
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
-      const { rows, keys } = placed(opened);
+      // Keyed ones last: one whose key is known stores nothing, and must not take the room of a plain one.
+      const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
+      const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));
     };
     const refusals = new Map(await insertOpened(this.counters, firsts, insert));

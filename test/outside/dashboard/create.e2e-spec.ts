@@ -221,6 +221,17 @@ describeInBrowser('making things on the dashboard', () => {
     await page.getByRole('button', { name: 'Presets', exact: true }).click();
     await page.getByRole('button', { name: 'large', exact: true }).click();
     await page.getByRole('button', { name: 'Resolution: 4K' }).waitFor();
+    // To keep one there sends no request.
+    let sent = 0;
+    await page.route('**/graphql', (route) => {
+      if (route.request().postData()?.includes('mutation')) sent += 1;
+      return route.fallback();
+    });
+    await page.getByLabel('Name of the preset').fill('small');
+    await page.getByRole('button', { name: 'Keep', exact: true }).click();
+    await page.getByRole('button', { name: 'small', exact: true }).waitFor();
+    await page.unroute('**/graphql');
+    expect(sent).toBe(0);
     await visitor.openDrawer('Settings');
   });
 

@@ -199,29 +199,33 @@ describeInBrowser('operating on the dashboard', () => {
       `insert into audit_events (id, action, actor_type, target_type, target_id)
        select 'aud_7' || lpad(n::text, 25, '0'), 'task.kept', 'api_key', 'task', 'task_' || n from generate_series(1, 130) n`,
     );
-    await visitor.goto('/providers');
-    const acts = page.getByRole('region', { name: 'Who did what' });
-    await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
-    const kept = acts.getByRole('row', { name: /^task kept/ });
-    expect(await kept.count()).toBe(0);
+    try {
+      await visitor.goto('/providers');
+      const acts = page.getByRole('region', { name: 'Who did what' });
+      await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
+      const kept = acts.getByRole('row', { name: /^task kept/ });
+      expect(await kept.count()).toBe(0);
 
-    await page.getByText('Kept and shared too').click();
-    const pages = page.getByRole('navigation', { name: 'Pages of acts' });
-    await eventually('a page of kept ones', async () => (await kept.count()) === 20);
-    const turn = async (name: string, first: string) => {
-      await pages.getByRole('button', { name }).click();
-      await acts.getByRole('row').nth(1).getByText(first, { exact: true }).waitFor();
-    };
-    for (const first of ['task_110', 'task_90', 'task_70', 'task_50', 'task_30', 'task_10']) await turn('Older', first);
-    await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
-    await turn('Newer', 'task_30');
-    await page.getByText('Kept and shared too').click();
-    await acts
-      .getByRole('row', { name: /^pause ended/ })
-      .first()
-      .waitFor();
-    expect(await kept.count()).toBe(0);
-    await queryOnce(service.database.url, `delete from audit_events where id like 'aud_7%'`);
+      await page.getByText('Kept and shared too').click();
+      const pages = page.getByRole('navigation', { name: 'Pages of acts' });
+      await eventually('a page of kept ones', async () => (await kept.count()) === 20);
+      const turn = async (name: string, first: string) => {
+        await pages.getByRole('button', { name }).click();
+        await acts.getByRole('row').nth(1).getByText(first, { exact: true }).waitFor();
+      };
+      for (const first of ['task_110', 'task_90', 'task_70', 'task_50', 'task_30', 'task_10'])
+        await turn('Older', first);
+      await acts.getByRole('row', { name: /^pause created sora-2 Of the first page/ }).waitFor();
+      await turn('Newer', 'task_30');
+      await page.getByText('Kept and shared too').click();
+      await acts
+        .getByRole('row', { name: /^pause ended/ })
+        .first()
+        .waitFor();
+      expect(await kept.count()).toBe(0);
+    } finally {
+      await queryOnce(service.database.url, `delete from audit_events where id like 'aud_7%'`);
+    }
   });
 
   it('shows the queue of the last hour, and says of a minute without a sample that it is not known', async () => {

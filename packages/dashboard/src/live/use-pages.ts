@@ -29,13 +29,14 @@ export function usePages<Result, Given extends { after?: string | null }>(
   const reading = useQuery(document, asked && ({ ...asked, after: cursors.at(-1) ?? null } as unknown as Given));
   const info = reading.data && infoOf(reading.data);
   const next = info?.hasNextPage ? info.endCursor : null;
+  const hasFailed = next !== null && next === cursors.at(-1); // what is shown is still the page before
   const turn = (to: readonly string[]) => () => setPlace({ key, cursors: to });
   return {
     ...reading,
     pager: {
       isReading: reading.isLoading,
       onNewer: cursors.length > 0 ? turn(cursors.slice(0, -1)) : null,
-      onOlder: next === null ? null : turn([...cursors, next]),
+      onOlder: next === null ? null : hasFailed ? () => void reading.reload() : turn([...cursors, next]),
     },
   };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -46,6 +46,7 @@ function restrict(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+  accessSync(path, constants.R_OK | constants.W_OK); // a lock on what can only be read keeps nobody out
   try {
     chmodSync(path, 0o600); // one of an earlier release
   } catch (error) {

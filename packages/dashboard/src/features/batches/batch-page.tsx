@@ -109,7 +109,15 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
       </section>
       {mayKeep && !fileId && <KeepKeys />}
       <Suspense>
-        {fileId && <BatchViewer items={items.items} fileId={fileId} mayKeep={mayKeep} onView={onView} />}
+        {fileId && (
+          <BatchViewer
+            items={items.items}
+            hasFailed={items.error !== null}
+            fileId={fileId}
+            mayKeep={mayKeep}
+            onView={onView}
+          />
+        )}
       </Suspense>
       {isCancelling && (
         <CancelBatchDialog batch={batch} onClose={() => setCancelling(false)} onDone={() => void reload()} />

@@ -7,16 +7,17 @@ import { type Shot, shotsOf } from '../../viewer/shot.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
 interface Props {
-  /** Null: not read yet. */
+  /** Null: not read yet, or not to be read. */
   items: readonly BatchItem[] | null;
+  hasFailed: boolean;
   fileId: string;
   mayKeep: boolean;
   onView(fileId: string | null, replace: boolean): void;
 }
 
 /** The pictures of a batch, one at a time, in the order of its sheet. */
-export function BatchViewer({ items, fileId, mayKeep, onView }: Props) {
-  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? []);
+export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
+  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], false); // the tiles read them
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
   const at = shots.findIndex(({ output }) => output.id === fileId);
   const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);
@@ -24,7 +25,7 @@ export function BatchViewer({ items, fileId, mayKeep, onView }: Props) {
     <FullViewer
       shot={shots[at] ?? null}
       shots={shots}
-      isLoading={items === null || tasks.some((task) => !task)}
+      isLoading={!hasFailed && (items === null || tasks.some((task) => !task))}
       home="Batch"
       onGo={go}
       onStep={(by) => void go(shots[at + by])}

@@ -1,3 +1,4 @@
+import { Bookmark } from 'lucide-react';
 import { lazy, Suspense, useId, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
@@ -75,7 +76,9 @@ export function Chips({ models, form, targets, onPreset }: Props) {
             {more > 0 ? severalWords(form) : '+ models'}
           </Button>
         )}
-        <Button {...chip('presets', false)}>Presets</Button>
+        <Button {...chip('presets', false)} aria-label="Presets" title="Presets">
+          <Bookmark aria-hidden />
+        </Button>
       </div>
     </>
   );

@@ -14,6 +14,7 @@ export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): 
   const [name, setName] = useState('');
   const save = (event: FormEvent) => {
     event.preventDefault();
+    event.stopPropagation(); // among the chips it lies in the form of the request
     if (name.trim() === '') return;
     const { model, values } = form;
     savePreset({ name: name.trim(), model: model.id, values: keptValues(schemaOf(model), values) });

@@ -1,5 +1,6 @@
-import { useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
 import { asCallError } from '../../api/errors.ts';
+import { onSignIn, signIn } from '../../api/session.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 import { report, reportWhile } from '../../parts/toasts.ts';
 import { handOver, type Uploaded } from './draft.ts';
@@ -20,26 +21,30 @@ export interface Upload {
 
 let uploads: readonly Upload[] = [];
 let nextKey = 1;
-/** Trays on the screen. Without one, reports say how the uploads are doing. */
-const listeners = new Set<() => void>();
+/** The fields of the trays on the screen, by their listeners. Without a tray, reports say how an upload is doing. */
+const trays = new Map<() => void, string>();
+const isSeen = (place: Uploaded['place']): boolean => [...trays.values()].some((each) => each === place);
 /** Ends of such reports, by the keys of their uploads. */
 const reported = new Map<number, () => void>();
 
 /** Those of a field. */
-export const useUploads = (place: string): readonly Upload[] =>
-  useSyncExternalStore(onUploads, () => uploads).filter((each) => each.place === place);
-
-function onUploads(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-    reportUnseen();
-  };
+export function useUploads(place: string): readonly Upload[] {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      trays.set(listener, place);
+      return () => {
+        trays.delete(listener);
+        reportUnseen();
+      };
+    },
+    [place],
+  );
+  return useSyncExternalStore(subscribe, () => uploads).filter((each) => each.place === place);
 }
 
 function set(next: readonly Upload[]): void {
   uploads = next;
-  for (const listener of listeners) listener();
+  for (const listener of trays.keys()) listener();
 }
 
 const edit = (key: number, change: Partial<Upload>): void =>
@@ -47,9 +52,9 @@ const edit = (key: number, change: Partial<Upload>): void =>
 const drop = (key: number): void => set(uploads.filter((each) => each.key !== key));
 
 function reportUnseen(): void {
-  if (listeners.size > 0) return;
-  for (const { key, file, fault } of uploads) {
-    if (fault === null && !reported.has(key)) reported.set(key, reportWhile(`Uploading ${file.name}…`));
+  for (const { key, place, file, fault } of uploads) {
+    if (fault === null && !isSeen(place) && !reported.has(key))
+      reported.set(key, reportWhile(`Uploading ${file.name}…`));
   }
 }
 
@@ -64,7 +69,8 @@ export async function takeImages(files: readonly File[], formNow: () => Form): P
   const most = place.schema.maxItems ?? 1;
   const room = place.kind === 'image' ? 1 : most - imagesOf(values[place.name]).length;
   if (files.length > room) report(`${model.id} takes at most ${most}.`, true);
-  for (const file of files.slice(0, room)) await takeImage(file, place.name);
+  const owner = keyNow();
+  for (const file of files.slice(0, room)) if (keyNow() === owner) await takeImage(file, place.name);
 }
 
 /** Uploads an image and hands it over to the form. */
@@ -76,7 +82,7 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
     drop(key);
   };
   const unfit = whyUnfit(file);
-  if (unfit !== null && listeners.size === 0) return report(unfit, true);
+  if (unfit !== null && !isSeen(place)) return report(unfit, true);
   set([...uploads, { key, place, file, share: 0, fault: unfit, cancel }]);
   if (unfit !== null) return;
   reportUnseen();
@@ -88,7 +94,7 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
     handOver({ fileId: id, place });
   } catch (error) {
     const { message } = asCallError(error);
-    if (listeners.size > 0) edit(key, { fault: message });
+    if (isSeen(place)) edit(key, { fault: message });
     else if (!abort.signal.aborted) {
       drop(key);
       report(`${file.name}: ${message}`, true);
@@ -102,3 +108,16 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
 
 /** The browser asks before it leaves the app, which would end the upload. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
+
+const keyNow = (): string | null => {
+  const now = signIn();
+  return 'session' in now ? now.session.api_key.id : null;
+};
+
+let owner = keyNow();
+/** Nothing of an API key may land in the form of another one. */
+onSignIn(() => {
+  if (keyNow() === owner) return;
+  owner = keyNow();
+  for (const { cancel } of uploads) cancel();
+});

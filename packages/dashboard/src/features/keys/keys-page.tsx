@@ -56,7 +56,7 @@ export function KeysPage({ own, isNew, onNew }: Props) {
         </Button>
       }
     >
-      {error && !data && <ErrorPanel error={error} onRetry={() => void reload()} />}
+      {error && <ErrorPanel error={error} onRetry={() => void reload()} />}
       {!data && !error && <Skeleton height={240} />}
       {data && (
         <Table

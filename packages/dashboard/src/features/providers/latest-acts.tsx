@@ -28,7 +28,7 @@ export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
         </Checkbox>
       </div>
       {acts.length === 0 ? (
-        <EmptyState title="Nobody has changed anything yet" />
+        <EmptyState title={pager.onNewer ? 'Nothing is older' : 'Nobody has changed anything yet'} />
       ) : (
         <Table
           label="Who did what"

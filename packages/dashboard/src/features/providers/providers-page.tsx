@@ -6,6 +6,7 @@ import { usePages } from '../../live/use-pages.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useSubscription } from '../../live/use-subscription.ts';
 import { Button } from '../../parts/button.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import styles from '../../parts/stat.module.css';
@@ -27,6 +28,7 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
   const [withMakers, setWithMakers] = useState(false);
   const {
     data: latest,
+    error: actsFault,
     reload,
     pager,
   } = usePages(
@@ -125,6 +127,7 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
           />
         </section>
       )}
+      {actsFault && <ErrorPanel error={actsFault} onRetry={() => void reload()} />}
       {latest && (
         <Acts
           acts={latest.operations.auditEvents.edges.map(({ node }) => node)}

@@ -21,7 +21,7 @@ export function Budgets({ keys, currency, pager }: Props) {
   return (
     <section className={stat.section}>
       <h2>Budgets</h2>
-      {keys.length === 0 && <p className={stat.muted}>None of these 100 keys has a budget.</p>}
+      {keys.length === 0 && <p className={stat.muted}>None of these keys has a budget.</p>}
       {keys.length > 0 && (
         <ul className={styles.budgets} aria-label="Budgets">
           {keys.map((key) => (

@@ -98,14 +98,17 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
   const startTime = now - seconds + HOUR;
   const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
   const { data, error, reload } = useQuery(Usage, question);
-  const { data: keys, pager } = usePages(UsageKeys, ownId === null ? null : {}, ({ apiKeys }) => apiKeys.pageInfo);
+  const asked = ownId === null ? null : {};
+  const { data: newest } = useQuery(UsageKeys, asked);
+  const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
   const usage = data?.usage;
   if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 
   const { currency, totals } = usage;
-  const known = keys?.apiKeys.edges.map(({ node }) => node) ?? [];
-  const names = new Map(known.map(({ id, name }) => [id, name]));
-  const budgeted = known.filter(({ id, limits }) => limits.budget && (by === 'key' || id === ownId));
+  const keysOf = (read: typeof newest) => read?.apiKeys.edges.map(({ node }) => node) ?? [];
+  const names = new Map([...keysOf(newest), ...keysOf(page)].map(({ id, name }) => [id, name]));
+  const shown = by === 'key' ? keysOf(page) : keysOf(newest).filter(({ id }) => id === ownId);
+  const budgeted = shown.filter(({ limits }) => limits.budget);
   const nameOf = (id: string) => names.get(id) ?? id;
   const labelOf = (at: number) => (bucket === '1h' ? clockTime(at).slice(0, 5) : day(at));
   const sums = bucketSums(usage.data);
