@@ -228,8 +228,11 @@ describeInBrowser('making things on the dashboard', () => {
       return route.fallback();
     });
     await page.getByLabel('Name of the preset').fill('small');
-    await page.getByRole('button', { name: 'Keep', exact: true }).click();
+    await page.getByLabel('Name of the preset').press('Enter');
     await page.getByRole('button', { name: 'small', exact: true }).waitFor();
+    await page.getByLabel('Name of the preset').fill('other');
+    await page.getByRole('button', { name: 'Keep', exact: true }).click();
+    await page.getByRole('button', { name: 'other', exact: true }).waitFor();
     await page.unroute('**/graphql');
     expect(sent).toBe(0);
     await visitor.openDrawer('Settings');

@@ -1,5 +1,5 @@
 import { BookmarkPlus, X } from 'lucide-react';
-import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
@@ -12,9 +12,7 @@ import type { Form } from './use-form.ts';
 export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): void }) {
   const presets = useSyncExternalStore(onPresets, currentPresets);
   const [name, setName] = useState('');
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    event.stopPropagation(); // among the chips it lies in the form of the request
+  const save = () => {
     if (name.trim() === '') return;
     const { model, values } = form;
     savePreset({ name: name.trim(), model: model.id, values: keptValues(schemaOf(model), values) });
@@ -32,18 +30,24 @@ export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): 
           </IconButton>
         </span>
       ))}
-      <form className={styles.save} onSubmit={save}>
+      {/* No form: among the chips it would lie in that of the request. */}
+      <div className={styles.save}>
         <TextInput
           aria-label="Name of the preset"
           placeholder="Keep these settings as…"
           maxLength={60}
           value={name}
           onChange={(event) => setName(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            save();
+          }}
         />
-        <Button type="submit" disabled={name.trim() === ''}>
+        <Button onClick={save} disabled={name.trim() === ''}>
           <BookmarkPlus aria-hidden /> Keep
         </Button>
-      </form>
+      </div>
     </section>
   );
 }
