@@ -11,7 +11,7 @@ import { Interval } from '../platform/run/interval.ts';
 import { loadedFolder, MAX_FAULTS, modelsPath, openModelFolder, today } from './bindings/load-models.ts';
 
 /**
- * Follows the folder of the operator's models: a new set takes the place of the old one in one step, and one with a fault
+ * Follows the folder of the operator's models. A new set replaces the old one in one step, and a set with a fault
  * changes nothing.
  */
 @Injectable()

@@ -10,8 +10,8 @@ const TOPIC = 'circuit';
 const FORGOTTEN_MS = 20_000;
 
 /**
- * Reports to the catalogue which models are in trouble and what they cost. Circuits are open in the processes that make
- * calls, so they publish it: processes that only serve the API know it too.
+ * Reports to the catalogue which models are in trouble and what they cost. Circuits open in the processes that make
+ * calls. They publish it, so that processes that only serve the API know it too.
  */
 @Injectable()
 export class ProviderHealth implements OnModuleInit {

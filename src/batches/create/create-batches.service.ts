@@ -55,8 +55,8 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * Invalid items of the newest batches of an API key, whose faults are kept as long as tasks. They take no room in a queue and cost nothing. Some
- * more may be kept at the same moment, because creations do not wait for each other.
+ * How many invalid items the newest batches of an API key may have. Their faults are kept as long as tasks, though they
+ * take no room in a queue and cost nothing. Creations do not wait for each other, so some more may be kept.
  */
 const MAX_INVALID = 100_000;
 

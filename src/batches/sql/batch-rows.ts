@@ -29,15 +29,15 @@ const INSERT: Statement = {
 };
 
 /**
- * The time in the id of a batch, which is that in the ids of its tasks: so they are a range of the ledger's primary
- * key.
+ * SQL: the time in the id of a batch. The ids of its tasks have the same time, so its rows of the ledger are a range of
+ * the primary key.
  */
 const TIME = 'substr(b.id, 7, 10)';
 
 /**
- * The items of a batch by state: those that are not counted from tasks any more, and those whose tasks are there. One
- * snapshot, so no item is missed or counted twice while a purge or the end of the batch moves it from one to the other.
- * What an ended batch cost is read from the ledger, because a provider may confirm a cancel after the end.
+ * The items of a batch by state: its stored counts, plus the tasks that are still counted. One snapshot, so no item is
+ * missed or counted twice while a purge or the end of the batch moves it from the tasks to the stored counts. What an
+ * ended batch cost is read from the ledger, because a provider may confirm a cancel after the end.
  */
 const SHOWN = `
     select b.id, b.api_key_id, b.endpoint, b.status, b.input_file_id, b.metadata, b.total, b.invalid_items, b.errors,

@@ -95,7 +95,7 @@ export class EndBatches {
   }
 
   /**
-   * Of any number of callers at once, in any number of processes, one ends the batch.
+   * Ends the batch. Of several callers at once, in any number of processes, only one does so.
    * @param alongside writes in the same transaction; returns what to do after its commit
    * @returns whether this call has ended it
    */

@@ -12,8 +12,8 @@ const DELETE: Statement = {
 };
 
 /**
- * Erases the batches of an API key, unfinished ones too: their items are cancelled as tasks. Raw SQL because the pieces
- * are bounded.
+ * Erases the batches of an API key, unfinished ones too: their items are cancelled as tasks. Raw SQL because each
+ * statement deletes a bounded number.
  */
 @Injectable()
 export class EraseBatches implements OnModuleInit {

@@ -24,7 +24,7 @@ export class Costs {
   ) {}
 
   /**
-   * The cost at the dearest binding that can serve it: 0 and `unpriced` if none has a price that is known before the
+   * The highest cost at a binding that can serve it; 0 and `unpriced` if none has a price that is known before the
    * call.
    */
   of(model: Model, input: ResolvedInput): Cost {
@@ -54,8 +54,8 @@ export class Costs {
 }
 
 /**
- * What the provider will make instead of what is requested, which may have another price. Images are fetched later, and
- * a provider may refuse a request that lacks them: such a refusal is ignored, and the requested values count.
+ * What the provider makes in place of requested values, which may change the price. Images are fetched later, and a
+ * provider may refuse a request that lacks them. Such a refusal is ignored, and the requested values count.
  * @returns null when the provider cannot express the request
  */
 function approximationsAt(

@@ -10,8 +10,8 @@ const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /**
- * Some generators name types after titles, and their clients send every default, also beside a parameter that excludes it: the
- * default of `aspect_ratio` with `size`. So the description says it.
+ * Removes titles and defaults. Some generators name types after titles, and their clients send every default, even that
+ * of `aspect_ratio` beside `size`, which excludes it. The description says the default.
  */
 function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
@@ -45,8 +45,8 @@ function declaredModelRequest(): object {
 }
 
 /**
- * A creation in OpenAPI: one schema a model that comes with the service, and one for all others. They differ by the field `model`.
- * It is no discriminator, which would need a name for every model.
+ * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. They differ by
+ * the field `model`. It is no discriminator, because that would need a name for every model.
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

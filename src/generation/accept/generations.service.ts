@@ -137,8 +137,8 @@ export class GenerationsService {
   }
 
   /**
-   * The task for GraphQL, which has fields that need the stored task. The first answer is without it when that was
-   * deleted.
+   * The task for GraphQL, some of whose fields need the stored task. The view of a repeated answer lacks the stored
+   * task if it was deleted.
    */
   async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
     const view = accepted.view();

@@ -163,8 +163,8 @@ const OPTIONS = {
 const validators = new WeakMap<Model, ValidateFunction>();
 
 /**
- * Compiling takes milliseconds, so it happens at startup and not in a request. Of the operator's models, of which there may
- * be hundreds, the first request of each compiles.
+ * Compiling takes milliseconds, so the schemas of the built-in models are compiled at startup. The operator may have
+ * hundreds of models, so the schema of each is compiled by its first request.
  */
 for (const model of catalog.shipped) validatorOf(model);
 

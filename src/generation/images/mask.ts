@@ -7,9 +7,9 @@ const HALF = 128;
 const MAX_APART = 0.02;
 
 /**
- * Makes of a client's mask what every provider is given: a grey PNG in the size of the image, white (255) where it changes
- * and black elsewhere. A mask with a transparent pixel is read as OpenAI does, transparent = change; any other as diffusion
- * servers do, white = change.
+ * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image, white (255) where
+ * it changes and black elsewhere. A mask with a transparent pixel is read as OpenAI does, transparent = change; any
+ * other as diffusion servers do, white = change.
  * @throws ProviderError reference_image_invalid when the shapes differ, or when nothing would change
  */
 export async function normaliseMask(mask: InputImage, image: InputImage, folder: string): Promise<InputImage> {

@@ -8,8 +8,8 @@ type Format = 'jpeg' | 'png' | 'webp';
 const QUALITY = 95;
 
 /**
- * A picture as providers get it. Many of them ignore the turn that EXIF asks for, so its pixels are turned. What EXIF
- * and XMP say of people and places stays here. Call it for one image at a time: a turn needs all pixels.
+ * A picture as providers get it. Its pixels are turned, because many providers ignore the turn in EXIF. EXIF and XMP
+ * are removed, because they may tell of people and places. Call it for one image at a time: a turn needs all pixels.
  * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
  */
 export async function preparedImage(

@@ -50,8 +50,7 @@ export class ReferenceImages {
   ) {}
 
   /**
-   * Bytes that the images of these fields may need on disk. A large file of ours is there together with its smaller
-   * copy.
+   * Bytes that the images of these fields may need on disk. A large file of ours needs room for its smaller copy too.
    */
   async mostBytesOf(fields: readonly ImageUrl[]): Promise<number> {
     const most = await Promise.all(
@@ -152,8 +151,8 @@ async function check(path: string): Promise<InputImage> {
 }
 
 /**
- * Our own outputs may be larger than what providers accept from elsewhere. They are handed on as JPEG, on white where
- * they are transparent. 26 MB of PNG at 16 megapixels become some 10 MB.
+ * A file of ours may be larger than the images that we accept from elsewhere. It is handed on as JPEG, on white where
+ * it is transparent. 26 MB of PNG at 16 megapixels become some 10 MB.
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;

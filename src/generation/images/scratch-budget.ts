@@ -12,9 +12,9 @@ export interface Reservation {
 }
 
 /**
- * The bytes of reference images that this process may keep in its temporary folder. An API key may hold as much as it
- * leaves free: alone half of the budget, two keys a third each, and so on. So a key whose downloads stall never takes
- * what is left for the others.
+ * The bytes of reference images that this process may keep in its temporary folder. An API key gets more only if at
+ * least as much as it holds already stays free: alone it gets half of the budget, two keys get a third each. So a key
+ * whose downloads stall leaves room for others.
  */
 @Injectable()
 export class ScratchBudget {

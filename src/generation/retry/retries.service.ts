@@ -82,7 +82,7 @@ export class RetriesService {
   }
 
   /**
-   * A signed link of this service in the first input may have expired; the file may be there still, and be the
+   * Replaces links of this service that have expired by the ids of their files: the file may still be there, and be the
    * caller's.
    */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
@@ -105,9 +105,7 @@ export class RetriesService {
 const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 
-/**
- * Names the field as the client would write it, and a file that only the first task names is gone rather than unknown.
- */
+/** Names the field as the client would write it. An unknown file that only the first task names is reported as gone. */
 function asChange(error: ApiError, changes: object): ApiError {
   const [field = ''] = /^\w+/.exec(error.param ?? '') ?? [];
   if (error.status !== 400 || SHARED_FIELDS.has(field) || error.param === null) return error;

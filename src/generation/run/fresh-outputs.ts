@@ -33,7 +33,7 @@ export class FreshOutputs {
 
   /**
    * Takes over a stored file that somebody waits for.
-   * @returns false: it is still the caller's
+   * @returns false when the file stays the caller's
    */
   keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {
     const wanted = this.wanted.get(taskId);

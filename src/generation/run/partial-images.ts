@@ -20,7 +20,7 @@ export class PartialImages {
   ) {}
 
   /**
-   * In the format that the task asks for; otherwise as the provider made it.
+   * Stores it in the format that the task asks for, or else as the provider made it.
    * @param nth from 0
    */
   async store(lease: Lease, nth: number, image: Buffer, conversion: Conversion): Promise<void> {

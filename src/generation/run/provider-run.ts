@@ -198,7 +198,7 @@ export class ProviderRun implements Run {
   }
 
   /**
-   * Call when the provider is done: one that makes no paid call has committed no intent, which records approximations.
+   * Call when the provider is done. The intent to pay records approximations, but a free provider commits no intent.
    */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];

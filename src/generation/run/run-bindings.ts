@@ -96,8 +96,8 @@ export class EvenLoad {
   }
 
   /**
-   * Bindings in the order in which to try them: those that a declaration has for one model at several addresses begin with
-   * the one that has a closed circuit and the fewest tasks, of equals with the first.
+   * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
+   * circuit come before the others, then those with fewer tasks; equal ones keep their order.
    * @param count called for bindings at several addresses only, so that the others cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {

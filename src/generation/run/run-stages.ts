@@ -71,9 +71,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /**
-   * The run waits for the provider without a call of its own that is paid: its job was accepted before, or it is free.
-   */
+  /** The run waits for the provider without a paid call of its own: its job was accepted before, or it is free. */
   waits(): void {
     this.spans.begin('upstream');
   }

@@ -85,8 +85,8 @@ export class RunTask {
   }
 
   /**
-   * The model in the version that the task runs under: as it is loaded now, if it means the same or takes the input
-   * unchanged, else as it was when the task was created. A task that was submitted keeps its version.
+   * The model in the version that the task runs under. On its first start a task gets the loaded version if that takes
+   * its input unchanged. Otherwise it keeps its version, as far as that is still stored.
    */
   private async modelOf(task: ClaimedTask, lease: Lease): Promise<Model | null> {
     const { model: id, model_version: version } = task;

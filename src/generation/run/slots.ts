@@ -3,8 +3,8 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One slot in five is reserved for API keys that run nothing in this process. One polled run in five is reserved for
- * keys that do not have all others. So no key takes them all. There is one transfer at a time for five slots.
+ * One slot in five is reserved for API keys that run nothing in this process. A key may have four polled runs in five.
+ * So no key takes them all. For five slots there is one transfer at a time.
  */
 export const RESERVED_PART = 5;
 

@@ -60,8 +60,8 @@ export class StoreOutputs {
     try {
       return await Promise.all(outputs.map(store));
     } catch (error) {
-      // The files of the others are deleted with the run: their puts would fail for ever, and nothing would be bought
-      // any more.
+      // The other puts must stop: the files are deleted with the run, so they would fail for ever, and nothing is
+      // bought while puts fail.
       failed.abort(error);
       throw error;
     }

@@ -51,8 +51,8 @@ export class ClaimIntervals {
 }
 
 /**
- * Runs a claim in a span of the trace that created the task. The id of the span follows from the claim, so that the
- * next claim links it although another process, which may be dead, has made it.
+ * Runs a claim in a span of the trace that created the task. The id of the span is derived from the claim. So the next
+ * claim can link to it, even if the process that made it is dead.
  */
 function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
   const created = traces.isOn ? parseTraceparent(task.trace_parent) : null;
@@ -166,8 +166,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   /**
-   * Whether this process claims nothing more: an operator drains it, or it is about to stop. Its tasks would be handed
-   * over half-way; other processes take them now.
+   * Whether this process claims nothing more: an operator drains it, or it is about to stop. A task that it claimed now
+   * would be handed over half-way, so other processes take it.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;

@@ -79,7 +79,7 @@ type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 
 /**
  * The bindings of a model that the PROVIDERS file does not name: all that its declaration has, or those of the first
- * provider whose credential is set. Of ComfyUI, which has none, the address says that it is there.
+ * provider whose credential is set. ComfyUI has no credential: its address must be set.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,

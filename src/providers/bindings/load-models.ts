@@ -17,7 +17,7 @@ export function modelsPath({ models, dataDir }: Pick<Given, 'models' | 'dataDir'
 
 /**
  * @param createdAtOf unix seconds at which an id was first loaded
- * @param more further names that are given already, and to what
+ * @param more further names that are taken, each with what has it
  */
 export function openModelFolder(
   path: string,

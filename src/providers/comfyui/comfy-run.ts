@@ -39,10 +39,7 @@ export class ComfyRun {
   private images: Promise<SlotValues> | null = null;
   /** How often the server lost the run of each index. */
   private readonly losses: number[] = [];
-  /**
-   * The counting of a lost attempt, by its number: a restart of the server, which loses all runs, costs the task one
-   * attempt.
-   */
+  /** Counts each lost attempt once, by its number. A restart of the server loses all runs, but costs one attempt. */
   private readonly lostAttempts: Promise<void>[] = [];
 
   constructor(
@@ -191,7 +188,7 @@ export class ComfyRun {
   }
 
   /**
-   * A later claim of a video continues it without its images.
+   * A later claim of a video has no images, so it cannot make a lost run again.
    * @throws ProviderError, upon which the task starts from the beginning
    */
   private assertImages(): void {

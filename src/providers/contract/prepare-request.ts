@@ -20,8 +20,8 @@ type Hint = keyof typeof LEFT_TO_MODEL;
 export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MODEL, param);
 
 /**
- * `provider.prepare`, after a check that the request fits the binding and that every parameter of the input is used: an
- * unknown parameter would otherwise be dropped silently.
+ * Calls `provider.prepare` if the request fits the binding and every parameter of the input is used. Otherwise an
+ * unknown parameter would be dropped silently.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {

@@ -148,8 +148,8 @@ export interface Run {
    */
   resubmitting(): Promise<void>;
   /**
-   * Stores an image, and makes a link of ours to it: whoever has it can read it until an hour after the task's deadline. The
-   * upstream is never given the client's own URL, which may lead elsewhere by then.
+   * Stores an image and makes a link of ours to it. Whoever has the link can read the image until an hour after the
+   * task's deadline. The upstream never gets the client's own URL, which may lead elsewhere by then.
    * @throws ProviderError, not billed, when the API key has no room for it
    */
   linkTo(image: InputImage): Promise<string>;

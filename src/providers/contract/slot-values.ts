@@ -4,7 +4,7 @@ import { type ProviderRequest, UnsupportedRequest } from './provider.ts';
 import { seedOf } from './seed.ts';
 
 /**
- * What the slots of a binding's templates stand for in a request, but for images.
+ * The values that a request gives the slots of a binding's templates, except images.
  * @throws UnsupportedRequest, when asked, for a value that the binding has no word for
  */
 export function slotValues(request: ProviderRequest, index = 0): SlotValue {

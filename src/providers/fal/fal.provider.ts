@@ -92,7 +92,7 @@ async function readResult(request: ProviderRequest, id: string, options: PollOpt
 }
 
 /**
- * The result of a failed request is the model's error under its own status. Without a detail it is an error of the
+ * The result of a failed request is the model's error, which has a `detail`. An error without one is that of the
  * gateway.
  */
 function isResult({ status, json }: UpstreamReply): boolean {

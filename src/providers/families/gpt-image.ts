@@ -5,8 +5,8 @@ import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
 /**
- * The pixels that gpt-image-2 and its successors make of a ratio and a resolution of a model that the PROVIDERS file binds to
- * them. A declaration that binds a model to them has a table for them.
+ * The sizes of gpt-image-2 and its successors. A model that the PROVIDERS file binds to them uses the table of
+ * gpt-image-2. A declaration that binds a model to them has its own.
  */
 export const gptImageOptions = ({ upstream }: ProviderRequest): { sizes?: SizeTable } =>
   upstream.declared ? {} : { sizes: findModel('gpt-image-2')?.sizes ?? {} };

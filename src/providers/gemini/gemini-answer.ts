@@ -29,8 +29,10 @@ export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | n
   return tokens && { ...tokens, output: tokens.output + (thoughtsTokenCount ?? 0) };
 }
 
-/** @throws NoPicture
- * @throws ProviderError when the prompt or the picture was refused */
+/**
+ * @throws NoPicture
+ * @throws ProviderError when the prompt or the picture was refused
+ */
 export function pictureOf(
   answer: GenerateContentResponse,
   { watched, pictures }: { watched: WatchedCall; pictures: EmbeddedPictures },

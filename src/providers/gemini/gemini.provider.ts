@@ -167,8 +167,8 @@ const notStored = ({ parameters, ...call }: Call): Call => ({
 });
 
 /**
- * Contains the tokens of the images, so that the SDK encodes and copies little; the images are read as the body is
- * sent.
+ * The parameters have tokens in place of images, so that the SDK encodes and copies little. The images are read as the
+ * body is sent.
  */
 function parametersOf({ input, upstream }: ProviderRequest, images: InlineImage[]): GenerateContentParameters {
   const references = images.map(({ image, token }) => ({ inlineData: { mimeType: image.contentType, data: token } }));

@@ -15,9 +15,9 @@ interface Several<T> {
 }
 
 /**
- * Makes `count` pictures by as many parallel calls. As long as no call was billed, an upstream that is busy ends them
- * all, so that another one may serve the request. Once a call was billed, those that the upstream refused without
- * billing are repeated. What is made is kept, also where it stays less than `count`.
+ * Makes `count` pictures by as many parallel calls. As long as no call was billed, a busy upstream ends them all, so
+ * that another one may serve the request. Once a call was billed, those that the upstream refused without billing are
+ * repeated. The pictures that were made are kept, even if they are fewer than `count`.
  * @param makeOne makes one; respects its signal
  * @throws the failure when nothing was made; its billing is `none` only when no call was billed
  */

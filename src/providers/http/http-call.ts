@@ -20,7 +20,7 @@ export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => up
 export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
 
 /**
- * Puts values into a call. In paths each is one segment, whatever is in it; in headers none ends its line.
+ * Puts values into a call. In a path each value is one segment, whatever is in it. In a header no value ends the line.
  * @throws UnsupportedRequest
  */
 export async function fillCall(request: ProviderRequest, call: DeclaredCall, valueOf: SlotValue): Promise<FilledCall> {

@@ -137,7 +137,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
 }
 
 /**
- * Asks once.
+ * Looks up the job, once.
  * @returns null when the answer has no job
  * @throws ProviderError provider_unavailable when it cannot be asked now, else provider_outcome_unknown
  */

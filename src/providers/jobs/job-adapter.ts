@@ -92,8 +92,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Whether the upstream confirms that a job never ran whose cancel it has accepted with this reply. Absent: it never
-   * confirms that.
+   * Called when the upstream has accepted a cancel with this reply: whether it confirms that the job never ran. Absent:
+   * it never does.
    */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
@@ -254,8 +254,8 @@ class WireJob<Plan extends JobPlan, Body> {
   }
 
   /**
-   * A state that the adapter does not know may be a new word for the end. If it lasts, it is reported once, and the
-   * result itself says whether there is one.
+   * A state that the adapter does not know may be a new word for the end. If it lasts, it is logged once, and the job
+   * has ended when its result is there.
    */
   private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
     const { wire, request } = this;

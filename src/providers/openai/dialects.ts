@@ -8,8 +8,9 @@ import { hasSlot } from '../templates/template.ts';
 type Parameter = keyof ResolvedInput;
 
 /**
- * How one kind of server takes pictures on OpenAI's wire, where that differs. Facts of the sources of the servers: vLLM-Omni
- * `protocol/images.py`, SGLang `image_api.py`, LocalAI `endpoints/openai/image.go`, Xinference `restful_api.py`.
+ * What one kind of server takes for a picture on OpenAI's wire, where servers differ. The facts are from their sources:
+ * vLLM-Omni `protocol/images.py`, SGLang `image_api.py`, LocalAI `endpoints/openai/image.go`, Xinference
+ * `restful_api.py`.
  */
 export interface PictureDialect {
   /** Pictures of one call. */

@@ -39,7 +39,8 @@ const COMMAND = /<\s*sd_cpp_extra_args/i;
 
 /**
  * sd-server speaks this wire, and reads any field of its request from such a part of the prompt (stable-diffusion.cpp,
- * examples/server). So a client could change what the operator has set. No other address is known not to be one.
+ * examples/server). So a client could change what the operator has set. Only OpenAI's address is known to be another
+ * server.
  * @throws UnsupportedRequest
  */
 function assertNoCommand({ input, upstream }: ProviderRequest): void {

@@ -13,7 +13,7 @@ const MAX_PAGES = 10;
 const SKEW_MS = 300_000;
 
 /**
- * Of one lookup. While Replicate is away it is repeated, and between lookups after a crash the task has no place in a
+ * For one lookup. It is repeated while Replicate is away. Between lookups after a crash the task holds no place of a
  * worker.
  */
 const TIMEOUT_MS = 30_000;

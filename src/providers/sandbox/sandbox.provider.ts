@@ -136,8 +136,8 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
 }
 
 /**
- * The seed, whether it is a variation, and what a picture of the sandbox can only say: what must not be seen, and the
- * parameters that one model has.
+ * The seed, the id of a variation, and what the sandbox cannot draw but only write into the picture: the negative
+ * prompt, and the parameters that one model has.
  */
 function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<RenderOrder, 'seed' | 'variation' | 'facts'> {
   const said = Object.entries(input).filter(([name]) => name === 'negative_prompt' || name.startsWith('x_'));

@@ -46,9 +46,9 @@ export function hasSlot(template: unknown, name: string): boolean {
 export type SlotValue = (slot: TemplateSlot) => unknown;
 
 /**
- * Puts values into a template. A text that is one slot becomes the value with its type; if it is absent, its field or
- * element goes, and a map or list that is empty then. In longer text the value is written as text. Values are never read as
- * templates again.
+ * Puts values into a template. A text that is one slot becomes the value with its type. If the value is absent, the
+ * field or element is left out, and so is a map or list that is then empty. In longer text the value is written as
+ * text. Values are never read as templates again.
  */
 export function fillTemplate(template: unknown, valueOf: SlotValue): unknown {
   if (typeof template === 'string') return fillText(template, valueOf);

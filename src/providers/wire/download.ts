@@ -25,7 +25,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Eight tries, 5 s apart and doubling to 30 s, take some three minutes. The result is paid for, but it also occupies a
+ * Eight tries, 5 s apart and doubling to 30 s, take some three minutes. The result is paid for, but each try occupies a
  * worker.
  */
 const MAX_TRIES = 8;

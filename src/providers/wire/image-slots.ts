@@ -60,8 +60,8 @@ function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | 
 }
 
 /**
- * What an adapter sends of the images: the mask as the declaration wants it, and links to those that the template has as
- * `url`.
+ * The request with its images as they are sent: the mask as the declaration wants it, and links to those that the
+ * template has as `url`.
  * @returns the same request if there is nothing to do
  */
 export async function readyImages(

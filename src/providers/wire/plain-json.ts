@@ -8,8 +8,8 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Whether text may be parsed as JSON: eight megabytes of brackets would keep the main thread busy for seconds, and take thirty times their
- * memory.
+ * Whether text may be parsed as JSON. Eight megabytes of brackets would keep the main thread busy for seconds, and take
+ * thirty times their size in memory.
  */
 export function isPlainJson(text: Buffer): boolean {
   if (text.length <= SMALL_BYTES) return true;

@@ -20,8 +20,8 @@ export class CancelTasks {
   ) {}
 
   /**
-   * Which tasks are meant is read once, before the first is cancelled: a task that is created meanwhile stays. If it
-   * fails half-way, repeat it: tasks that are cancelled stay so.
+   * The tasks of a filter are selected once, before the first is cancelled: a task that is created meanwhile stays.
+   * After a failure half-way, repeat the call: cancelled tasks stay cancelled.
    * @returns in the order of the ids, or oldest first
    * @throws ApiError service_unavailable
    */

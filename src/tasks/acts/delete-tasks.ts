@@ -22,7 +22,7 @@ export class DeleteTasks {
   ) {}
 
   /**
-   * Cancels the task if it is unfinished, with its event; then no request finds it any more.
+   * Cancels the task, with its event, if it is unfinished. Afterwards no request finds it any more.
    * @throws ApiError task_not_found
    */
   async delete(apiKeyId: string, taskId: string): Promise<void> {

@@ -48,7 +48,7 @@ export class KeepTasks {
   ) {}
 
   /**
-   * Repeats harmlessly; another name moves it.
+   * May be repeated; another name moves it to that collection.
    * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded, string_too_long, invalid_value
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
@@ -67,7 +67,7 @@ export class KeepTasks {
   }
 
   /**
-   * What expired before it was kept stays for another day. Repeats harmlessly.
+   * What is given up stays for another day at least. May be repeated.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {

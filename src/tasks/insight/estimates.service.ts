@@ -20,8 +20,8 @@ import { SAMPLE_S } from '../sql/record-pace.ts';
 export const RATE_WINDOW_S = 300;
 
 /**
- * Tasks that start per second. Only the time for which a line has existed says how fast it moves: before, starts were
- * as rare as creations.
+ * Tasks that start per second. Only the time since a line exists says how fast it moves: before, tasks started as
+ * rarely as they were created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
  * @returns null without a start

@@ -2,7 +2,7 @@ import { Servers } from '../../platform/database/servers/servers.ts';
 import { readWordsState } from '../sql/task-words.ts';
 
 /**
- * For an operator: which prompts are found by an index of words. A search works without.
+ * Tells an operator which prompts the index of words covers. A search works without it.
  * @param url of a migrated database
  */
 export async function wordReport(url: string): Promise<string> {

@@ -2,9 +2,9 @@ import { LONGEST_END_MS } from '../record/ending.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 /**
- * The longest time of the writes that follow in the transaction of an end, and of its commit. It covers waits for an
- * endpoint, for the counters of the API key and for its budget, of twice 1.2 s each, and some more. Those for the
- * counters of several keys in one batch of ends may add up to more.
+ * The longest time from the first answer in the transaction of an end to its commit. It covers waits for an endpoint,
+ * for the counters of the API key and for its budget, twice 1.2 s each, and some more. Waits for the counters of
+ * several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**

@@ -49,8 +49,9 @@ export async function untilFinal(
 }
 
 /**
- * Per process. Waits count as requests in flight, of which a process accepts 10,000: one key must not hold them all.
- * With this bound it takes 50 keys. A key runs 50 tasks at once by default, so each can be waited for four times.
+ * Per process. Waits count as requests in flight, of which a process accepts 10,000: one key must not hold them all,
+ * and with this bound 50 keys would be needed. A key runs 50 tasks at once by default, so each can be waited for four
+ * times.
  */
 const MAX_WAITS_PER_KEY = 200;
 

@@ -5,8 +5,8 @@ const CHECK_EVERY_MS = 1_000;
 
 /**
  * Decides when expired leases may be taken for those of dead workers. After a standstill every lease looks expired
- * although its worker lives. The process may have just started (perhaps together with all others, after an outage). Its
- * machine may have been frozen, or its clock set. Live workers then get a heartbeat and a second to renew their leases.
+ * although its worker lives: this process has just started (perhaps with all others, after an outage), its machine was
+ * frozen, or its clock was set. Live workers then get a heartbeat and a second to renew their leases.
  */
 @Injectable()
 export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {

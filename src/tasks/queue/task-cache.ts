@@ -15,9 +15,10 @@ const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Tasks in memory. A final one never changes, but it or one of its files can be deleted, in another process too. A queued one is only given to a
- * reader who knows which sequence the database has now. Running ones are not kept: some of what clients see of them changes without it.
- * The cache is kept small: with 20,000 tasks garbage collection made every other request a fifth slower.
+ * Tasks in memory. A final one may still change, in another process too: it or its outputs are deleted, kept or given
+ * up, or its cost is corrected. A queued one is only given to a reader who knows its sequence in the database. Running
+ * ones are not kept: some of what clients see of them changes without a new sequence. The cache is kept small: with
+ * 20,000 tasks garbage collection made every other request a fifth slower.
  */
 @Injectable()
 export class TaskCache implements OnModuleInit {

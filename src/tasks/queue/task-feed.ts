@@ -92,7 +92,8 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Events were lost: delivers the current state of every watched task, and of watched keys also the tasks that ended.
+   * Events were lost: delivers the current state of every watched task, and of the unfinished and ended tasks of
+   * watched keys.
    */
   private async afterReconnect(missedS: number): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);

@@ -152,7 +152,7 @@ export class TaskQueue {
   }
 
   /**
-   * Records what the intent did not know of, or what a provider without paid calls could only approximate.
+   * Records approximations that the intent did not know of, or those of a provider without paid calls.
    * @returns whether the lease still holds
    */
   approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {

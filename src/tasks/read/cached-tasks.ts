@@ -37,7 +37,7 @@ export class CachedTasks {
   }
 
   /**
-   * Of a page that was read just before. Tasks that have changed since are as they are now.
+   * The tasks of a page that was read just before. Those that have changed since are as they are now.
    * @param belongs whether a task that has changed still belongs to the page; one that does not is left out
    */
   async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {

@@ -35,9 +35,10 @@ export class FileLinks {
   });
 
   /**
-   * @param secrets used for nothing else. The newest signs, any verifies: without its own a link is invalid
+   * @param secrets used for nothing else. The newest signs, any verifies. A link is invalid without the one that signed
+   *   it
    * @param publicUrl without a trailing slash
-   * @param ttlS shortest lifetime of a link, seconds; a quarter more at most
+   * @param ttlS shortest lifetime of a link, seconds; the longest is a quarter more
    */
   constructor(
     secrets: NewestFirst<Buffer>,
@@ -125,8 +126,8 @@ export class FileLinks {
   }
 
   /**
-   * Of a link that is signed now. Rounded up to a quarter of the lifetime, so that browsers and caches see the same
-   * link again.
+   * When a link that is signed now expires. Rounded up to a quarter of the lifetime, so that browsers and caches see
+   * the same link again.
    */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));

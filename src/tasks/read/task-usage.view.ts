@@ -56,7 +56,8 @@ export function toUsageView(task: ShownTask, { currency, revealProviders }: Usag
 }
 
 /**
- * Of a task that ended before usage was recorded, or by a process of an older release, or because its key was revoked.
+ * Usage of a task that has none stored: it ended before usage was recorded, in an older release, or because its key was
+ * revoked.
  */
 const usageOfOldTask = ({ started_at }: Pick<ShownTask, 'started_at'>, currency: string): StoredUsage => ({
   provider: null,

@@ -18,7 +18,7 @@ export class BudgetExceeded extends ApiError {
 
   /**
    * @param apiKeyId whose budget it is
-   * @param isAbove another key creates, which counts for that one
+   * @param isAbove a key below that one creates the task
    */
   constructor(
     readonly apiKeyId: string,

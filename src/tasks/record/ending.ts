@@ -5,7 +5,7 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * Milliseconds from the begin of the transaction that ends tasks, whose time is their `completed_at`, to the answer of
+ * Milliseconds from the beginning of the transaction that ends tasks, which is their `completed_at`, to the answer of
  * its first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can
  * appear.
  */

@@ -17,7 +17,7 @@ export interface FixedPrice {
   per_million_input_tokens?: number;
   per_million_output_tokens?: number;
   /**
-   * For all that was requested; absent when it depends on tokens alone, as are the next two if they are this amount.
+   * For all that was requested; absent when it depends on tokens alone. So are the next two if they are this amount.
    */
   full?: number;
   /** For a job that failed at the provider: nothing, or the full amount. */

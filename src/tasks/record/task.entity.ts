@@ -44,8 +44,8 @@ export interface Approximation {
 }
 
 /**
- * An unfinished task: the queue, and what its worker notes. Property and column names are the same, so a row read by raw SQL also has
- * this type. The statements that write it are in `sql/`.
+ * An unfinished task: a row of the queue, with what its worker notes. Property and column names are the same, so a row
+ * read by raw SQL also has this type. The statements that write it are in `sql/`.
  */
 @Entity('tasks_live')
 export class LiveTask {

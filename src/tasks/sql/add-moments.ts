@@ -7,7 +7,7 @@ const KEPT = MAX_MOMENTS - MOST_ADDED;
 const LESS_ONE = ` - ${KEPT / 2}`;
 
 /**
- * SQL: a timeline with moments added. A long one loses some from its middle before, so that its beginning and its end
+ * SQL: a timeline with moments added. A long one first loses some from its middle, so that its beginning and its end
  * stay.
  */
 export const withMoments = (timeline: string, moments: string): string =>

@@ -8,9 +8,10 @@ import type { NewTask, PlacedTask } from './new-task.ts';
 import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 
 /**
- * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is now, or where
- * the last task of its API key ends, whichever is later. It ends its cost further on. So keys share the time of workers by their weight,
- * the places of a key only rise, and what a key used while nobody else waited is not held against it. Each priority has a line of its own.
+ * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is
+ * now, or where the last task of its API key ends, whichever is later. The task ends at its place plus its cost. So
+ * keys share the time of workers by their weight, the places of a key only rise, and what a key used while nobody else
+ * waited is not held against it. Each priority has a line of its own.
  */
 
 /** Milliseconds that a run takes of which nothing is known. */
@@ -20,8 +21,8 @@ const UNKNOWN_RUN_MS = 1_000;
 const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
 /**
- * A key with nothing queued is at most so far behind the line: what was cancelled while it waited does not count for hours. After 3,000
- * cancelled tasks of a second, 600 of another key start before the next one, and not 3,000.
+ * The most that a key with nothing queued is behind the line, so that tasks cancelled while they waited do not count
+ * for hours. After 3,000 cancelled tasks of a second, 600 of another key start before its next one, and not 3,000.
  */
 const MOST_BEHIND_MS = 600_000;
 

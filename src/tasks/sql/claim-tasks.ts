@@ -24,8 +24,8 @@ const MOVED = `passed as (
     ), `;
 
 /**
- * A worker that gives a task back clears `worker_id`. One that gave it back to wait for its provider is not taken over: the
- * next claim waits on.
+ * A worker that gives a task back clears `worker_id`. A task that was given back to wait for its provider is not taken
+ * over: its next claim waits on.
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
@@ -33,9 +33,10 @@ const RECLAIMED = `case
             else ${withMoments('t.timeline', moment('taken_over', 't.attempt + 1'))} end`;
 
 /**
- * SQL: which of the candidates may run. `key_load` is read under its lock, so a key, and one that shares its limit with those below it, never
- * runs more in any number of processes. `keys` reads all tasks first: locks are taken in the order tasks -> key_load, as in every statement
- * that takes both, so there is no deadlock. A task that was held takes a place again.
+ * SQL: which of the candidates may run. `key_load` is read under its lock, so no key passes its limit, or the one that
+ * it shares with the keys below it, in any number of processes. `keys` reads all tasks first: locks are taken in the
+ * order tasks -> key_load, as in every statement that takes both, so there is no deadlock. A task that was held takes a
+ * place again.
  */
 const GRANTED = `keys as (
       select array_agg(k.id) as ids, ${lockWait(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
@@ -68,8 +69,9 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
           timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end`;
 
 /**
- * $10: passes over the tasks of API keys whose counters row, or one above it, is locked, for the time in which one stays locked. Without it and without
- * turns a claim of one task would take an eighth less of PostgreSQL's time, of 8 tasks 7 percent, of 32 tasks 5.
+ * $10: passes over the tasks of API keys whose counters row, or one above it, is locked. It is used while one stays
+ * locked. With the turns it costs an eighth of PostgreSQL's time for a claim of one task, 7 percent for one of 8 tasks,
+ * 5 for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -87,12 +89,14 @@ interface Places {
 }
 
 /**
- * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises `attempt`: from then on only writes
- * that name the new number take effect. Rows that another process is claiming are skipped. Tasks over the limit of their key are parked, and
- * the key's next task to end unparks them. Those of a paused model are parked too: the next claim does not read them.
+ * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises
+ * `attempt`: from then on only writes that name the new number take effect. Rows that another process is claiming are
+ * skipped. Tasks over the limit of their key are parked until a task of the key ends. Those of a paused model are
+ * parked too, so that the next claim does not read them.
  *
- * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; from them follows after how many
- * others each turn comes. Rows are numbered in the order in which the CTEs return them, without sorting them again.
+ * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; from them
+ * follows after how many others each turn comes. Rows are numbered in the order in which the CTEs return them, without
+ * sorting them again.
  */
 const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Statement => ({
   name,
@@ -165,8 +169,8 @@ const headOfOthers = (waiting: string): string => `waits and id in (
         where api_key_id <> all($11::text[]) order by api_key_id, low, place, id)`;
 
 /**
- * For places that are reserved for keys other than $11. One text for both would read the backlog of a key to its end, because few tasks match: 27 ms
- * with 60,000 of them, where this one takes 0.5.
+ * For places that are reserved for keys other than $11. One text for both claims would read the backlog of a busy key
+ * to its end, because few tasks match: 27 ms with 60,000 tasks, and this one takes 0.5 ms.
  */
 const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   lapsed: `${LAPSED} and id in (

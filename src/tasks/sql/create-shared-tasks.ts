@@ -9,9 +9,9 @@ import type { NewTask } from './new-task.ts';
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Stores tasks that also count for keys above their own one, each in a transaction as a batch of one: which of several
- * tasks fits depends on the rows of several keys, so no statement can decide about many of them. The tasks of keys below
- * the same one would wait for its row, each with a connection, so they take turns in this process.
+ * Stores tasks that also count for keys above their own. Each has a transaction, as a batch of one: whether it fits
+ * depends on the rows of several keys, so one statement cannot decide about many. Tasks of keys below the same one
+ * would each wait for its row with a connection, so they take turns in this process.
  */
 @Injectable()
 export class CreateSharedTasks {

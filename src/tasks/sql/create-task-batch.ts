@@ -38,8 +38,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Counts the tasks for their key $1 and for those above it, $2, if each has room. It comes after the tasks, as the locks of every statement are
- * ordered, and locks the rows of all these keys at once, in order: so two keys below the same one cannot pass its bounds together.
+ * Counts the tasks for their key $1 and for those above it, $2, if each has room. It runs after their insert, because
+ * every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two keys below
+ * the same one cannot pass its bounds together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -144,10 +145,7 @@ export class CreateTaskBatch {
   }
 }
 
-/**
- * Everything that may refuse the batch as a whole, in its own commit: the bound of the queue, and the budget of a key
- * that has one.
- */
+/** Checks what may refuse the batch as a whole: the bound of the queue, and the budget of a key that has one. */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
   await count(tx, key, above);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);

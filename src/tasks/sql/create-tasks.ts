@@ -46,8 +46,8 @@ const TASK_COLUMNS = {
 } satisfies ColumnTypes & Partial<Record<keyof NewTask | keyof Idempotency, string>>;
 
 /**
- * SQL fragment: the keys of tasks that came with one. The primary key of `idempotency_keys` makes concurrent requests with the same key wait
- * for the first one's commit.
+ * SQL fragment: stores the idempotency keys of the tasks. The primary key of `idempotency_keys` makes concurrent
+ * requests with the same key wait for the commit of the first.
  * @param which SQL: whether a task of `wanted` fits
  */
 const keyed = (which: string): string => `

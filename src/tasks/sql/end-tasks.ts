@@ -173,8 +173,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 ];
 
 /**
- * Rows are locked in order, that of the column, so two processes cannot deadlock. $1 API keys, then the ends of each. What a
- * process of an earlier release created is in no row above its key.
+ * Rows are locked in the order of the column, so two processes cannot deadlock. $1: API keys; the others: the ends of
+ * each. Tasks that an earlier release created are not counted in the rows above their key.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
@@ -240,8 +240,9 @@ interface SettledEnd {
 }
 
 /**
- * A statement of its own: its snapshot is newer than the locks on the tasks. The first budget of a key locks its
- * unfinished tasks; an end that waits for one of them finds the task changed, but not the new row of the budget.
+ * A statement of its own, so that its snapshot is newer than the locks on the tasks. The first budget of a key locks
+ * its unfinished tasks. An end that has waited for one of them finds the task changed, but not the new row of the
+ * budget.
  */
 const SETTLE: Statement = {
   name: 'tasks.settle_ended',

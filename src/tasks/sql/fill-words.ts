@@ -50,7 +50,7 @@ export class FillWords {
   ) {}
 
   /**
-   * Fails where an extension is missing that the role may not make.
+   * Fails if an extension is missing that the role may not make.
    * @returns whether more may be left
    */
   async fill(): Promise<boolean> {

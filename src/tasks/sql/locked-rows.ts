@@ -29,8 +29,9 @@ export const isLocked = (wanted = 'w'): string =>
   `(select count(*) from locked) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
 
 /**
- * SQL, always true: from here on the statement gives up if it waits for a row. `skip locked` does not quite keep it from that: if a row changes
- * at the moment in which PostgreSQL looks at it, PostgreSQL goes on to the next version, and waits for whoever has locked that. Such a
- * statement holds rows in the order of the line, and not of their ids. So it must not wait; `Sql.run` repeats it.
+ * SQL, always true: from here on the statement gives up if it waits for a row. It must not wait, because it holds rows
+ * in the order of the line and not of their ids. `skip locked` does not quite prevent a wait: if a row changes while
+ * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for whoever has locked that. `Sql.run`
+ * repeats the statement.
  */
 export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;

@@ -13,8 +13,8 @@ const MOST_GATHERED = 99;
 
 /**
  * Deals turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It
- * counts the starts of one process, so over all processes the share is the same. In whole numbers, because 9 times 1/9
- * is less than 1.
+ * counts the starts of one process, so over all processes the share is the same. It counts in whole numbers, because 9
+ * times 1/9 is less than 1.
  */
 export class LowShare {
   /** Rises by `share` with each start, and falls by 100 with each start of a low task. */

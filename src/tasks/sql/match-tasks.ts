@@ -68,14 +68,15 @@ export function compared({ apiKeyId, filter, after, order, wanted }: Search, cou
 const anyOf = (values: readonly string[]): string => `any(array[${values.map((value) => `'${value}'`).join(', ')}])`;
 
 /**
- * True of every task. `source` and `kind` are the first columns of the index `tasks_done_facets` behind the key, and have few values: naming them all
- * opens it to a filter that has only one of the columns behind them.
+ * True of every task. In the index `tasks_done_facets`, `source` and `kind` come first behind the key and have few
+ * values. If all of these are named, a filter can use the index that has only one of the columns behind them.
  */
 const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
 
 /**
- * The ids of all further tasks that match, sorted afterwards. Their order is hidden, because its index would be read to its end. Few tasks have
- * the same metadata, so without a facet that index is read alone, for any key.
+ * The ids of all further tasks that match, sorted afterwards. The planner must not see their order: it would read its
+ * index to the end. Few tasks have the same metadata, so without a facet only the index of metadata is read, for all
+ * keys.
  */
 export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const conditions = new TaskConditions([apiKeyId, wanted]);
@@ -141,8 +142,8 @@ export function withWords({ apiKeyId, filter, after, order, wanted }: Search, wo
 const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
 /**
- * Unfinished tasks of the key are few and compared, final ones found by an index. Few tasks have the same metadata, so without a facet that index is read
- * alone, for any key.
+ * Unfinished tasks of the key are few and compared; final ones are found by an index. Few tasks have the same metadata,
+ * so without a facet only the index of metadata is read, for all keys.
  */
 function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
   const facet = hasFacet(filter) ? EVERY_FACET : '';

@@ -38,7 +38,7 @@ const SET_ASIDE_PARKED = setAside(
 );
 
 /**
- * Whether a pause has ended, or holds fewer models than before, and so may hold tasks that may go on. $1: check all
+ * Whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. $1: check all
  * pauses.
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;

@@ -75,8 +75,9 @@ const DELETE_COUNTERS: Statement = {
 };
 
 /**
- * A process creates tasks only of versions that it has loaded, and says so every hour: none can come of one that has not been
- * loaded for a day. The oldest row of a model that has others stays, because it says since when the model is there.
+ * A process creates tasks only of versions that it has loaded, and records these every hour. So no task can come of a
+ * version that was not recorded for a day. The oldest row of a model that has others stays, because it says since when
+ * the model is there.
  */
 const DELETE_VERSIONS: Statement = {
   name: 'tasks.delete_unnamed_versions',

@@ -21,8 +21,8 @@ export interface LineRead {
 }
 
 /**
- * The limit is hidden from the planner: it would read and sort the whole line when it takes the table for small
- * (100,000 tasks: 150 ms). Of an unknown limit it expects a few rows, for which it reads the index in order.
+ * The limit is hidden from the planner. If the planner knew it and took the table for small, it would read and sort the
+ * whole line (100,000 tasks: 150 ms). With an unknown limit it expects a few rows, and reads the index in order.
  */
 const lane = (condition: string): string => `
       select id, place, created_at from tasks_live where waits and ${condition}

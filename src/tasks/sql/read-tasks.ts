@@ -44,7 +44,7 @@ export class ReadTasks {
   }
 
   /**
-   * For followers and workers, which must see the end of a task that was deleted at once after it.
+   * For followers and workers, which must see the end of a task even if it was deleted right after it.
    * @returns null when there is no such record
    */
   findStored(id: string): Promise<ShownTask | null> {

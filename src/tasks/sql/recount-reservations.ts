@@ -12,8 +12,8 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Cancelled tasks whose provider may still confirm that the job never ran, also those of the keys below: those that no
- * sum contains, so minutes of them at most.
+ * Cancelled tasks, also of the keys below, whose provider may still confirm that the job never ran. No sum contains
+ * them yet, so they are at most some minutes old.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done

@@ -6,8 +6,9 @@ import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
- * $1 API keys, $2 the sum to reserve: in the budget of each that has one, or in none. The tasks $3 note their part of it, $4. A row without an amount, of a budget
- * that was removed, counts what a task reserves in another one, because the end of the task settles both.
+ * Reserves the sum $2 in the budget of each of the API keys $1 that has one, or in none. The tasks $3 note their part
+ * of it, $4. The row of a removed budget has no amount. It counts what a task reserves in another budget too, because
+ * the end of the task settles both.
  */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',

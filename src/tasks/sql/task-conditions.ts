@@ -5,8 +5,9 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**
- * An id and `created_at` come from two readings of the clock that differ by a moment. So a window of time is also read as a
- * window of ids that is wider by this much, and tasks outside it cost nothing (the oldest of 700,000: 0.7 s without).
+ * A window of time is also read as a window of ids, so that tasks outside it cost nothing (without: 0.7 s for the
+ * oldest of 700,000). The ids' window is wider by this much, because an id and `created_at` come from two readings of
+ * the clock.
  */
 const ID_SLACK_S = 60;
 /** Names of conditions that only say where a page of the list begins. */

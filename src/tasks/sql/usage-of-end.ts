@@ -1,11 +1,11 @@
 /**
- * Fragments of the statement that ends tasks: its charge, and its row of the ledger. They are the most expensive work
- * of a task for which no client waits, so the statement only adds: the worker has computed the cost of a success, and
- * the intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: its charge, and its row of the ledger. No other work on a task is as
+ * expensive without a client that waits for it. So the statement only adds: the worker has computed the cost of a
+ * success, and the intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**
- * Columns of the JSON of an ending: its `Charge`, and the resolution, because reading it from the input parses the
+ * Columns of the JSON of an ending: its `Charge`, and the resolution, because reading it from the input would parse the
  * prompt.
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,

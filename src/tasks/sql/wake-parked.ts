@@ -11,9 +11,9 @@ const UNPARKED = `set parked = false, waits = (t.attempt = 0), lease_until = cas
            timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}`;
 
 /**
- * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But in $2
- * percent of its runs it begins with the oldest of low priority: those of a key that never runs out of normal tasks
- * would never start. A task that was held goes on by its lease, the others stand in the line again.
+ * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But $2
+ * percent of its runs begin with the oldest of low priority: otherwise those of a key that never runs out of normal
+ * tasks would never start. A task that was held goes on by its lease, the others stand in the line again.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',

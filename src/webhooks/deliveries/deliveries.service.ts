@@ -79,7 +79,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends an event to every enabled endpoint that subscribes to its type, or to that one of them.
+   * Sends an event to every enabled endpoint that subscribes to its type, or to the given one of them.
    * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {
@@ -91,7 +91,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends again what the endpoint has not accepted since then.
+   * Sends again the events since then that the endpoint has not accepted.
    * @param since unix seconds
    * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled

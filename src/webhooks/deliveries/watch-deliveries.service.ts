@@ -64,7 +64,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
   ) {}
 
   /**
-   * What is attempted from now on.
+   * The attempts from now on.
    * @param endpointId null: at every endpoint of the key
    * @throws ApiError webhook_endpoint_not_found
    */

@@ -12,8 +12,8 @@ const WALK_EVERY_S = 600;
 const AGREED_AFTER_S = 10;
 
 /**
- * Seals the secrets of endpoints with the newest SECRET_KEY that an older one sealed, or a process of an earlier
- * release. Runs in every worker process, 100 endpoints at once.
+ * Seals with the newest SECRET_KEY the secrets of endpoints that an older key or an earlier release has sealed. Runs in
+ * every worker process, 100 endpoints at once.
  */
 @Injectable()
 export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdown {

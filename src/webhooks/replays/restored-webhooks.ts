@@ -4,8 +4,8 @@ import { Sql } from '../../platform/database/sql.ts';
 import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
- * After a restore: a delivery that was pending in the backup may have been made since. It waits until an operator
- * replays it. Before any worker starts, which all do once every module is initialised.
+ * After a restore, holds the deliveries that were pending in the backup, because they may have been made since. Only a
+ * replay or `recover` sends them. Runs before any worker starts: all start once every module is initialised.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

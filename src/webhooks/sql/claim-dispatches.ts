@@ -32,8 +32,8 @@ export interface ClaimedDispatch {
  * several CTEs.
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
- * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 in all while one is beside
- * another one at the same endpoint, $5 in all while one is at a failing endpoint, $6 seconds of lease.
+ * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 in all as soon as a healthy
+ * endpoint has more than one, $5 in all as soon as a failing endpoint has one, $6 seconds of lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

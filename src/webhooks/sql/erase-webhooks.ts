@@ -38,8 +38,8 @@ const DELETE_ENDPOINTS: Statement = {
 };
 
 /**
- * Erases events with their dispatches and deliveries, and then the endpoints, of which a key has few. Raw SQL because
- * the pieces are bounded.
+ * Erases events with their dispatches and deliveries, then the endpoints, of which a key has few. Raw SQL because each
+ * statement deletes a bounded number.
  */
 @Injectable()
 export class EraseWebhooks implements OnModuleInit {

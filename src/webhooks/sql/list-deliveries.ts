@@ -22,8 +22,8 @@ const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
 };
 
 /**
- * Pages through the attempts at an endpoint, newest first. Raw SQL because it is over two tables, whose planner needs a hint. Each
- * set of filters is a statement of its own, which is planned each time. The endpoint must be the caller's.
+ * Pages through the attempts at an endpoint, newest first. Raw SQL because it reads two tables, and the planner needs a
+ * hint. Each set of filters is a statement of its own, which is planned each time. The endpoint must be the caller's.
  */
 @Injectable()
 export class ListDeliveries {

@@ -38,8 +38,9 @@ const COUNT: Statement = {
 const NEWEST = 100;
 
 /**
- * The deliveries are due after everything that is due already. Replays take turns; the one whose turn it is, is the same for each process, so
- * they are not queued together. Also one that has ended keeps the others waiting for its last deliveries.
+ * The deliveries are due after everything that is due already. Replays take turns, and all processes agree whose turn
+ * it is, so that two are not queued together. A replay that has ended still keeps the others waiting for its last
+ * deliveries.
  */
 const STEP: Statement = {
   name: 'webhooks.replay',
