@@ -17,7 +17,7 @@ interface Candidate {
 
 /**
  * The prices that a client of a model may have to pay, in the order of the file. Where several bindings may serve it,
- * the dearest counts: the client does not choose the binding.
+ * the highest counts: the client does not choose the binding.
  */
 export function priceList(prices: readonly Price[], model: string, candidates: readonly Candidate[]): ModelPriceView[] {
   const dearest = new Map<string, ModelPriceView>();

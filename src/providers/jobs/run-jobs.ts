@@ -42,8 +42,8 @@ const FIRST_COLLECT_PAUSE_MS = 1_000;
 const LAST_COLLECT_PAUSE_MS = 30_000;
 
 /**
- * In a list of ids: the next job's paid call is about to be sent. If no id replaces it, the outcome of that call is
- * unknown.
+ * In a list of ids it stands for the next job, whose paid call is about to be sent. If no id replaces it, the outcome
+ * of that call is unknown.
  */
 const INTENT = '?';
 

@@ -69,9 +69,9 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
           timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end`;
 
 /**
- * $10: passes over the tasks of API keys whose counters row, or one above it, is locked. It is used while one stays
- * locked. With the turns it costs an eighth of PostgreSQL's time for a claim of one task, 7 percent for one of 8 tasks,
- * 5 for one of 32.
+ * $10: passes over the tasks of API keys whose counters row, or one above it, is locked. It is used for 5 s after a
+ * claim gave up on a lock. With the turns it costs an eighth of PostgreSQL's time for a claim of one task, 7 percent
+ * for one of 8 tasks, 5 for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
