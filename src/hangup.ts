@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
 
 /**
- * A SIGHUP asks to read the configuration again. Node's default would end the process, so this is imported first: a
- * signal that comes while the process starts is kept. From a terminal a SIGHUP says that it was closed, which ends a
- * start.
+ * A SIGHUP asks to read the configuration again. Node's default would end the process, so this file is imported first,
+ * and keeps a signal that comes while the process starts. In a terminal a SIGHUP says that the terminal was closed,
+ * which ends a start.
  */
 const isFromTerminal = isatty(0);
 let isKept = false;

@@ -47,8 +47,8 @@ export interface Service {
 }
 
 /**
- * First lets load balancers and clients notice, then ends waiting requests and stops the workers, and closes connections last: Nest
- * would close the ones that the workers still use.
+ * Load balancers and clients notice first. Then waiting requests end and the workers stop. Connections are closed last,
+ * because Nest would close the ones that the workers still use.
  */
 async function stop(app: NestFastifyApplication, delayS: number): Promise<void> {
   app.get(Readiness).stop();
@@ -91,8 +91,8 @@ async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url
 }
 
 /**
- * Migrates the database, creates the modules and the first API key, then listens. If a step fails, stops what the earlier
- * steps started.
+ * Migrates the database, creates the modules and the first API key, then listens. If a step fails, stops what the
+ * earlier steps started.
  * @throws Error with a message for the operator
  */
 export async function startService(config: Config): Promise<Service> {

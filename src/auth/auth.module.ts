@@ -54,8 +54,8 @@ import { WorkingKeys } from './credentials/working-keys.ts';
 import { ViewerResolver } from './viewer.resolver.ts';
 
 /**
- * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route of a controller and every root
- * resolver; `@Public()` exempts one.
+ * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route of a
+ * controller and every root resolver; `@Public()` exempts one.
  */
 @Module({
   imports: [

@@ -5,8 +5,8 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 
 /**
- * The error that a call answers when its task has failed. A client that is not OpenAI's gets a status that it does not
- * repeat where a repetition could buy again.
+ * The error that a call answers when its task has failed. Where a repetition could buy again, a client that is not
+ * OpenAI's gets a status that it does not repeat.
  */
 export function outcomeError(
   { error, usage }: Pick<ShownTask, 'error' | 'usage'>,

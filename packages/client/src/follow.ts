@@ -10,7 +10,7 @@ export interface Followed<State> {
   events: string | null;
   isFinal: (state: State) => boolean;
   /**
-   * Reads the present state. Null if there is nothing but the stream; one of the two is there.
+   * Reads the present state. Null if there is only the stream: `events` and `read` are never both null.
    * @param waits whether it may wait for a change, because no stream will show that
    */
   read: ((signal: AbortSignal | undefined, waits: boolean) => Promise<State>) | null;
@@ -27,10 +27,10 @@ const FIRST_EVENT_MS = 10_000;
 const MAX_FAILED_STREAMS = 2;
 
 /**
- * Every state of something until its final one, over a stream of events that is resumed where it broke, or by reads
- * where streams do not work. Each second try of a broken stream is a read: a proxy may cut or refuse streams alone.
- * Survives a service that restarts.
- * @throws DarkroomError when the service refuses, or has been away for five minutes
+ * Yields every state of something until its final one: from a stream of events, which is resumed where it broke, or by
+ * reads where streams do not work. Each second try of a broken stream is a read, because a proxy may cut or refuse
+ * streams alone. Survives a service that restarts.
+ * @throws DarkroomError when the service refuses, or has been away for `patienceMs`
  */
 export async function* follow<State>(
   transport: Transport,

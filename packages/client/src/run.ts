@@ -37,7 +37,7 @@ export class Run implements AsyncIterable<Task> {
 
   /**
    * Waits for the result. It can be called again, in another process as well: `darkroom.run(id).wait()`.
-   * @throws TaskFailedError when the task ends without one
+   * @throws TaskFailedError when the task ends without a result
    * @throws WaitTimeoutError when the time runs out; the task goes on
    */
   async wait({ onProgress, timeoutMs, signal }: WaitOptions<Task> = {}): Promise<FinishedTask> {

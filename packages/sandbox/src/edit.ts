@@ -6,8 +6,8 @@ import type { PicturesOrder, SourceImage } from './render-order.ts';
 const RIM_SHARE = 1 / 32;
 
 /**
- * Makes of a new picture what the order says of its first reference: it shines through, stays where the mask is black, or
- * has no rim.
+ * Edits a new picture as ordered: its first reference shines through, or stays where the mask is black. A transparent
+ * picture has no rim.
  * @param rgba is changed
  * @throws UndecodableImage
  */

@@ -109,8 +109,8 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
 ];
 
 /**
- * The mood that the prompt names, or a random one, in the colours it names, or the mood's own with the hue shifted a
- * little.
+ * The mood that the prompt names, or else a random one. Its colours are those that the prompt names, or else its own
+ * with the hue shifted a little.
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);

@@ -31,8 +31,8 @@ export async function sampleColors(images: readonly SourceImage[]): Promise<Colo
 }
 
 /**
- * The palette in the colours of images: the sky in those at the top of the first image, the ground in those at its foot,
- * what stands out in the most vivid ones of all.
+ * The palette in the colours of images: the sky in those at the top of the first image, the ground in those at its
+ * foot, what stands out in the most vivid ones of all.
  */
 export function colored(palette: Palette, samples: readonly Color[][]): Palette {
   const [first] = samples;

@@ -52,13 +52,13 @@ export interface Caller {
   scopes: readonly Scope[];
   limits: CallerLimits;
   /**
-   * Whether its creations reserve their cost: it, or a key above it, has a budget. Only the database knows how much of it
-   * is left.
+   * Whether it, or a key above it, has a budget: its creations then reserve their cost. Only the database knows how
+   * much of the budget is left.
    */
   hasBudget: boolean;
   /**
-   * Its requests, tasks and files count for these keys too, which made it or its maker, within the limits of their own.
-   * Missing: for none.
+   * The keys that made it or its maker: its requests, tasks and files count for these too, within the limits of their
+   * own. Missing: none.
    */
   bounds?: readonly CallerBound[];
   /**

@@ -192,7 +192,7 @@ export class ApiKeysService {
 
   /**
    * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at
-   * most `overlapHours`. `by` gets all that the key may, so the bounds are those of creating it.
+   * most `overlapHours`. `by` learns the secret and gets all that the key may, so it must be allowed to create it.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more
    *   narrowly
    */
@@ -222,8 +222,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`. The same happens to the keys that
-   * it has made, and those that they have made: with `children`, or if the key is bounded.
+   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`. With `children`, or if the key is
+   * bounded, the same happens to the keys that it has made, and those that they have made.
    * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the
    *   key's scopes, or with `children` of those that it has made
    */
@@ -240,8 +240,9 @@ export class ApiKeysService {
   }
 
   /**
-   * In the transaction of an act that has locked all these keys, and records the revocation of its `own` ones itself. What they have queued
-   * ends at once: the tasks of some and then the counters of a key above would be locked in another order than by what ends a task.
+   * For the transaction of an act that has locked all these keys, and records the revocation of its `own` ones itself.
+   * The queued tasks of all keys end together. Key by key, the counters of a key above would be locked before the tasks
+   * of the next key, against the order in which a task ends.
    * @returns the ids
    */
   async revokeIn(

@@ -6,8 +6,8 @@ import { ApiKey } from './api-key.entity.ts';
 /** Each key below another one is looked up through all above it, and counts for the bounded ones. */
 const MAX_ABOVE = 8;
 /**
- * That work and were made by one key: a revocation locks all below it. Below a key with a limit of bytes all count, also those that
- * were revoked lately: what they store is summed at each upload.
+ * The most keys that one key has made and that work: a revocation locks all below it. Below a key with a limit of bytes
+ * all keys count, also those revoked lately, because what they store is summed at each upload.
  */
 const MAX_MADE = 10_000;
 /** A key that was revoked earlier has no uploads left, unless the operator keeps them for longer. */
@@ -49,9 +49,9 @@ const below = (id: string) =>
   Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
 
 /**
- * Locks the working keys below a locked key until the commit: those that it has made, those that they have made and so on, also through keys
- * that are revoked, however many these are. A key that makes another one is locked for it, so one that is made while this waits is found by
- * the next look.
+ * Locks the working keys below a locked key until the commit: those that it has made, those that they have made and so
+ * on, also through revoked keys, however many these are. Making a key locks its maker, so a key that is made while this
+ * waits is found by the next look.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   for (let known = 0; ;) {

@@ -1,5 +1,6 @@
 /**
- * SQL: the ids of the key `id` and of all that it has made, that they have made and so on. Who made a key never changes.
+ * SQL: the ids of the key `id` and of all that it has made, that they have made and so on. Who made a key never
+ * changes.
  * @param id a parameter
  */
 export const keysFrom = (id: string): string => `

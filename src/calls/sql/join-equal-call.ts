@@ -3,10 +3,10 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 
 /**
- * Gives a call an equal one, at most 10 minutes old, whose connection ended without the outcome, or else one that has
- * just failed. A connection that is open holds a lease, so equal calls at the same time stay apart. The call of a
- * process that died can be joined when its lease has lapsed. A client that names its messages may give up without a word and leave its
- * connection open, so there a call that is unanswered for over a second can be joined too, first the one that was
+ * Gives a call an equal one, at most 10 minutes old: one whose connection ended without the outcome, or else one that
+ * has just failed. An open connection holds a lease, so equal calls at the same time stay apart. The call of a process
+ * that died can be joined when its lease has lapsed. A client that names its messages may give up without saying so and
+ * leave its connection open. So its call can be joined too after a second without an answer, first the one that was
  * joined least often.
  */
 const JOIN_EQUAL: Statement = {

@@ -42,7 +42,8 @@ export async function restoreBackup(config: Config, url: string, folder: string,
 }
 
 /**
- * Before the database is started: with another key its API keys and secrets of webhooks would be worthless.
+ * Checks the secret key before the database is started, and copies it if there is none: with another key the API keys
+ * and secrets of webhooks would be worthless.
  * @throws Error for the operator
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {

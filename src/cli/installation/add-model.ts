@@ -16,7 +16,7 @@ export interface AddedModel {
 }
 
 /**
- * Copies a declaration, with the workflows that it names, into the folder of models, if it fits to those that are there.
+ * Copies a declaration, with the workflows that it names, into the folder of models, if it fits those that are there.
  * @param source a file, or a name of the library
  * @throws Error with every fault, or when a file would be replaced
  */

@@ -13,7 +13,8 @@ export interface CheckedFile {
 }
 
 /**
- * Checks files of models, or all of folders. A file is checked with the others of its folder, whose names it may repeat.
+ * Checks files of models, or all of folders. A file is checked with the others of its folder, whose names it may
+ * repeat.
  * @param paths none: the folder that MODELS names
  * @throws Error without a folder
  */

@@ -39,7 +39,8 @@ export interface Made {
 const USUAL: Omit<ModelTest, 'model'> = { name: 'a prompt', input: { prompt: 'A red bicycle' }, expect: {} };
 
 /**
- * The tests of models in the folder that MODELS names, which are loaded then. A model without tests has one, of a prompt.
+ * Loads the folder that MODELS names, and returns the tests of its models. A model without tests has one, with a
+ * prompt.
  * @param ids none: every model of the folder
  * @throws Error for a fault, and for an unknown id
  */

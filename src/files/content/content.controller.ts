@@ -154,9 +154,9 @@ export class ContentController {
   }
 
   /**
-   * A file may be deleted between the read of its record and its opening. If it should be there, it is lost, or this
-   * process uses another storage than the worker. That is an `internal_error`, which the error filter logs with the
-   * key.
+   * A file may be deleted between the read of its record and its opening. If its record is still there, the file is
+   * lost, or this process uses another storage than the worker. That is an `internal_error`, which the error filter
+   * logs with the key.
    */
   private async throwMissing(error: unknown, id: string, request: FileRequest): Promise<never> {
     if (error instanceof StoredFileMissing) await this.find(id, request);

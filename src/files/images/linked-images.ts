@@ -26,8 +26,8 @@ export class LinkedImages {
   ) {}
 
   /**
-   * Stores the bytes as a file that came inside the task's request: it counts as one, and goes with the files of the task or
-   * when the link ends. The same bytes are stored once, however often the task is tried.
+   * Stores the bytes like a file that came inside the task's request: it counts as one, and is deleted with the files
+   * of the task or when the link ends. The same bytes are stored once, however often the task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded
    */

@@ -105,7 +105,7 @@ export class RequestImagesService {
   }
 
   /**
-   * The images of many creations, whose uploads are one statement.
+   * Resolves the images of many creations, with one statement for all their uploads.
    * @returns for each creation its images, or the error that `resolve` would throw
    */
   async resolveAll(

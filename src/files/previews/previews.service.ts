@@ -29,8 +29,8 @@ export class Previews {
 
   /**
    * @param file present
-   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many are
-   *   made
+   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many
+   *   previews are being made
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
     const key = previewKeyOf(file.task.id, file.output.index, width);

@@ -3,7 +3,7 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
  * Begins to use bytes that are already stored. Writes the row, because the purge locks it too and compares `used_at`
- * again after a wait. A lock alone would let the purge doom bytes that have just found a new user.
+ * again after a wait. With a lock alone, the purge would take bytes that have just found a new user.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',
@@ -26,8 +26,8 @@ export const ACTIVATE_BLOB: Statement = {
 };
 
 /**
- * Only bytes that never became usable: when a commit fails on the way back, it may have succeeded, and the bytes are
- * returned.
+ * Gives bytes to the purge, unless they have become usable: a commit whose answer was lost may have succeeded. Then the
+ * bytes are returned.
  */
 export const DOOM_BLOB: Statement = {
   name: 'files.doom_blob',

@@ -17,9 +17,9 @@ const DELETE: Statement = {
 const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
 
 /**
- * No new upload uses the bytes, and the purge deletes them if the erasure does not. Bytes that are being written, or
- * that a link still permits, have a time in the future. No upload will have them, and the purge deletes what is there
- * after that time.
+ * Marks the bytes, so that no new upload uses them, and the purge deletes them if the erasure does not. Bytes that are
+ * being written, or that a link still permits, have a time in the future: the purge deletes what is there after that
+ * time.
  */
 const DOOM: Statement = {
   name: 'files.doom_of_key',

@@ -14,9 +14,10 @@ const LOCK_KEY: Statement = {
 };
 
 /**
- * What the key stores beside the upload `$3`, with what the keys store that it has made, if it has an own limit. Bytes with the hash `$2` are not counted: they are stored once. `$2` is
- * null for a file that is announced, as is the hash of each pending one. In a bucket, a link works on when its file is
- * deleted or completed, so its bytes count until it is over.
+ * What the key `$1` stores beside the upload `$3`. If it has a limit of its own, what the keys store that it has made
+ * counts too. Bytes with the hash `$2` of the key `$4` do not count: they are stored once. `$2` is null for a file that
+ * is announced, as is the hash of each pending one. In a bucket, a link works on when its file is deleted or completed,
+ * so its bytes count until it is over.
  */
 const ROOM: Statement = {
   name: 'files.room',
@@ -97,7 +98,7 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 
 /**
  * The statement is sent together with the locks before it, which saves a round trip.
- * @throws what a lock fails with, rather than that the statement then fails too
+ * @throws the error of a lock, although the statement then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {
   const [locked] = await Promise.allSettled([Promise.all(locks), statement]);

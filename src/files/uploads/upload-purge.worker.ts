@@ -12,8 +12,9 @@ import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 const PURGE_EVERY_S = 60;
 
 /**
- * Frees what expired and deleted uploads leave, and deletes shares that have ended. Rows first: bytes go once nothing refers to them. Their own row goes
- * after them, so that a crash in between leaves a row to retry and no orphaned bytes.
+ * Frees what expired and deleted uploads leave, and deletes shares that have ended. Rows go first, because bytes go
+ * once nothing refers to them. The row of the bytes goes after them, so a crash in between leaves a row to retry and no
+ * orphaned bytes.
  */
 @Injectable()
 export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationShutdown {

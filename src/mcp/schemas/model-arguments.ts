@@ -53,8 +53,9 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
 export const WORDS = [...Object.keys(VOCABULARY).filter((name) => name !== 'prompt'), 'output_format'];
 
 /**
- * The arguments for parameters of models of a kind, if a model takes them: the union of what they take, because several
- * model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation checks it.
+ * The arguments for the parameters that models of a kind take. Each is the union of what the models take, because
+ * several model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation
+ * checks it.
  */
 export const unionArguments = (models: readonly Model[], names: readonly string[]): Record<string, ArgumentSchema> =>
   Object.fromEntries(

@@ -13,7 +13,8 @@ interface Named {
 }
 
 /**
- * What is wrong between the files of a folder: each id and alias stands for one model, and a replacement is one.
+ * The faults between the files of a folder: each id and alias must stand for one model, and a replacement must be a
+ * model.
  * @param taken ids and aliases that are given already, and to what
  */
 export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<string, string>): Map<YamlFile, Fault[]> {

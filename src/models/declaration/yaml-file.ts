@@ -22,8 +22,8 @@ interface Place {
 }
 
 /**
- * A file as read: its values, and where in the text each of them stands. What a reviewer reads is what loads: no anchors, no
- * aliases, no merge keys, no tags, no key twice.
+ * A file as read: its values, and where in the text each of them stands. What a reviewer reads is what loads: no
+ * anchors, no aliases, no merge keys, no tags, no key twice.
  */
 export class YamlFile {
   readonly faults: Fault[] = [];

@@ -18,8 +18,8 @@ export class ModelVersions {
   constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
 
   /**
-   * Stores the models; of a version that is there, its newest words and lifecycle. Await it before a task of these models
-   * may be created.
+   * Stores the models. A version that is there gets its newest words and lifecycle. Await it before a task of these
+   * models may be created.
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;

@@ -12,8 +12,8 @@ export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
 
 /**
- * Passes the parameters that OpenAI's API has no field for, which its clients send as `extra_body`. The schema of the model
- * refuses what it lacks. Call it when all other fields are read.
+ * Passes the parameters that OpenAI's API has no field for, which its clients send as `extra_body`. The schema of the
+ * model refuses what it lacks. Call it when all other fields are read.
  */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;

@@ -18,8 +18,8 @@ export interface Activity {
 }
 
 /**
- * What a process publishes with its row. Lists are bounded: by the models, the providers and the outcomes that there
- * are, and the keys by their number.
+ * What a process publishes with its row. Its lists are bounded: the models, providers and outcomes are few, and of the
+ * keys only so many are listed.
  */
 export interface ProcessActivity extends Activity {
   log: LevelSettings;

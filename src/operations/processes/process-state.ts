@@ -7,8 +7,8 @@ export const PROCESS_TOPIC = 'process';
 export const ALL_PROCESSES = '*';
 
 /**
- * Seconds between two renewals of the row of a process. Each reads what operators ask for, so no request takes longer
- * than 5 s.
+ * Seconds between two renewals of the row of a process. Each renewal reads what operators ask for, so no request takes
+ * longer than 5 s.
  */
 export const HEARTBEAT_S = 4;
 /** Three renewals are missing. */

@@ -21,7 +21,8 @@ import { Fails } from '../../platform/openapi/faults.ts';
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
 /**
- * In a list null means left out. Here it would widen what is changed, where a client has lost the value of a variable.
+ * Refuses null, which means left out in a list. Here it would widen what is changed, where a client has lost the value
+ * of a variable.
  * @throws ApiError invalid_type
  */
 function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {

@@ -35,8 +35,8 @@ const ACTIONS = {
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
 /**
- * The tasks of all keys. The audit of an act is written first: no change is without one. Acts are guarded moves like any
- * other: a task that ends at the same moment ends once.
+ * The tasks of all keys. The audit of an act is written before its changes, so none is without one. Acts are guarded
+ * moves like any other: a task that ends at the same moment ends once.
  */
 @Injectable()
 export class OperatorTasks {

@@ -4,8 +4,9 @@ const IS_VALID = (index: string): string =>
   `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
 
 /**
- * Builds an index while the service goes on, unless it is there. For migrations outside of a transaction: it can be repeated, and an
- * interrupted build leaves an index that is not valid. The build waits for every open transaction, so it may wait 30 s.
+ * Builds an index while the service goes on, unless it is there. For migrations outside of a transaction. It can be
+ * repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
+ * transaction, so it may wait 30 s.
  * @param text `create index concurrently …`
  */
 export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {

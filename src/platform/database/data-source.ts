@@ -6,12 +6,12 @@ import { MIGRATIONS } from './migrations.ts';
 import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
 
 /**
- * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives, so
- * a plan made while a table was small would still read the whole table when it is large. It is made at once: otherwise
- * PostgreSQL may plan a statement again at each execution. The settings hold
- * for TypeORM's queries too. A page at random costs little more than the next one, as on an SSD: at PostgreSQL's default of 4 a window of time is read from
- * the primary key, past the tasks of all other keys. With seqscan off, cost estimates of small tables would trigger JIT. See
- * docs/decisions/0016-planner-settings.md.
+ * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives,
+ * so a plan made while a table was small would still read the whole table when it is large. The generic plan is made at
+ * once: otherwise PostgreSQL may plan a statement again at each execution. The settings hold for TypeORM's queries too.
+ * A page at random costs little more than the next one, as on an SSD: at PostgreSQL's default of 4, a window of time is
+ * read from the primary key, past the tasks of all other keys. With seqscan off, cost estimates of small tables would
+ * trigger JIT. See docs/decisions/0016-planner-settings.md.
  */
 export const PLANNER = [
   'enable_seqscan=off',

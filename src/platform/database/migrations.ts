@@ -21,8 +21,8 @@ import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 /** SQL by hand. Numbers that are missing were never released. */
 export interface Migration extends MigrationInterface {
   /**
-   * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent when any may, as it
-   * should be: expand, fill, then contract.
+   * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent
+   * when any program may run, as it should be: expand, fill, then contract.
    */
   oldestProgram?: string;
 }

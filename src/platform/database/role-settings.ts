@@ -21,8 +21,8 @@ export async function missingSettings(client: Pick<Client, 'query'>): Promise<st
 }
 
 /**
- * Gives every later connection of this role to this database the settings of the service. For a pooler, which takes
- * none of a client. A role may change its own.
+ * Gives every later connection of this role to this database the settings of the service. A pooler needs this, because
+ * it takes no settings of a client. A role may change its own.
  */
 export async function keepSettingsInRole(url: string): Promise<void> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });

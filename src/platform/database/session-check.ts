@@ -3,7 +3,7 @@ import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * A pooler may give two clients different servers a few times by chance, though never the same one to direct clients.
+ * A pooler may give two clients different servers a few times by chance. Clients without a pooler never share a server.
  */
 const ROUNDS = 5;
 

@@ -11,7 +11,7 @@ export interface Statement {
   text: string;
   /**
    * The text follows what a client asks for, so PostgreSQL plans it each time. A connection keeps what it has prepared
-   * for its life. A client could ask for 100,000 lists.
+   * for its life, and a client could ask for 100,000 texts.
    */
   isUnprepared?: boolean;
   /** It passes over locked rows. If it has to wait for one all the same, it gives up and is repeated. */

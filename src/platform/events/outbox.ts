@@ -4,7 +4,8 @@ import { droppedEvents, eventsSent } from './bus-metrics.ts';
 type BusEvent = readonly [topic: string, body: string];
 
 /**
- * Events that wait while the connection is down. Beyond it events are dropped, and the receivers are asked to re-read.
+ * The most events that wait while the connection is down. Later ones are dropped, and the receivers are asked to
+ * re-read.
  */
 const MAX_WAITING = 50_000;
 

@@ -31,8 +31,8 @@ import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
   /**
-   * The parser's limit of tokens leaves them out, but a document keeps a token for each: 32 MB for 340,000 in a body of
-   * 1 MB.
+   * The parser's limit of tokens leaves comments out, but a document keeps a token for each: a body of 1 MB has
+   * 340,000, which take 32 MB.
    */
   comments: 200,
   depth: 10,

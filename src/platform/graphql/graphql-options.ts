@@ -109,8 +109,8 @@ function nameSpan(operation: OperationTypeNode): void {
 }
 
 /**
- * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key is
- * one: clients such as urql send short queries by GET.
+ * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key
+ * counts as one, because clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 

@@ -6,9 +6,8 @@ import type { FastifyInstance } from 'fastify';
 /** A connection that becomes idle would keep the server open until its client closes it. */
 const CHECK_MS = 100;
 /**
- * After so many checks, which is 2 s, a connection that is in use has had an answer, and that answer ended it. The
- * others are idle. Checks and no time, because a process that stood still finds its timers due before the requests that
- * came.
+ * After this many checks (2 s) each connection in use has had an answer, which ended it, so the others are idle. Counts
+ * checks and not time: in a process that stood still, timers are due before the requests that came.
  */
 const CHECKS = 20;
 

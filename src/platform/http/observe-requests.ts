@@ -67,8 +67,8 @@ export function socketClosedAfter(seconds: number): void {
 }
 
 /**
- * Each is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones without their
- * route.
+ * Each series is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones
+ * without their route.
  */
 const MOST_SERIES = 120;
 type Labels = Partial<Record<(typeof LABELS)[number], string>>;

@@ -59,9 +59,10 @@ interface Kind {
 }
 
 /**
- * One field of a view or an input, declared once for both schemas and for validation: OpenAPI has its own name (`task_id`),
- * GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field off the property,
- * so views need no mapping; snake-case.ts maps inputs. Views are never validated, so their rules stay unused.
+ * One field of a view or an input, declared once for both schemas and for validation: OpenAPI has its own name
+ * (`task_id`), GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field
+ * off the property, so views need no mapping; snake-case.ts maps inputs. Views are never validated, so their rules stay
+ * unused.
  */
 export const ApiField = {
   string: (description: string, options: StringOptions = {}) =>

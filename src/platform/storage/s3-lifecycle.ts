@@ -5,8 +5,9 @@ import { connectBucket, type S3Bucket } from './s3-bucket.ts';
 const GRACE_DAYS = 2;
 
 /**
- * Writes the rule that removes the parts of unfinished uploads, and keeps the rules of others. Files have none: their owner may keep
- * them, which a bucket cannot know. A rule for files of tasks, which earlier versions wrote, is removed.
+ * Writes the rule that removes the parts of unfinished uploads, and keeps the rules of others. Files have no rule:
+ * their owner may keep them, which a bucket cannot know. Removes the rule for files of tasks that earlier versions
+ * wrote.
  * @returns what the rules do, for the operator
  */
 export async function writeLifecycle(url: string): Promise<string> {

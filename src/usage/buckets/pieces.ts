@@ -40,8 +40,8 @@ export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
 }
 
 /**
- * The days nearest to a range of whole quarters, and the quarters between both, which are added or taken away. A day of
- * Berlin is a day of UTC and a few quarters at each end. Only quarters, where these are fewer.
+ * Takes the days nearest to a range of whole quarters, and adds or takes away the quarters between both. A day of
+ * Berlin is a day of UTC and a few quarters at each end. Takes only quarters where days would not save any.
  */
 function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
   const firstDay = Math.round(since / DAY_S) * DAY_S;

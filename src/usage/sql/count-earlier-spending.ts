@@ -3,8 +3,8 @@ import { keysFrom } from '../../auth/limits/keys-below.ts';
 
 /**
  * Sums of whole UTC days and the few rows of the ledger that no sum contains yet, in one snapshot. They count by the
- * end of a task, not by its creation, which the sums do not know. Of the tasks that ended in the present period, a few
- * may have been created before it. What the keys have spent that it made counts too.
+ * end of a task, because the sums do not know its creation. Of the tasks that ended in the present period, a few may
+ * have been created before it. What the keys below have spent counts too.
  */
 const COUNT = `
   update key_budgets b

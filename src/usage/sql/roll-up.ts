@@ -6,7 +6,7 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 export const ROLL_UP_ROWS = 5_000;
 
 /**
- * Values that have a sum of their own, of one metadata name, API key and UTC day. The others are summed together,
+ * The most values with a sum of their own, for each metadata name, API key and UTC day. The others are summed together,
  * because a client may send a new value with each task.
  */
 const MOST_VALUES = 1_000;
@@ -20,7 +20,7 @@ const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
 const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
 
 /**
- * SQL: the names or values of pairs that have no sums of their own on a day yet, numbered, and how many of them have.
+ * SQL: numbers the names or values of pairs that have no sums of their own on a day yet, and counts those that have.
  * Names are kept as the values of the name '', which no pair has.
  */
 const freshIn = (pairs: string, key: string, hash: string): string => `

@@ -111,8 +111,8 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
 }
 
 /**
- * Where no socket is to be had: reads the newest tasks until it is worth trying again.
- * False at once when the service does not answer either: then nothing refuses sockets, but all is down.
+ * Where no socket opens: reads the newest tasks until it is worth trying again.
+ * Returns false at once when the service does not answer either: then it is away, and nothing refuses sockets.
  */
 async function poll(signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {

@@ -15,7 +15,7 @@ interface Turns {
 }
 
 /**
- * One page of a list, newest first, and the way to the others. What asks for something else begins at the first.
+ * One page of a list, newest first, and the way to the others. Other variables begin at the first page.
  * @param asked the variables without `after`; null: nothing is read
  */
 export function usePages<Result, Given extends { after?: string | null }>(

@@ -28,8 +28,8 @@ interface Props {
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Stacked columns over time with an axis of values. The pointer shows what a column holds. Screen readers get the newest
- * values; a table beside it has all of them.
+ * Stacked columns over time with an axis of values. The pointer shows what a column holds. Screen readers get the
+ * newest values; a table beside it has all of them.
  */
 export function Chart({ title, series, columns, format, small = false, whole = false }: Props) {
   const [at, setAt] = useState<number | null>(null);

@@ -1,6 +1,6 @@
 /**
- * The clipboard is refused to pages without https other than on localhost: then the old way.
- * @throws Error when the browser copies in neither
+ * Copies by a selection where the clipboard is refused, as to pages without https other than on localhost.
+ * @throws Error when the browser copies in neither way
  */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyBySelection(text));

@@ -8,7 +8,7 @@ interface Props {
 }
 
 /**
- * Narrows a list to a model. The one that the address names is there before the others are read, and after it was
+ * Narrows a list to a model. The model that the address names is shown before the others are read, and after it was
  * removed.
  */
 export function ModelSelect({ models, value, onChange }: Props) {

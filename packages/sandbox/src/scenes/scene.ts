@@ -29,15 +29,15 @@ export interface Layer {
   pose?(seconds: number): Pose;
   /**
    * Set for a layer that fills the frame with a constant gradient and never moves: a film paints it once and then
-   * copies it. In 720p a copy costs 1 ms. Moved by parts of a pixel it would cost 4 ms, more than a ridge, swell or
-   * petal with 1 to 2 ms.
+   * copies it. In 720p a copy takes 1 ms. Moved by parts of a pixel it would take 4 ms, and painting a ridge, swell or
+   * petal takes only 1 to 2 ms.
    */
   plate?: true;
   /** Called before the first of many paints: makes what all of them share. */
   prepare?(): void;
   /**
-   * The row from which the layer hides all that is behind it, across the frame and before its pose, which has no turn
-   * or zoom.
+   * The layer hides all that is behind it from this row down, across the frame. The row is that before the pose, which
+   * has no turn or zoom.
    */
   hidesBelow?: number;
 }

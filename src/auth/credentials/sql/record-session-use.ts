@@ -11,7 +11,7 @@ const RECORD_SESSION_USE: Statement = {
 };
 
 /**
- * Sets the last use of these sessions to now, and their end to that plus their idle time. At most once a minute each.
+ * Sets the last use of these sessions to now, and their end to now plus their idle time. At most once a minute each.
  */
 export async function recordSessionUse(sql: Sql, sessionIds: readonly string[]): Promise<void> {
   await sql.run(RECORD_SESSION_USE, [sessionIds]);

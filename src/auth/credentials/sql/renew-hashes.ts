@@ -9,8 +9,8 @@ export interface RenewedHash {
 }
 
 /**
- * Replaces hashes. Its foreign keys take sessions and sign-in links along. Raw SQL because of `skip locked`: another
- * process renews the same row, or a session is being opened with it; the next use tries again.
+ * Replaces hashes. Sessions and sign-in links follow by their foreign keys. Raw SQL because of `skip locked`: a locked
+ * row is being renewed by another process, or a session is being opened with it. The next use tries again.
  */
 const RENEW: Statement = {
   name: 'auth.renew_hashes',

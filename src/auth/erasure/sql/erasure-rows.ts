@@ -6,8 +6,8 @@ import type { Erasure } from '../erasure.entity.ts';
 /** Longer than a piece takes whose storage is slow. A process that is killed delays the erasure by this. */
 const LEASE = `interval '2 minutes'`;
 /**
- * For so long after the request another process may accept the key, a creation may commit, or a worker write. The key
- * of a form is checked again once the form has arrived.
+ * For this time after the request, another process may accept the key, a creation may commit, or a worker may write.
+ * The key of a form is checked again once the form has arrived.
  */
 const QUIET_AFTER = `interval '1 minute'`;
 

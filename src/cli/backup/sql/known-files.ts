@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 /**
- * What the database knows of a file: the folder of a task has its id, an upload its blob. The storage may also hold
- * what newer tasks wrote, and remains that no record will ever delete.
+ * The files that the database knows: those of a task by their folder, its id, and an upload by its blob. The storage
+ * may also hold what newer tasks wrote, and remains that no record will ever delete.
  */
 const KNOWN_FILES = `
   select key, (select u.content_type from uploads u where u.blob_id = key limit 1) as content_type

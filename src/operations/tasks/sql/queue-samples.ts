@@ -6,8 +6,8 @@ import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 export const MAX_MINUTES = 1_440;
 
 /**
- * Of all processes that send it in a minute, the first one writes; the counters are then not read again. They are exact, so no task is
- * counted. A row that has been kept long enough goes with it.
+ * All processes send it, and the first one in a minute writes; the others then read no counters. The counters are
+ * exact, so no task is counted. Also deletes the rows that have been kept long enough.
  */
 const SAMPLE: Statement = {
   name: 'operations.sample_queue',

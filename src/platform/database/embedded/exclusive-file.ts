@@ -38,7 +38,8 @@ function open(path: string): DatabaseSync {
 
 /**
  * SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start.
- * A file that exists is not opened here: to close it again would release every lock that this process has on it (POSIX).
+ * A file that exists is not opened here: to close it again would release every lock that this process has on it
+ * (POSIX).
  */
 function restrict(path: string): void {
   try {

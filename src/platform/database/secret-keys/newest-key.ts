@@ -7,7 +7,7 @@ import { noteNewestKey } from './sql/note-newest-key.ts';
 const NOTE_EVERY_S = 30;
 
 /**
- * Tells the other processes which SECRET_KEY is the newest of this one, and whether it is theirs too. Until then
+ * Tells the other processes which SECRET_KEY is the newest here, and learns whether it is theirs too. Until it is,
  * nothing is moved to it, see agreed.ts.
  */
 @Injectable()

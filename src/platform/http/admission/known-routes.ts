@@ -16,8 +16,8 @@ export class KnownRoutes {
   }
 
   /**
-   * Such as `GET, HEAD, OPTIONS`; empty for an unknown path. Where paths with and without a parameter fit, those with the
-   * fewest count: DELETE of `/v1/tasks/counts` would be of a task with this id.
+   * The value of `Allow`, such as `GET, HEAD, OPTIONS`; empty for an unknown path. Of the paths that fit, those with
+   * the fewest parameters count: else `/v1/tasks/counts` would allow DELETE, of a task with this id.
    */
   allowedAt(url: string): string {
     const found = [...this.methods].flatMap((method) => this.find(method, url));

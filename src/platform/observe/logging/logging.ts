@@ -23,7 +23,8 @@ export interface LogIdentity {
 
 /**
  * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request
- * and span, or readable lines if that is a terminal. It writes every line that it is given: `NestLogger` knows the levels.
+ * and span, or readable lines if that is a terminal. It writes every line that it is given: `NestLogger` knows the
+ * levels.
  * @param destination only tests pass another one
  */
 export function createLogger(

@@ -3,8 +3,8 @@ const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
 /**
- * Each link, also one without a query string: an expression that could fail behind a long link would begin again within it,
- * and take a time that grows with the square of the text.
+ * Each link, also one without a query string. An expression that could fail behind a long link would begin again within
+ * it: its time would grow with the square of the text.
  */
 const LINKS = /\bhttps?:\/\/[^\s?"'<>\\]+(?:\?[^\s"'<>\\]*)?/gi;
 /** user:password@ of a database URL. */

@@ -25,8 +25,8 @@ export const terminalLines = (terminal: NodeJS.WriteStream): DestinationStream =
 });
 
 /**
- * A line of the log in aligned columns, in colours where the terminal has them. Empty for a finished request: dashboards
- * send so many that nothing else would stay in sight.
+ * A line of the log in aligned columns, in colours where the terminal has them. Empty for a finished request:
+ * dashboards send so many that nothing else would stay in sight.
  */
 export function readable(line: string, terminal: NodeJS.WritableStream): string {
   const fields = JSON.parse(line) as Fields;

@@ -20,7 +20,7 @@ export interface SpanOptions {
   kind?: 'server' | 'client' | 'consumer';
   /**
    * Absent: the current span. A traceparent, as `link` returned it: that span, which may be of another process. null:
-   * it was not sampled, so neither is this one.
+   * the parent was not sampled, so this span is not either.
    */
   parent?: string | null;
   /** Begins a trace of its own, which the caller has decided to sample. */

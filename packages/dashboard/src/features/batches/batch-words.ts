@@ -6,7 +6,8 @@ export const isEnded = ({ status }: Pick<Batch, 'status'>): boolean => status ==
 const ORDER: readonly Batch['status'][] = ['IN_PROGRESS', 'CANCELLING', 'COMPLETED', 'CANCELLED'];
 
 /**
- * Reads and live events may cross. Items only leave the queue and only become final, which tells the older state.
+ * The newer of two states: reads and live events may cross. Items only leave the queue and only become final, so the
+ * counts tell which is older.
  * @returns the first one, unless it is older
  */
 export function newerOf(state: Batch, other: Batch): Batch {

@@ -16,8 +16,8 @@ export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
   );
 
 /**
- * Makes each again, one after the other. The idempotency key names the run that failed, so that a second press, or one in another tab,
- * buys nothing twice.
+ * Runs each again, one after the other. The idempotency key names the run that failed, so a second press, or a press in
+ * another tab, buys nothing twice.
  * @param onSent called after each
  */
 export async function runFailedAgain(items: readonly BatchItem[], onSent: (sent: number) => void): Promise<void> {

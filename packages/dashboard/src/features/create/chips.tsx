@@ -23,8 +23,8 @@ interface Props {
 }
 
 /**
- * The settings of a request in one row, drawn from the schema of its model. What differs from the defaults glows. A chip
- * opens the control of the form.
+ * The settings of a request in one row, drawn from the schema of its model. What differs from the defaults glows. A
+ * chip opens the control of the form.
  */
 export function Chips({ models, form, targets, onPreset }: Props) {
   const [open, setOpen] = useState<string | null>(null);

@@ -66,7 +66,7 @@ export const removeRun = (key: string): void => set(runs.filter((run) => run.key
 
 /**
  * Sends requests, each with a key of its own, and shows them as runs at once.
- * Returns why they were refused, in their order; null for one that was taken.
+ * Returns in their order why each was refused; null for one that was taken.
  */
 export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
   const group = requests.length > 1 ? newKey() : null;
@@ -124,8 +124,8 @@ interface Compared {
 }
 
 /**
- * What of a press is worth comparing: one task of each model first, then the repeats; of a single task its pictures. Null
- * if there are no two.
+ * What to compare after a press: one task of each model first, then the repeats; or the pictures of a single task. Null
+ * if there are fewer than two.
  */
 export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | undefined)[]): Compared | null {
   if (press.length === 1) {

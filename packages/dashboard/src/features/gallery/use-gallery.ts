@@ -17,8 +17,8 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until something is there, and returns it. Null: it is not among what matches, or not among the newest
-   * 2,000 tasks.
+   * Reads on until `pick` finds something, and returns it. Null if it is not among what matches, or not among the
+   * newest 2,000 tasks.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
   /** Reads all that match, at most the newest 2,000 tasks. Returns the last. */

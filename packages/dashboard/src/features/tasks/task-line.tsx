@@ -23,8 +23,8 @@ interface Props {
 }
 
 /**
- * The cells of a row. It listens to its own task, so that a change draws one row, and scrolling only the rows that come
- * into sight.
+ * The cells of a row. It listens to its own task, so a change draws only its row, and scrolling draws only the rows
+ * that come into sight.
  */
 export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, filter }: Props) {
   const row = useTask(taskId);
