@@ -8,7 +8,7 @@ const NO_COLOR = '\u001b[39m';
 
 /**
  * Text after a start: all that a first request needs. The API key is shown only here.
- * @param terminal where it is shown; undefined: it is none
+ * @param terminal where it is shown; undefined: not on a terminal
  */
 export function welcome(config: Config, firstKey: FirstKey | null, terminal?: NodeJS.WriteStream): string {
   const { publicUrl } = config;

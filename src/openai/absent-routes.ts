@@ -20,8 +20,8 @@ const ABSENT = {
 };
 
 /**
- * Calls that OpenAI's clients have and that nothing here answers: the refusal says what does, before a body is read.
- * Call it before the application listens.
+ * Refuses calls that OpenAI's clients have and that nothing here answers. The refusal says what does, before a body is
+ * read. Call it before the application listens.
  */
 export function refuseAbsentRoutes(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;

@@ -6,8 +6,8 @@ import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
-// Larger films have their scene painted in half the width and height. Its shapes are soft, and time and memory stay
-// bounded in 4K.
+// Larger films have their scene painted in half the width and height, so that time and memory stay bounded in 4K. Its
+// shapes are soft.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
 /** Paints what a frame is composed of, from bottom to top: the scene, the letters, the client's first and last picture. */

@@ -5,7 +5,7 @@ import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
 /**
- * Longer than the 5 s for which another process may still accept the key, and a creation in flight may take to commit.
+ * Longer than another process may still accept the key (5 s), and longer than a creation in flight takes to commit.
  */
 const SWEEP_FOR_S = 60;
 

@@ -4,8 +4,8 @@ import { Config } from '../../platform/config/config.ts';
 import { AddressWindows } from './address-windows.ts';
 
 /**
- * Bounds the requests a minute of one address that carry no valid key. Each process counts alone: they cost it time,
- * and nothing else.
+ * Bounds the requests a minute of one address that carry no valid key. Each process counts its own, because they cost
+ * it time, and nothing else.
  */
 @Injectable()
 export class KeylessRate {

@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * In the folder of an export, what is being written. What is here after a kill is not whole; the next export removes
- * it.
+ * The folder in that of an export for what is being written. What is here after a kill is not whole; the next export
+ * removes it.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';

@@ -4,7 +4,7 @@ import { startEmbeddedPostgres } from '../../platform/database/embedded/embedded
 
 /**
  * Runs `work` with the URL of the configured database. Without DATABASE_URL it joins the embedded server, or starts it
- * and stops it afterwards. Behind a pooler it is the direct one, which does all that the other does.
+ * and stops it afterwards. Behind a pooler this is the direct URL, which can do all that the other can.
  */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const { databaseUrl, databaseDirectUrl } = config;

@@ -28,8 +28,8 @@ export async function olderKeys(dataSource: DataSource, config: Config): Promise
 }
 
 /**
- * A link in a webhook works as long as its file exists. A task of low priority may still read a reference image by its
- * link then.
+ * A link in a webhook works as long as its file exists. After that, a task of low priority may still read a reference
+ * image by its link.
  * @returns a time in the future; null when no link of an older key works any more
  */
 async function linksUntil(dataSource: DataSource, config: Config, { keyId, keyIds }: Secrets): Promise<string | null> {

@@ -7,8 +7,8 @@ const META = 'io.modelcontextprotocol/protocolVersion';
 /** What a header may contain as it is; anything else goes as base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /**
- * The first revision whose results have links, which outputs are saved by. The bridge asks in it for a client of an
- * earlier one, and writes the links as texts.
+ * The first revision whose results have links, by which outputs are saved. For a client of an earlier one, the bridge
+ * asks in this revision and writes the links as texts.
  */
 const WITH_LINKS = '2025-06-18';
 /** A connection without a byte for this time is cut. Longer than the 300 s for which a tool may wait. */

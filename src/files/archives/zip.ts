@@ -13,7 +13,7 @@ export interface Zip {
 }
 
 /**
- * The zip of some files. They are stored, because pictures and films are compressed already, and so its size is known
+ * The zip of some files, not compressed: pictures and films are compressed already, and so the size of the zip is known
  * before the first byte. One file is open at a time. A file that cannot be opened or read, or has another length,
  * destroys the stream.
  */

@@ -9,8 +9,8 @@ export interface ServedModel {
 type Target = Pick<Pause, 'id' | 'kind' | 'target'>;
 
 /**
- * Which models each open pause keeps from starting. A model is paused by itself, or when pauses leave none of its
- * bindings; then the newest of these pauses holds its tasks.
+ * The models that each open pause keeps from starting. A model is paused by itself, or when pauses leave none of its
+ * bindings. In that case the newest of these pauses holds its tasks.
  */
 export function modelsOf(pauses: readonly Target[], served: readonly ServedModel[]): Map<string, string[]> {
   const models = new Map<string, string[]>(pauses.map(({ id }) => [id, []]));

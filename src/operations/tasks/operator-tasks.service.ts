@@ -35,8 +35,8 @@ const ACTIONS = {
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
 /**
- * The tasks of all keys. The audit of an act is written before its changes, so none is without one. Acts are guarded
- * moves like any other: a task that ends at the same moment ends once.
+ * The tasks of all keys. The audit of an act is written before its changes, so no change is without it. Acts are
+ * guarded moves like any other: a task that ends at the same moment ends once.
  */
 @Injectable()
 export class OperatorTasks {
@@ -86,7 +86,7 @@ export class OperatorTasks {
     return this.find(id);
   }
 
-  /** @throws ApiError missing_required_parameter without a condition */
+  /** @throws ApiError invalid_value without a condition */
   async actOnMany(selection: TaskSelection, act: TaskAct, by: Actor): Promise<TasksChangedView> {
     if (Object.values(selection).every((value) => value === undefined || value === null)) {
       const message = 'filter must have a condition, so that nobody acts on all tasks by mistake.';

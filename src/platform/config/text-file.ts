@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Reads a file that a person has written. Editors and shells of Windows begin it with a byte order mark or write
- * UTF-16. Read as UTF-8, it would lose its first line without an error.
+ * UTF-16. Read as it stands, it would lose its first line without an error.
  * @throws Error with a `code`: of the system, or that the bytes are no text
  */
 export function readTextFile(path: string): string {

@@ -5,8 +5,8 @@ import { isHealthPath, routeOf } from './request.ts';
 
 /**
  * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the
- * usual way through fastify. The server of fastify itself stops to listen long before the end of a stopping process.
- * This one answers until the end.
+ * usual way through fastify. When the process stops, the server of fastify stops listening long before the end. This
+ * one answers until the end.
  */
 export class OpsServer {
   private readonly requests = new WeakSet<IncomingMessage>();

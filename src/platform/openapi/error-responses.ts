@@ -42,7 +42,7 @@ const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expir
 const OF_A_FILE = ['keepFile'];
 
 /**
- * Lists, for every operation, the errors that it answers: one response a status, one example a code.
+ * Lists the errors that each operation answers: one response for each status, one example for each code.
  * @param shared gets the responses that many operations have
  */
 export function addErrorResponses(operation: Json, method: string, shared: Json): void {

@@ -19,9 +19,8 @@ export class DiskStorage implements Storage {
 
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. A
-    // temporary file with a rename is not needed, because no reader has the key yet; it took a third of the time of a
-    // small file.
+    // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. No
+    // temporary file with a rename: no reader has the key yet, and it took a third of the time of a small file.
     await store(target, body, () => sync(dirname(target)));
   }
 

@@ -38,7 +38,7 @@ const DELETE_VALUES: Statement = {
 
 /**
  * Takes the key's metadata, its only texts, out of its usage. The numbers stay until USAGE_RETENTION_DAYS: they are
- * money. The ledger first: what is added to the sums afterwards has no metadata. Raw SQL because the pieces are
+ * money. The ledger goes first, so what is added to the sums afterwards has no metadata. Raw SQL because the pieces are
  * bounded.
  */
 @Injectable()

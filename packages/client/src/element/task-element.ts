@@ -18,8 +18,8 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 /**
  * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its images or videos, or its failure.
  *
- * `src` answers as `GET /v1/tasks/{task_id}` does, and `src` + `/events` as its stream of events, by the rights of the
- * visitor. The page's own server passes both on with its API key, which no page may hold.
+ * The page's own server answers `src` like `GET /v1/tasks/{task_id}`, and `src` + `/events` like its stream of events,
+ * by the rights of the visitor. It passes both on with its API key, which no page may hold.
  *
  * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is
  * written. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one,

@@ -42,8 +42,8 @@ export async function loadAllParts(): Promise<void> {
 }
 
 /**
- * A part that fails to load means one of three things: the service does not answer, so that the screen stays as it is
- * until it does; a newer build has no such part, so that the page must be read again; or the answer was broken.
+ * A part that fails to load means one of three things. The service does not answer: the screen stays as it is until it
+ * does. A newer build has no such part: the page must be read again. Or the answer was broken.
  */
 async function patiently<Module>(load: () => Promise<Module>): Promise<Module> {
   let pauseMs = FIRST_PAUSE_MS;

@@ -13,7 +13,7 @@ interface Resent {
 }
 
 /**
- * Sends an event again, and waits for what the receivers say: that it was sent is no success.
+ * Sends an event again, and waits for what the receivers say, because sending alone is no success.
  * @param endpointId null: to every endpoint that takes it
  * @param onSent called when it is on its way
  */

@@ -54,7 +54,7 @@ export function useTask(taskId: string | null): TaskRow | undefined {
 
 /**
  * Several tasks, in the order of their ids; undefined: not known yet.
- * @param reads those that the feed does not know
+ * @param reads whether to read those that the feed does not know
  */
 export function useTasks(taskIds: readonly (string | null)[], reads = true): readonly (TaskRow | undefined)[] {
   const key = taskIds.join(' ');

@@ -9,8 +9,8 @@ export interface BoundingKey {
 }
 
 /**
- * SQL fragment over a row `k` of api_keys: the keys that bound it, which are among its maker, the maker's maker and so
- * on. The key ends when one of them does. A key without a maker costs one look-up that finds nothing.
+ * SQL fragment over a row `k` of api_keys: those of its maker, the maker's maker and so on that bound it. The key ends
+ * when one of them does. A key without a maker costs one look-up that finds nothing.
  */
 export const KEYS_ABOVE = `
     left join lateral (

@@ -10,8 +10,8 @@ import { declaredMetrics } from './declare.ts';
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * One series at the time of the reading. A histogram has several a label set, whose names end in `_bucket`, `_sum` and
- * `_count`.
+ * One series at the time of the reading. A histogram has several for each label set: their names end in `_bucket`,
+ * `_sum` and `_count`.
  */
 export interface Sample {
   name: string;
