@@ -20,8 +20,8 @@ const ABSENT = {
 };
 
 /**
- * Refuses calls that OpenAI's clients have and that nothing here answers. The refusal says what does, before a body is
- * read. Call it before the application listens.
+ * Refuses calls that OpenAI's clients have and that nothing here answers, before a body is read. The refusal says what
+ * to use. Call it before the application listens.
  */
 export function refuseAbsentRoutes(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;

@@ -6,8 +6,8 @@ import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 export const MAX_MINUTES = 1_440;
 
 /**
- * Several processes send it. The first one in a minute writes, and the others read no counters. The counters are exact,
- * so no task is counted. Also deletes the rows that have been kept long enough.
+ * Every worker process sends it. The first one in a minute writes, and the others read no counters. The counters are
+ * exact, so no task is counted. Also deletes the rows that have been kept long enough.
  */
 const SAMPLE: Statement = {
   name: 'operations.sample_queue',
