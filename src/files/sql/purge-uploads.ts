@@ -63,8 +63,8 @@ const COMMITTED = `interval '1 minute'`;
 const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
 
 /**
- * Bytes that no upload uses any more. PostgreSQL compares both times again if another transaction wrote the row while
- * this statement waited for it. Only the times can tell: what that transaction did to `uploads` is not in the snapshot.
+ * Bytes that no upload uses any more. PostgreSQL compares both times again if another transaction has written the row
+ * since this statement began. Only the times can tell: what it did to `uploads` is not in the snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',

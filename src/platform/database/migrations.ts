@@ -18,7 +18,7 @@ import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 
-/** SQL by hand. Numbers that are missing were never released. */
+/** SQL by hand. Numbers that are missing were never released. TypeORM sorts by the digits of the class: 1700000000000 + number. */
 export interface Migration extends MigrationInterface {
   /**
    * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent

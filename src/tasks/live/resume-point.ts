@@ -19,7 +19,7 @@ const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * The position of a subscriber to all tasks: every task that ended before it has been sent. It is the `id:` of each
+ * The position of a subscriber to all tasks. Tasks that ended before this position were sent. It is the `id:` of each
  * event, so the client brings it to its next connection, to any process.
  */
 export class ResumePoint {

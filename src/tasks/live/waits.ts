@@ -17,7 +17,8 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until a task is final. The feed brings the state that ends the wait, so it is not read again.
+ * Waits until a task is final, or with `changedFrom` until it has changed. The feed brings the state that ends the wait;
+ * only after a time-out the task is read again.
  * @param read reads the current task; called after the watch is set, so that no end is missed
  */
 export async function untilFinal(

@@ -17,8 +17,8 @@ interface Counts {
 }
 
 /**
- * Counts the tasks of an API key by status. Each table is read newest first up to a bound, so that a key with a million tasks costs no more
- * than one with ten thousand.
+ * Counts the tasks of an API key by status. Each table is read newest first until a bound of matches, so that a key with a million tasks
+ * costs no more than one with ten thousand. A filter that few tasks match reads on.
  */
 @Injectable()
 export class CountTasks {

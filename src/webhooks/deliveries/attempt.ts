@@ -136,7 +136,7 @@ export class Attempt {
 }
 
 /**
- * The answer of an excepted address is not kept unless the operator wants it: the address may be private, and the tenant
+ * The body of an answer from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator wants it: it may be private, and the tenant
  * who chose the URL could read there whatever answers a POST.
  * @param body absent if it broke off or is not kept
  */

@@ -21,8 +21,8 @@ import { newEventId } from '../record/webhook-id.ts';
 @Injectable()
 export class TaskEndRecorder implements OnModuleInit {
   /**
-   * The body never changes, and the last attempt comes long after FILE_URL_TTL_S. So the links in it stay valid as long
-   * as the files exist.
+   * The body never changes, and the last attempt comes long after FILE_URL_TTL_S. So the links in it stay valid for as
+   * long as files are kept by default.
    */
   private readonly links: FileLinks;
 

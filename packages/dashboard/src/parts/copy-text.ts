@@ -1,5 +1,5 @@
 /**
- * Copies by a selection where the clipboard is refused, as to pages without https other than on localhost.
+ * Copies, by a selection where the browser refuses the clipboard: to pages without https, except on localhost.
  * @throws Error when the browser copies in neither way
  */
 export async function copyText(text: string): Promise<void> {

@@ -23,8 +23,8 @@ export interface TroubledEndpoint {
 }
 
 /**
- * One look into an index for each endpoint and fact. Endpoints that their owners have disabled themselves are in no
- * trouble.
+ * Endpoints in trouble, by one look into an index for each endpoint and fact. One that its owner has disabled (it has no
+ * `disabled_reason`) is in no trouble.
  */
 const TROUBLED: Statement = {
   name: 'webhooks.watch_endpoints',
