@@ -111,6 +111,6 @@ export class Bench {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     }
     await this.database.leave();
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 }); // PostgreSQL may still remove files
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 }); // with a million rows ENOTEMPTY was seen
   }
 }

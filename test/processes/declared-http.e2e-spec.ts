@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { SHORT_TIMES } from '../support/faults/fleet.ts';
 import { queryOnce, type TaskRow } from '../support/faults/watch.ts';
 import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
@@ -56,11 +57,7 @@ describe('kill -9 of a worker that calls a declared server', () => {
     await Promise.all([vendor.start(), pictures.start()]);
     database = await cloneDatabase();
     ({ env } = await testEnv(database.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.4',
-      TASK_SWEEP_S: '0.3',
-      TASK_MAX_ATTEMPTS: '10', // a slow machine loses a lease now and then
-      PROVIDER_POLL_INTERVAL_MS: '100',
+      ...SHORT_TIMES,
       VENDOR_KEY: vendor.key,
     }));
     env.MODELS = join(env.DATA_DIR as string, 'declared');

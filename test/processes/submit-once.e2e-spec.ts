@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { testEnv } from '../support/test-env.ts';
 import type { Api, TaskBody } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { SHORT_TIMES } from '../support/faults/fleet.ts';
 import { queryOnce, type TaskRow } from '../support/faults/watch.ts';
 import { LockedRows } from '../support/faults/locked-rows.ts';
 import { PictureServer } from '../support/servers/picture-server.ts';
@@ -46,11 +47,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
     ark.real = true;
     database = await cloneDatabase();
     ({ env } = await testEnv(database.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.4',
-      TASK_SWEEP_S: '0.3',
-      TASK_MAX_ATTEMPTS: '10', // a slow machine loses a lease now and then
-      PROVIDER_POLL_INTERVAL_MS: '100',
+      ...SHORT_TIMES,
       ARK_API_KEY: ark.key,
       ARK_BASE_URL: ark.baseUrl,
       OPENAI_API_KEY: openai.key,

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from '../support/clients/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { SHORT_TIMES } from '../support/faults/fleet.ts';
 import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
 import { SdServerStub } from '../support/stubs/sd-server.stub.ts';
 import { testEnv } from '../support/test-env.ts';
@@ -37,11 +38,7 @@ describe('a model with two addresses', () => {
     for (let job = 1; job <= 10; job++) await submitTo(servers[1]);
     database = await cloneDatabase();
     ({ env } = await testEnv(database.url, {
-      TASK_LEASE_S: '3',
-      TASK_HEARTBEAT_S: '0.4',
-      TASK_SWEEP_S: '0.3',
-      TASK_MAX_ATTEMPTS: '10', // a slow machine loses a lease now and then
-      PROVIDER_POLL_INTERVAL_MS: '100',
+      ...SHORT_TIMES,
     }));
     env.MODELS = join(env.DATA_DIR as string, 'declared');
     mkdirSync(env.MODELS);

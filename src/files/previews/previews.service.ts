@@ -75,8 +75,8 @@ export class Previews {
   }
 
   /**
-   * Looks again after the preview was stored, and deletes it if the file is gone: whoever deleted the file during the
-   * rendering found no preview to delete.
+   * Looks again after the preview was stored, and deletes it if the file is gone: a delete during the rendering found
+   * no preview to remove.
    */
   private async isKept(key: string, file: OutputFile): Promise<boolean> {
     const now = await this.files.findAgain(file);

@@ -96,14 +96,12 @@ export const LOAD = `
       order by l.api_key_id for update of l
     )`;
 
-/** SQL fragment: where the last tasks of a key end now; `o` is its row of `load`. */
-const MOVED_PLACES = `place = o.start + coalesce(o.ends[o.admitted], 0),
-             low_place = o.low_start + coalesce(o.low_ends[o.admitted], 0)`;
-
 /** SQL fragment; needs the CTEs `load` and `made`, which returns the columns below of each inserted task. */
 export const COUNTED = `
     counted as (
-      update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running, ${MOVED_PLACES}
+      update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running,
+             place = o.start + coalesce(o.ends[o.admitted], 0),
+             low_place = o.low_start + coalesce(o.low_ends[o.admitted], 0)
       from load o join (
         select api_key_id, count(*) as tasks, count(*) filter (where low) as lows from made group by api_key_id
       ) m using (api_key_id)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 
 /** One request as it arrived. */
 export interface StubRequest {
@@ -72,9 +72,9 @@ export abstract class StubHttp {
 
   /** At the same address as before, if it was stopped. */
   async start(): Promise<this> {
+    this.port ||= await freePort(); // nothing else takes it while the server is stopped
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
     return this;
   }
 

@@ -4,8 +4,9 @@ import styles from './stat.module.css';
 export interface PagerProps {
   /** What is shown is not yet the page that was asked for. */
   isReading: boolean;
-  /** Null: there is none. */
+  /** Shows the newer page; null on the first. */
   onNewer: (() => void) | null;
+  /** Shows the older page; null on the last. */
   onOlder: (() => void) | null;
 }
 

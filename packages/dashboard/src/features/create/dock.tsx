@@ -29,7 +29,7 @@ interface Props {
   onGenerate(): void;
   /** ↑ in an empty prompt: the prompt before; ↓ the one after. */
   onRecall(by: 1 | -1): string | null;
-  /** Makes a film of the only reference. Null: there is none, or no model makes films. */
+  /** Makes a film of the only reference; null if there is no such reference, or if no model makes films. */
   onFilm: (() => void) | null;
   onPreset(preset: Preset): void;
 }

@@ -227,7 +227,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
 
 const isOwnFile = (value: string): boolean => value.startsWith('file_');
 
-/** The id of the file that is the only reference. Null: there is none, there are several, or it is a link. */
+/** The id of the file that is the only reference; null if it is a link, or if there are none or several. */
 function onlyPicture({ model, values }: Form): string | null {
   const place = imagePlaceOf(schemaOf(model), values);
   const [image, ...others] = place ? imagesOf(values[place.name]) : [];

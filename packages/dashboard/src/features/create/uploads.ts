@@ -69,8 +69,8 @@ export async function takeImages(files: readonly File[], formNow: () => Form): P
   const most = place.schema.maxItems ?? 1;
   const room = place.kind === 'image' ? 1 : most - imagesOf(values[place.name]).length;
   if (files.length > room) report(`${model.id} takes at most ${most}.`, true);
-  const owner = keyNow();
-  for (const file of files.slice(0, room)) if (keyNow() === owner) await takeImage(file, place.name);
+  const startedBy = keyNow();
+  for (const file of files.slice(0, room)) if (keyNow() === startedBy) await takeImage(file, place.name);
 }
 
 /** Uploads an image and hands it over to the form. */
