@@ -37,7 +37,12 @@ describe('a replay of webhooks', () => {
     await receiver.stop();
   });
   afterEach(async () => {
-    await database.query('delete from webhook_dispatches where endpoint_id = $1', [endpointId]);
+    // The service locks the endpoint before it changes its dispatches. Without this lock, the two could wait for each other.
+    await database.query(
+      `with endpoint as materialized (select id from webhook_endpoints where id = $1 for update)
+       delete from webhook_dispatches d using endpoint e where d.endpoint_id = e.id`,
+      [endpointId],
+    );
     await database.query('delete from webhook_events where api_key_id = $1', [service.keyId]);
     await database.query('delete from webhook_replays where created_by = $1', [service.keyId]);
     receiver.received.length = 0;

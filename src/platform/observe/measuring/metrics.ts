@@ -10,6 +10,12 @@ import { declaredMetrics } from './declare.ts';
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
+ * How often a timer measures the delay of the event loop. With the default of 10 ms it takes half of the processor time of
+ * an idle process. The delay that is shown contains this time.
+ */
+const LOOP_PRECISION_MS = 50;
+
+/**
  * One series at the time of the reading. A histogram has several for each label set: their names end in `_bucket`,
  * `_sum` and `_count`.
  */
@@ -31,7 +37,7 @@ export class Metrics {
   readonly registry = new Registry();
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     for (const metric of declaredMetrics) this.registry.registerMetric(metric);
   }
