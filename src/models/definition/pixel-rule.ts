@@ -1,6 +1,6 @@
 import type { Size } from './sizes.ts';
 
-/** The sizes that a model makes beside those of its table, if it makes exact ones. */
+/** The exact sizes that a model makes besides those of its table. */
 export interface PixelRule {
   /** Each side is a multiple of it. */
   step: number;
@@ -8,7 +8,7 @@ export interface PixelRule {
   max_side: number;
   min_pixels?: number;
   max_pixels?: number;
-  /** The longer side by the shorter one. */
+  /** The most that the longer side may be, divided by the shorter one. */
   max_ratio?: number;
 }
 
@@ -38,6 +38,6 @@ export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, 
   ].join(', ');
 }
 
-/** @param given the client's own text, which is short: the schema of the model has a pattern for it */
+/** @param given the client's text; the pattern in the model's schema keeps it short */
 export const sizeFault = (rule: PixelRule, given: string): string =>
   `size must be ${sizeInWords(rule)}, not ${JSON.stringify(given)}.`;

@@ -9,7 +9,7 @@ export type SizeTable = Readonly<Record<string, Readonly<Record<string, Size>>>>
 
 /**
  * @param resolutions names of the columns, as the model spells them
- * @param rows ratio to pixels; cells beyond the last name are left out
+ * @param rows pixels by ratio; cells without a column name are left out
  */
 export function sizeTable(
   resolutions: readonly string[],
@@ -38,7 +38,7 @@ export interface SizeRequest {
   resolution: string;
   /** A square when absent. Only its ratio counts. */
   reference?: Size | undefined;
-  /** Whether the provider can make a size; all of them when absent. */
+  /** Whether the provider can make a size; absent if it can make all. */
   accepts?: ((size: Size) => boolean) | undefined;
 }
 
@@ -71,7 +71,7 @@ function ratioDistance(a: Size, b: Size): number {
   return Math.round(1000 * Math.abs(Math.log((a.width * b.height) / (a.height * b.width))));
 }
 
-/** A key of the client's may name a member of Object.prototype. */
+/** Own properties only, because a client may name a member of Object.prototype. */
 function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
@@ -84,7 +84,7 @@ export interface NearestSize {
   size: Size;
 }
 
-/** A ratio further off than this is another picture, so it is refused. */
+/** A ratio further off than this would make another picture, so it is refused. */
 const MAX_RATIO_ERROR = Math.log(1.15);
 const PIXELS = /^([0-9]{1,4})x([0-9]{1,4})$/;
 
@@ -136,7 +136,9 @@ const areaOf = ({ width, height }: Size): number => width * height;
 /** Rounded, so that two equal distances stay equal in floating point. */
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
-/** The resolution that a request counts as: its own, or of exact pixels that of the nearest area, of two the larger. */
+/**
+ * The resolution that a request counts as. For exact pixels it is the one with the nearest area, or the larger of two.
+ */
 export function resolutionOf(
   sizes: SizeTable,
   { size, resolution }: { size?: unknown; resolution?: unknown },
