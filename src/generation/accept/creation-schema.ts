@@ -10,8 +10,8 @@ const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /**
- * Removes titles and defaults. Some generators name types after titles, and their clients send every default, even that
- * of `aspect_ratio` beside `size`, which excludes it. The description says the default.
+ * Removes titles and defaults. Some generators of clients name types after titles. Their clients send every default,
+ * even that of `aspect_ratio` together with `size`, which is refused. So the description says the default.
  */
 function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
@@ -21,7 +21,10 @@ function forGenerators({ $schema: _schema, title: _title, ...schema }: Parameter
   return { ...schema, properties: Object.fromEntries(said) as ParametersSchema['properties'] };
 }
 
-/** The words that models of all operators share, and the parameters that only one has. `GET /v1/models/{id}` has the exact schema. */
+/**
+ * A request for a declared model: the shared parameters, and those that only one model has. `GET /v1/models/{id}` has
+ * the exact schema.
+ */
 function declaredModelRequest(): object {
   const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
   return {
@@ -29,7 +32,7 @@ function declaredModelRequest(): object {
     ...schema,
     properties: {
       ...properties,
-      seed: { ...properties.seed, format: 'int64' }, // up to 2^32
+      seed: { ...properties.seed, format: 'int64' }, // up to 2^32 - 1
       model: {
         type: 'string',
         description: 'A model that the operator has declared. GET /v1/models/{id} has its exact parameters.',

@@ -17,7 +17,7 @@ export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
-/** For downloading all the images of one task. The wait for the check does not count: it depends on other tasks. */
+/** To download all images of one task. Waiting for the check does not count, because it depends on other tasks. */
 const TIMEOUT_MS = 60_000;
 
 /** The storage, or the database with its index, does not respond. That is no fault of the image. */
@@ -28,7 +28,7 @@ export class StorageAway extends Error {
 }
 
 interface Fetch {
-  /** Whose turn the checks of these images take. */
+  /** The API key whose turn the checks take. */
   apiKeyId: string;
   /** Where the images are written. */
   folder: string;
@@ -37,8 +37,8 @@ interface Fetch {
 
 /**
  * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
- * images. They are written to files as they arrive: a request may have 320 MB of them. Only the one image in this
- * process that is being checked is in memory.
+ * images. They are written to files as they arrive, because a request may have 320 MB of them. In memory is only the
+ * image that is being checked, one at a time in this process.
  */
 @Injectable()
 export class ReferenceImages {
@@ -101,7 +101,7 @@ export class ReferenceImages {
       signal.throwIfAborted();
       throw failed.signal.reason; // the first failure; the others are its consequence
     } finally {
-      await Promise.allSettled(images.values()); // they no longer write to the folder
+      await Promise.allSettled(images.values()); // afterwards nothing writes to the folder
     }
   }
 
@@ -151,8 +151,8 @@ async function check(path: string): Promise<InputImage> {
 }
 
 /**
- * A file of ours may be larger than the images that we accept from elsewhere. It is handed on as JPEG, on white where
- * it is transparent. 26 MB of PNG at 16 megapixels become some 10 MB.
+ * Turns a file of ours that is larger than MAX_BYTES into a JPEG, with white where it is transparent. A PNG of 26 MB
+ * with 16 megapixels becomes some 10 MB.
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;
@@ -165,7 +165,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Translates a failure of the image in this field. */
+/** Turns a failure of this image into one that names the field. */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -6,7 +6,7 @@ import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
 const run = promisify(execFile);
 
-/** Of ffmpeg. The first frame of a 4K video takes less than a second. */
+/** The time limit of ffmpeg. The first frame of a 4K video takes less than a second. */
 const TIMEOUT_MS = 20_000;
 const MAX_PNG_BYTES = 64 * 1024 * 1024;
 /** Pixels of the longest side. */
@@ -34,7 +34,7 @@ export class Thumbnails {
 
   private async extract(path: string): Promise<Buffer | null> {
     if (this.isMissing) return null;
-    // Only the file itself: a video may name other files and addresses to play.
+    // Allows only the file itself, because a video may name other files and addresses to play.
     const input = ['-protocol_whitelist', 'file,pipe', '-i', path];
     const output = ['-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
     try {

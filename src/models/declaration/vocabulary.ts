@@ -200,7 +200,7 @@ export function widestSchemas(kind = 'image or video'): Record<string, Parameter
   );
 }
 
-/** Words of the vocabulary that no provider serves yet. */
+/** Names reserved for shared parameters that no provider serves yet. */
 export const LATER = new Set(['reference_videos', 'reference_audios', 'source_video', 'source_mode', 'fps']);
 
 /** Whether models may share the parameter. A name that is neither shared nor a model's own is unknown to all models. */

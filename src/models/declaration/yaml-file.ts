@@ -6,7 +6,7 @@ const MAX_DEPTH = 32;
 /** Reported faults of one file. The operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
-/** `valueOf` reports these errors, because it knows the path. */
+/** `valueOf` and `mapOf` report these errors, because they know the path. */
 const TOLD_BELOW: ReadonlySet<string> = new Set(['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED']);
 const MESSAGES: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'aliases are not allowed',

@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 
-/** Its fields are in the resolvers of the folders of this room. */
+/** The resolvers in the folders of this room add the fields. */
 @ObjectType('Operations', {
   description: 'What an operator sees, over all API keys. It never contains the content of a task.',
 })

@@ -40,7 +40,7 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];
   const [limit, key, metadata] = values.map((nth) => `$${nth}`);
   const ofKey = (table: string) => (apiKeyId === null ? `${key}::text is null` : `${table}.api_key_id = ${key}`);
-  // Without a key only an index over `hidden` columns fits.
+  // For all keys only the index over `hidden` columns fits.
   const sums = (column: string) => (apiKeyId === null ? hidden(`s.${column}`) : `s.${column}`);
   const withMetadata = metadataKey !== null;
   const grouped = groups.length > 0 ? `, ${groups.join(', ')}` : '';
