@@ -3,10 +3,11 @@ import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal } from '../record/task-status.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
-/** Rows in memory. Of further tasks only the id is kept; the row is read when it is due. */
+/** Rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
 const MAX_ROWS = 200;
 /**
- * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that it is disconnected and must resume.
+ * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that the subscriber is disconnected and
+ * must resume.
  */
 const MAX_WAITING = 50_000;
 /** Tasks whose last sent sequence is remembered, so that no state is sent twice. */
@@ -29,7 +30,7 @@ interface LiveQueueOptions {
  */
 export class LiveQueue {
   readonly states = new PullQueue<ShownTask>(() => this.take());
-  /** In the order of sending. null: only the id is kept. */
+  /** Waiting tasks in the order of sending. null: only the id is kept. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
   /** The sequence last sent of each task. */
@@ -105,7 +106,7 @@ export class LiveQueue {
     }
   }
 
-  /** The final state is about to be sent; the next `next()` ends. */
+  /** Ends the queue after the final state, which is about to be sent. */
   private endAfterThis(): void {
     this.isEnding = true;
     this.clear();

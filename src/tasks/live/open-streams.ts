@@ -8,9 +8,9 @@ import { registerLiveConnections } from '../../platform/observe/measuring/live-c
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import { withJitter } from '../../platform/run/jitter.ts';
 
-/** Per process. */
+/** The most open streams of an API key, in one process. */
 const MAX_STREAMS_PER_KEY = 1_000;
-/** Of all keys together, per process. */
+/** The most open streams of all keys together, in one process. */
 const MAX_STREAMS = 5_000;
 
 /** The queue of a stream. */
@@ -28,7 +28,7 @@ export interface OpenQueue {
 export class OpenStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<OpenQueue>();
   private readonly ofKey = new Map<string, number>();
-  /** Also those that are being opened. */
+  /** The number of open streams and of those that are being opened. */
   private total = 0;
 
   constructor(
@@ -43,7 +43,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
-   * @param needs the scope whose loss closes it; `any`: each that its key has now
+   * @param needs the scope whose loss closes the stream; `any`: each scope that the key has now
    * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
   async track<Queue extends OpenQueue>(

@@ -12,7 +12,7 @@ import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
-/** Rows per query; a full result is followed by the next sweep at once. */
+/** Rows per query. After a full result the next sweep follows at once. */
 const SWEEP_ROWS = 500;
 
 /**
@@ -90,7 +90,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     });
   }
 
-  /** The last allowed attempt has lost its worker too. */
+  /** Tasks whose last allowed attempt has lost its worker too. */
   private workerLost(): Promise<LiveTask[]> {
     return this.tasks
       .createQueryBuilder('task')

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('line')
 export class Line {
   @PrimaryColumn('boolean') id: true;
-  /** Of normal priority. */
+  /** The place for normal priority; `low_place` is that for low priority. */
   @Column('bigint') place: string;
   @Column('bigint') low_place: string;
 }

@@ -8,15 +8,15 @@ import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, type Ta
 import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './admission.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
-/** What is stored in one commit. */
+/** Tasks that are stored in one commit. */
 export interface NewTaskBatch {
   id: string;
   api_key_id: string;
   /** May be empty. */
   tasks: NewBatchTask[];
-  /** Of the API key; 0 = unlimited. */
+  /** The limits of the API key; 0 = unlimited. */
   limits: TaskLimits;
-  /** The keys above that count them too; left out: none. */
+  /** The keys above that count the tasks too; left out if there are none. */
   above?: CallerBound[] | undefined;
   idempotency: Idempotency | null;
   /** Writes the record of the batch in the same transaction. */
@@ -24,7 +24,7 @@ export interface NewTaskBatch {
 }
 
 /**
- * Where the key stands in the line is read without a lock: a thousand rows take a while to insert, and claims and ends of
+ * Reads without a lock where the key stands in the line: a thousand rows take a while to insert, and claims and ends of
  * the key must not wait for them. COUNT then puts all later tasks behind these.
  */
 const INSERT: Statement = {
@@ -38,9 +38,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Counts the tasks for their key $1 and for those above it, $2, if each has room. It runs after their insert, because
+ * Counts the tasks for their key $1 and for the keys above it, $2, if each has room. It runs after the insert, because
  * every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two keys below
- * the same one cannot pass its bounds together.
+ * the same key cannot pass its bounds together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -163,12 +163,12 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // whose limit is not for this one
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // does not tell its limit
   throw new ApiError('queue_full', { message });
 }
 
 interface Counted {
-  /** That have a row. */
+  /** Keys that have a row. */
   keys: number;
   is_full: boolean;
   /** The limit of a key above that is full. */

@@ -38,7 +38,10 @@ export class ReadTasks {
     return this.visible.add(id);
   }
 
-  /** Of a page: one item of a batch costs less than one for each task. @returns by id, perhaps with the tasks of other pages */
+  /**
+   * Reads the tasks of a page as one item of a batch, which costs less than one item for each task. @returns tasks by
+   * id, perhaps also those of other pages
+   */
   findMany(ids: string[]): Promise<ReadonlyMap<string, ShownTask>> {
     return this.pages.add(ids);
   }
