@@ -35,7 +35,7 @@ export class ModelHealth {
     this.isTroubled = isTroubled;
   }
 
-  /** From the sample of `loadOf`. null while too few tasks have succeeded. */
+  /** The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. */
   async typicalOf(modelId: string): Promise<ModelTypicalView | null> {
     return (await this.loadOf(modelId)).typical;
   }

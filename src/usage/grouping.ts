@@ -3,7 +3,7 @@ import { hasAtMost } from '../platform/schema/code-points.ts';
 import type { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { Group } from './sql/read-usage.ts';
 
-/** In the documented order, for messages. */
+/** The fields in the documented order, for messages. */
 const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'error_code', 'api_key_id'] as const;
 const METADATA = 'metadata.';
 /** The most characters of a metadata key. */

@@ -4,7 +4,7 @@ import type { BatchQueue } from './batch-queue.ts';
 
 /** At most four states a second. */
 const THROTTLE_MS = 250;
-/** For changes that no event announces, such as the end of the batch itself, the batch is read this often. */
+/** How often a batch is read for changes that no event announces, such as the end of the batch itself. */
 const POLL_MS = 2_000;
 
 interface Watching {

@@ -18,7 +18,7 @@ import type { ResolvedInput } from '../../providers/contract/provider.ts';
 
 /** A creation as a client asks for it. */
 export interface RequestedGeneration {
-  /** In the field names of REST. */
+  /** The body in the field names of REST. */
   body: unknown;
   /** What the calling interface had to approximate to translate its own request into this one. */
   approximations?: Approximation[];

@@ -4,7 +4,7 @@ import { withoutMetadata } from '../../platform/images/without-metadata.ts';
 type ContentType = StillImage['contentType'];
 type Format = 'jpeg' | 'png' | 'webp';
 
-/** Of a picture that is encoded again. The loss cannot be seen. */
+/** The quality of the encoder for a picture that is encoded again. The loss cannot be seen. */
 const QUALITY = 95;
 
 /**

@@ -7,7 +7,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Wanted {
   waiters: number;
-  /** By storage key. */
+  /** Files by storage key. */
   files: Map<string, Buffer>;
 }
 

@@ -74,7 +74,7 @@ export class RunTask {
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
-        provider: task.provider, // the last one called
+        provider: task.provider, // the last provider called
         credential: task.credential,
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,

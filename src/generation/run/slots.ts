@@ -69,8 +69,8 @@ export class Slots {
         try {
           return await work();
         } finally {
-          // Also after a failure, because the run may go on with another binding. After an abort this may run later
-          // than `leave`, so nothing may stay behind.
+          // Enters also after a failure, because the run may go on with another binding. After an abort this may run
+          // later than `leave`, so nothing may stay behind.
           endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },

@@ -30,7 +30,7 @@ const RESERVED_CLAIM_MS = 100;
 
 /** Keeps a least time between the claims of a process. A claim that comes later than that does not wait. */
 export class ClaimIntervals {
-  /** Both on the monotonic clock. */
+  /** When the next claims may be made, on the monotonic clock. */
   private nextMs = 0;
   private nextReservedMs = 0;
 

@@ -49,7 +49,7 @@ export class ToolsService {
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** The same for every key that names no models, so that clients may share it. */
+  /** The descriptions are the same for every key that names no models, so that clients may share them. */
   descriptions(caller: Caller): ToolDescription[] {
     return [...this.byName.values()].map((tool) => describe(tool, caller));
   }

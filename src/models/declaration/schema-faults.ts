@@ -25,8 +25,8 @@ function validator() {
 }
 
 /**
- * Validates a file against the schema of declarations. Adds what does not fit to `file.faults`. @returns whether it
- * fits
+ * Validates a file against the schema of declarations. Adds what does not fit to `file.faults`.
+ * @returns whether it fits
  */
 export function fitsSchema(file: YamlFile): boolean {
   const { validate } = validator();

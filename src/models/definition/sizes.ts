@@ -78,7 +78,7 @@ function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T
 
 /** Ratio and resolution of a table, with the pixels that they stand for. */
 export interface NearestSize {
-  /** As the model spells them. */
+  /** Ratio and resolution as the model spells them. */
   ratio: string;
   resolution: string;
   size: Size;

@@ -20,7 +20,7 @@ const RATES_S = 300;
 /** How long requests share a sample, because it counts all unfinished tasks. */
 const SAMPLE_MS = 1_000;
 
-/** What operators see first. */
+/** The overview that operators see first. */
 @Injectable()
 export class OverviewService {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);

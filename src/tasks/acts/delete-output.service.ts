@@ -45,8 +45,8 @@ export class DeleteOutput {
   }
 
   /**
-   * The audit records the end of a star in the same transaction. @returns null when the task has changed since it was
-   * read
+   * The audit records the end of a star in the same transaction.
+   * @returns null when the task has changed since it was read
    */
   private replace(actor: Actor, task: ShownTask, stars: Stars): Promise<ShownTask | null> {
     if (task.kept_at === null) return this.results.replace(task, stars);

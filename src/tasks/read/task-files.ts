@@ -36,8 +36,8 @@ export class TaskFiles {
   }
 
   /**
-   * The output as the database has it now, because another process may have deleted it some seconds ago. @returns null
-   * as `find`
+   * The output as the database has it now, because another process may have deleted it some seconds ago.
+   * @returns null as `find`
    */
   async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {
     return fileIn(await this.reads.find(task.id), output.index, output.id);

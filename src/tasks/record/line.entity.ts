@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Where the line of waiting tasks is: the last place from which a task has started. One row. */
+/** Where the line of waiting tasks is: the last place from which a task has started. The table has one row. */
 @Entity('line')
 export class Line {
   @PrimaryColumn('boolean') id: true;

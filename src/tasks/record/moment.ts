@@ -94,7 +94,7 @@ export class RunMoments {
     write: (moments: string | null) => Promise<Result>,
     isWritten: (result: Result) => boolean,
   ): Promise<Result> {
-    if (last === null && this.isWaiting) return write(null); // the task may have to wait on
+    if (last === null && this.isWaiting) return write(null); // the task may have to wait longer
     const sent = this.pending.length;
     const isNew = last !== null && !(last[0] === 'accepted' && this.isAccepted);
     const moments = [...this.pending, ...(isNew ? [this.momentOf(...last, null)] : [])];

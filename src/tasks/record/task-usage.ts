@@ -17,13 +17,13 @@ export interface FixedPrice {
   per_million_input_tokens?: number;
   per_million_output_tokens?: number;
   /**
-   * For all that was requested; absent when it depends on tokens alone. Then `failed` and `stopped` are absent too if
-   * they are this amount.
+   * The amount for all that was requested; absent when it depends on tokens alone. Then `failed` and `stopped` are
+   * absent too if they are this amount.
    */
   full?: number;
-  /** For a job that failed at the provider: nothing, or the full amount. */
+  /** The amount for a job that failed at the provider: nothing, or the full amount. */
   failed?: number;
-  /** For a job that was cancelled, or was stopped at the deadline: nothing, or the full amount. */
+  /** The amount for a job that was cancelled, or was stopped at the deadline: nothing, or the full amount. */
   stopped?: number;
 }
 

@@ -154,7 +154,7 @@ export class LiveTask {
   @Column('integer') lost_submits: number;
   /** The full price of the lost submits. */
   @Column('bigint') lost_micros: string;
-  /** What happened to the task, without what follows from other columns; null if nothing else did. */
+  /** Moments of the task that do not follow from other columns; null if there are none. */
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 }
 

@@ -26,7 +26,7 @@ export class BatchTasks {
     return this.sql.run(UNFINISHED, [batchId]);
   }
 
-  /** In the order of the batch. */
+  /** Final tasks in the order of the batch. */
   finalTasks(batchId: string, after: number, limit: number): Promise<ShownTask[]> {
     return this.sql.run<ShownTask>(FINAL, [batchId, after, limit]);
   }

@@ -46,13 +46,13 @@ const NOW: Statement = {
 export class ChangedTasks {
   constructor(private readonly sql: Sql) {}
 
-  /** Oldest first. */
+  /** Unfinished tasks, oldest first. */
   async unfinished(apiKeyIds: readonly string[]): Promise<string[]> {
     return (await this.ids(UNFINISHED, [apiKeyIds])).sort();
   }
 
   /**
-   * In the order in which they ended.
+   * Tasks in the order in which they ended.
    * @param sinceMs unix milliseconds, exclusive
    */
   endedSince(apiKeyId: string, sinceMs: number): Promise<string[]> {

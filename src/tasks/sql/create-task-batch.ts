@@ -158,12 +158,12 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const values = [api_key_id, ...bounds, tasks, max_queued, max_running, low_tasks, ends.at(-1), low_ends.at(-1)];
   const { rows } = await tx.query<Counted>({ ...COUNT, values });
   const { keys, is_full, full_above } = rows[0]!;
-  if (keys <= above.length) throw new NoCounters(); // purged since the tasks were inserted
+  if (keys <= above.length) throw new NoCounters(); // a row was purged since the tasks were inserted
   if (!is_full) return;
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // does not tell its limit
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // without the limit of that key
   throw new ApiError('queue_full', { message });
 }
 

@@ -175,9 +175,9 @@ const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 const COMMON = 20;
 
 /**
- * Pages of filters that many tasks of the key may match, or none. Where many do, a page is found at once in the order of the list. Where few do,
- * that would read every task of the key, so the rest is found by an index and sorted. PostgreSQL cannot choose between the two, because it plans
- * a statement once, for any value.
+ * Pages of filters that many tasks of the key may match, or none. If many match, a page is found at once in the order
+ * of the list. If few match, that would read every task of the key, so the rest is found by an index and sorted.
+ * PostgreSQL cannot choose between the two, because it plans a statement once, for any value.
  */
 @Injectable()
 export class MatchTasks {
@@ -188,7 +188,7 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their own indexes have few tasks
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // these filters have indexes with few tasks
     return isIndexed(filter) || Boolean(filter.search);
   }
 

@@ -17,8 +17,8 @@ interface QueueRow {
 }
 
 /**
- * Reads the counters, and for each key with queued tasks one entry of an index: the backlog itself is never read. The ids of tasks
- * are in the order of their creation.
+ * Reads the counters, and one entry of an index for each key with queued tasks. The backlog itself is never read. The
+ * ids of tasks are in the order of their creation.
  */
 export const QUEUE_FACT: Fact<QueueRow> = {
   name: 'queue',

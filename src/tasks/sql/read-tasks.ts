@@ -8,7 +8,7 @@ const READ: Statement = {
   text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and expires_at > now()`,
 };
 
-/** Also deleted and expired tasks, until the purge removes them. */
+/** Reads deleted and expired tasks too, until the purge removes them. */
 const READ_STORED: Statement = {
   name: 'tasks.read_stored',
   text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[])`,
@@ -39,15 +39,15 @@ export class ReadTasks {
   }
 
   /**
-   * Reads the tasks of a page as one item of a batch, which costs less than one item for each task. @returns tasks by
-   * id, perhaps also those of other pages
+   * Reads the tasks of a page as one item of a batch, which costs less than one item for each task.
+   * @returns tasks by id, perhaps also those of other pages
    */
   findMany(ids: string[]): Promise<ReadonlyMap<string, ShownTask>> {
     return this.pages.add(ids);
   }
 
   /**
-   * For followers and workers, which must see the end of a task even if it was deleted right after it.
+   * Reads a task for followers and workers, which must see its end even if it was deleted right afterwards.
    * @returns null when there is no such record
    */
   findStored(id: string): Promise<ShownTask | null> {

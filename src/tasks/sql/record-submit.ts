@@ -217,8 +217,8 @@ export class RecordSubmit {
   }
 
   /**
-   * Records approximations that the intent did not. @returns whether the lease still holds; if not, the caller must
-   * stop
+   * Records approximations that the intent did not.
+   * @returns whether the lease still holds; if not, the caller must stop
    */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);

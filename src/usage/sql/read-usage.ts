@@ -11,7 +11,7 @@ export interface UsageRequest {
   /** null: every API key. */
   apiKeyId: string | null;
   groups: readonly Group[];
-  /** For the group `metadata_value`. */
+  /** The metadata key of the group `metadata_value`. */
   metadataKey: string | null;
   buckets: readonly Range[];
   pieces: Pieces;
@@ -82,7 +82,7 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}
 
-  /** In the order of the buckets; a bucket without tasks has no entry. */
+  /** Entries in the order of the buckets; a bucket without tasks has no entry. */
   read(request: UsageRequest): Promise<UsageEntry[]> {
     const { pieces, buckets, limit, apiKeyId, metadataKey } = request;
     const ranges = [pieces.days, pieces.quarters, pieces.edges, buckets].map((list) => JSON.stringify(list));

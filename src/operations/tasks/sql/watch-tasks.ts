@@ -15,7 +15,7 @@ const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 /** Seconds in which a state still counts as normal, because a sweep or a claim is about to change it. */
 const GRACE_S = 10;
 
-/** Without released tasks, which wait for a free worker: their lease is the oldest date there is, in 1970. */
+/** SQL: whether a lease has lapsed. A released task waits for a free worker, so its lease in 1970 does not count. */
 const LAPSED = `lease_until between '1970-01-03' and now() - interval '${GRACE_S} seconds'`;
 
 /** SQL: why a task seems stuck. A run of a model in $6 is suspicious after the seconds in $7. */
