@@ -16,7 +16,7 @@ export class BatchesService {
     return batch;
   }
 
-  /** Newest first. */
+  /** Batches, newest first. */
   list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
     return this.rows.list(apiKeyId, page);
   }

@@ -1,4 +1,4 @@
-/** `cancelling`: its unfinished tasks are being ended. The last two are final. */
+/** `cancelling`: the unfinished tasks of the batch are being ended. The last two statuses are final. */
 export const BATCH_STATUSES = ['in_progress', 'cancelling', 'completed', 'cancelled'] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 

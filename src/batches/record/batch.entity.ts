@@ -8,7 +8,7 @@ import type { BatchStatus } from './batch-status.ts';
  */
 @Entity('batches')
 export class Batch {
-  /** `batch_` + 26 characters, time-ordered. The ids of its tasks contain the same time. */
+  /** `batch_` + 26 characters, time-ordered. The ids of the batch's tasks contain the same time. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
   @Column('text') endpoint: string;

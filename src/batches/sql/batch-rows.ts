@@ -127,7 +127,7 @@ export class BatchRows {
     return rows[0] ?? null;
   }
 
-  /** Newest first. */
+  /** Batches, newest first. */
   async list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
     const { limit, after = null, status = null } = page;
     const batches = await this.sql.run<ShownBatch>(LIST, [apiKeyId, limit + 1, after, status]);

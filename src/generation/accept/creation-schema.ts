@@ -48,8 +48,8 @@ function declaredModelRequest(): object {
 }
 
 /**
- * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. They differ by
- * the field `model`. It is no discriminator, because that would need a name for every model.
+ * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The schemas
+ * differ by the field `model`. The field is no discriminator, because a discriminator needs a name for every model.
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

@@ -147,8 +147,8 @@ function resolveInput({ parameters }: Model, request: Record<string, unknown>): 
 }
 
 /**
- * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the
- * message. `image` only marks fields; the creation checks what they name.
+ * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error,
+ * because the message needs it. `image` only marks fields; the creation checks what they name.
  */
 const OPTIONS = {
   strict: true,

@@ -58,7 +58,7 @@ export class PrepareGenerations {
     });
   }
 
-  /** Why creations for this model are refused at present; null: they are accepted. */
+  /** Why creations for this model are refused at present; null if they are accepted. */
   refusalOf({ id }: Model): ApiError | null {
     return this.pauses.refusalOf(id);
   }

@@ -13,7 +13,7 @@ const MAX_PNG_BYTES = 64 * 1024 * 1024;
 const MAX_SIDE = 1920;
 const QUALITY = 85;
 
-/** The first frame of videos as WebP: from the provider, else by ffmpeg where it is installed. */
+/** The first frame of videos as WebP: from the provider, or else by ffmpeg if it is installed. */
 @Injectable()
 export class Thumbnails {
   private readonly logger = new Logger('thumbnails');

@@ -95,7 +95,7 @@ export class ServeGeneration {
     }
   }
 
-  /** After a crash between the intent and the upstream's id: looks up whether the paid call was accepted. */
+  /** Looks up whether the paid call was accepted, after a crash between the intent and the upstream's id. */
   private async maySubmitAgain(
     called: ReadyBinding,
     { task, model, lease }: Work<unknown>,

@@ -21,9 +21,9 @@ export interface Slot {
 }
 
 /**
- * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run
- * that only polls a job has none: up to WORKER_POLLED_RUNS of them wait without one. When its job has ended, it
- * downloads and stores in a slot for transfers, which no hanging call can take.
+ * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. Runs that
+ * only poll a job have none: up to WORKER_POLLED_RUNS of them wait without a slot. When the job of such a run has
+ * ended, it downloads and stores in a slot for transfers, which no hanging call can take.
  */
 @Injectable()
 export class Slots {

@@ -19,7 +19,7 @@ export interface Exchange {
 export interface ToolCall extends Exchange {
   /** The name that `messageName` gives. */
   message: string;
-  /** Tells the client how far the task is, if it asked for that. */
+  /** Tells the client how far the task is, if the client asked for that. */
   report(task: ShownTask): void;
   /** Whether the client takes the handle of a task instead of a result. */
   takesHandles: boolean;

@@ -36,7 +36,7 @@ export class Previews {
   constructor(private readonly storage: Storage) {}
 
   /**
-   * One for each output that has a picture: an image, or a video with a thumbnail.
+   * Makes a preview of each output that has a picture: an image, or a video with a thumbnail.
    * @param signal aborts when no client waits for them any more
    */
   async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {

@@ -126,7 +126,9 @@ export function modelParametersOf(schema: ParametersSchema): readonly Default[] 
   return parameters;
 }
 
-/** Whether the model's rules allow the parameter beside these values. Its default applies only then. */
+/**
+ * Whether the model's rules allow the parameter beside these values. The default of the parameter applies only then.
+ */
 export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
   const needs = schema.dependentRequired?.[name] ?? [];
   if (needs.some((other) => values[other] === undefined)) return false;

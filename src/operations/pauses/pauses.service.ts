@@ -31,7 +31,7 @@ export class PausesService {
     private readonly database: DataSource,
   ) {}
 
-  /** Newest first. */
+  /** Pauses, newest first. */
   async list(page: {
     limit: number;
     after?: string;

@@ -6,5 +6,5 @@ import { ObjectType } from '@nestjs/graphql';
 })
 export class OperationsView {}
 
-/** Each field has a query of its own, so that a request costs only what it asks for. */
+/** An empty object, because each field has a query of its own. So a request costs only what it asks for. */
 export const OPERATIONS = new OperationsView();

@@ -16,7 +16,10 @@ interface Sample {
   takenAtS: number;
 }
 
-/** Reports to the catalogue how many tasks of each model wait, run and end well. Counted at most every ten seconds. */
+/**
+ * Reports to the catalogue how many tasks of each model wait, run and end well. The tasks are counted at most every ten
+ * seconds.
+ */
 @Injectable()
 export class ModelLoadService implements OnModuleInit {
   private readonly samples = new Sampled(() => this.sample(), SAMPLE_MS);

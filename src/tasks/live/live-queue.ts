@@ -20,7 +20,7 @@ interface LiveQueueOptions {
   read: (ids: string[]) => Promise<ShownTask[]>;
   /** Selects the tasks to send; all when left out. */
   accepts?: (task: ShownTask) => boolean;
-  /** The queue follows one task and ends with its final state. */
+  /** Whether the queue follows one task and ends with its final state. */
   endsWithTask?: boolean;
 }
 
@@ -81,7 +81,7 @@ export class LiveQueue {
     this.states.wake();
   }
 
-  /** Ends at once because the subscriber has not read for too long. It must connect again and resume. */
+  /** Ends at once because the subscriber has not read for too long. The subscriber must connect again and resume. */
   endBehind(): void {
     this.states.fail(fellBehind());
   }

@@ -21,8 +21,8 @@ export interface OpenQueue {
 }
 
 /**
- * The open event streams: limited per key and in all, closed when their key is revoked or loses a scope that they need, and
- * when the service stops.
+ * The open event streams. They are limited per key and in all. They are closed when their key is revoked or loses a
+ * scope that they need, and when the service stops.
  */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {

@@ -10,7 +10,7 @@ export const MAX_WAIT_S = 60;
 export interface WaitOptions {
   /** The most seconds to wait. */
   seconds: number;
-  /** Also return as soon as the sequence differs from this one. */
+  /** The wait also ends as soon as the sequence differs from this one. */
   changedFrom?: number | undefined;
   /** Aborts when the wait must end early: the client has disconnected, its key is refused, or the service stops. */
   over?: AbortSignal | undefined;
@@ -64,8 +64,8 @@ interface OpenWait {
 }
 
 /**
- * The requests that wait for a task (`?wait`, `Prefer: wait`): limited per key, answered at once when the service
- * stops.
+ * The requests that wait for a task (`?wait`, `Prefer: wait`). They are limited per key, and answered at once when the
+ * service stops.
  */
 @Injectable()
 export class OpenWaits implements BeforeApplicationShutdown {

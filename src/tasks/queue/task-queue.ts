@@ -205,7 +205,8 @@ export class TaskQueue {
   }
 
   /**
-   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing.
+   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran. It then costs
+   * nothing.
    */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);

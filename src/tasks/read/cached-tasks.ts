@@ -26,8 +26,8 @@ export class CachedTasks {
   async find(taskId: string): Promise<ShownTask | null> {
     const cached = this.cache.final(taskId);
     if (cached !== undefined) {
-      // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
-      // sent together, which costs both sides fewer wake-ups.
+      // Answers at the end of the event-loop turn, like the reads that query the database. The responses of one turn
+      // are sent together, which costs both sides fewer wake-ups.
       await endOfTurn();
       return cached;
     }

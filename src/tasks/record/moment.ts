@@ -83,7 +83,7 @@ export class RunMoments {
     this.areReferencesReady = true;
   }
 
-  /** What is not written yet, for the statement that ends the task. */
+  /** The moments that are not written yet, for the statement that ends the task. */
   get unwritten(): Moment[] {
     return this.pending.length === 0 ? [] : this.withRelease(this.pending);
   }

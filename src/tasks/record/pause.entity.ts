@@ -6,7 +6,7 @@ export type PauseKind = (typeof PAUSE_KINDS)[number];
 /** SQL: whether a row is in force now. */
 export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
 
-/** An operator keeps tasks from a model, a provider or one place of a provider. */
+/** A pause: an operator keeps tasks from a model, a provider or one place of a provider. */
 @Entity('pauses')
 export class Pause {
   /** `pause_` and 26 characters, time-ordered. */

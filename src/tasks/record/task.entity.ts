@@ -123,8 +123,8 @@ export class LiveTask {
   @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
   /**
-   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
-   * start.
+   * The sweep ends the task after this time. The deadline counts from the creation while the task waits, and again from
+   * its first start.
    */
   @Column('timestamptz') deadline_at: Date;
   /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
@@ -207,7 +207,7 @@ export class DoneTask {
   @Column('integer') lost_submits: number;
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 
-  /** Written by the statement that ends the task; null in tasks that ended before this column existed. */
+  /** The usage, written by the statement that ends the task; null in tasks that ended before this column existed. */
   @Column('json', { nullable: true }) usage: StoredUsage | null;
   @Column('json', { nullable: true }) result: StoredOutput[] | null;
   @Column('json', { nullable: true }) error: TaskError | null;

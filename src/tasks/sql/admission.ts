@@ -37,7 +37,7 @@ export const startOf = (lane: 'place' | 'low_place'): string =>
 /** SQL fragment: where the next task of each priority stands. */
 export const STARTS = `${startOf('place')} as start, ${startOf('low_place')} as low_start`;
 
-/** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
+/** The limits of an API key, and the tasks that a statement wants to create for it, as sent to PostgreSQL. */
 export interface KeyRow {
   /** The number of the key in the statement, from 1. */
   key: number;

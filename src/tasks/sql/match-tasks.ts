@@ -94,7 +94,7 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   return { statement: { name, text, isUnprepared }, values: conditions.values };
 }
 
-/** Tasks that the filter selects without its words, by an index. */
+/** Tasks that match, read by an index for the filter without its words. */
 export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
@@ -188,7 +188,7 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // these filters have indexes with few tasks
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their indexes have few tasks
     return isIndexed(filter) || Boolean(filter.search);
   }
 

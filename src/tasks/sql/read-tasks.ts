@@ -17,8 +17,8 @@ const READ_STORED: Statement = {
 type Row = readonly [id: string, ...shown: unknown[]];
 
 /**
- * Reads by id and batches the requests of one event-loop turn into one statement (measured: 21,987 batched reads a second
- * against 4,180 single ones), which is why this is raw SQL. Nothing is cached: every read queries the database after its
+ * Reads tasks by id. Raw SQL, because it batches the requests of one event-loop turn into one statement: 21,987 batched
+ * reads a second were measured against 4,180 single ones. Nothing is cached: every read queries the database after its
  * request arrived, so the result is as fresh as that of a single statement.
  */
 @Injectable()

@@ -37,7 +37,7 @@ const FULL: Statement = {
     select count(*)::int as tasks from tasks_live where ${atPlace('$2', '$3', '$4')} and id <> $1`,
 };
 
-/** The tasks of a model at each address of a provider that has some. */
+/** Counts the tasks of a model at each address of a provider that has some. */
 const AT_ADDRESSES: Statement = {
   name: 'tasks.count_at_addresses',
   text: `

@@ -5,9 +5,9 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**
- * A window of time is also read as a window of ids, so that tasks outside it cost nothing (without: 0.7 s for the
- * oldest of 700,000). The ids' window is wider by this much, because an id and `created_at` come from two readings of
- * the clock.
+ * Seconds by which a window of ids is wider than one of time, because an id and `created_at` come from two readings of
+ * the clock. A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, the
+ * oldest of 700,000 tasks took 0.7 s.
  */
 const ID_SLACK_S = 60;
 /** Names of conditions that only say where a page of the list begins. */

@@ -1,4 +1,7 @@
-/** Seconds. The offset of every time zone is a multiple of it, so every local hour and day begins with a quarter. */
+/**
+ * A quarter of an hour in seconds. The offset of every time zone is a multiple of it, so every local hour and day
+ * begins with a quarter.
+ */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Pause } from '../../../tasks/record/pause.entity.ts';
 
-/** An arbitrary number, the same in every process. */
+/** The number of the advisory lock: arbitrary, and the same in every process. */
 const PAUSES_LOCK = 7_274_614;
 
 /** Makes changes of pauses run one after the other, because each may change the models of other pauses. */
@@ -58,7 +58,7 @@ const PAGE = `
 
 export type PauseWithTasks = Pause & { tasks: number };
 
-/** Newest first. @param ended whether pauses that have ended are listed too */
+/** Pauses, newest first. @param ended whether pauses that have ended are listed too */
 export const pagePauses = (
   tx: EntityManager,
   { after, ended, limit }: { after: string | null; ended: boolean; limit: number },
