@@ -15,7 +15,7 @@ export interface ModelLoad {
   typical: ModelTypicalView | null;
 }
 
-/** With fewer ended tasks the rate says nothing. */
+/** With fewer ended tasks the success rate says nothing. */
 const MIN_ENDS = 20;
 const GOOD_RATE = 0.9;
 

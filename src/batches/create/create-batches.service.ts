@@ -104,7 +104,7 @@ function assertMetadata(metadata: Record<string, string>): void {
   }
 }
 
-/** Files that are read at a time. Each may take 20 MB of memory, and more for its parsed items. */
+/** Creations from a file at a time. Each has up to 20 MB in memory, and more for its parsed items. */
 const FILES_AT_ONCE = 2;
 /** Bodies that are translated before other requests get their turn. */
 const TRANSLATED_AT_ONCE = 50;
@@ -116,7 +116,7 @@ export interface CreatedBatch {
   replayed: boolean;
 }
 
-/** Validates batches and stores them whole. */
+/** Validates batches and stores each in one transaction. */
 @Injectable()
 export class CreateBatches {
   private readonly turns = new Turns(FILES_AT_ONCE);

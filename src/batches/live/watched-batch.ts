@@ -2,7 +2,7 @@ import type { ShownBatch } from '../record/batch.entity.ts';
 import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
 
-/** At most four states a second. */
+/** The least time between two states: at most four a second. */
 const THROTTLE_MS = 250;
 /** How often a batch is read for changes that no event announces, such as the end of the batch itself. */
 const POLL_MS = 2_000;

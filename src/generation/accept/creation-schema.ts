@@ -5,7 +5,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
 import { COMPONENT } from '../../platform/schema/component.ts';
 
-/** `gpt-image-2` is `GptImage2Request`. */
+/** `GptImage2Request` for `gpt-image-2`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 

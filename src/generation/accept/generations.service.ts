@@ -18,7 +18,7 @@ import { PrepareGenerations, withFiles } from './prepare-generations.service.ts'
 interface AcceptOptions {
   /** What the calling interface knows of the origin; absent for a creation over REST or GraphQL. */
   origin?: Partial<TaskOrigin>;
-  /** The header's value, bare or quoted. */
+  /** The value of the Idempotency-Key header, bare or quoted. */
   idempotencyKey?: string | undefined;
   /**
    * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid,
@@ -45,7 +45,7 @@ export interface Acceptance {
   /** The same task for GraphQL. */
   view(): TaskView;
   replayed: boolean;
-  /** null when replayed. */
+  /** null for a repeated answer. */
   task: ShownTask | null;
 }
 

@@ -32,7 +32,7 @@ export class StorageAway extends Error {
 interface Fetch {
   /** The API key whose turn the checks take. */
   apiKeyId: string;
-  /** Where the images are written. */
+  /** The folder for the images. */
   folder: string;
   signal: AbortSignal;
 }
@@ -138,7 +138,7 @@ export class ReferenceImages {
   }
 }
 
-/** Each URL once. */
+/** The URLs of the fields, each once. */
 function urlsOf(fields: readonly ImageUrl[]): string[] {
   return [...new Set(fields.map(({ url }) => url))];
 }

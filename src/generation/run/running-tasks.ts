@@ -28,9 +28,7 @@ export interface Lease extends NotedLease {
   /** The provider has confirmed that it cancelled the job before it ran. */
   isCancelledUnrun: boolean;
   stop(reason: StopReason): void;
-  /**
-   * Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports that it is lost.
-   */
+  /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
 }
 

@@ -15,7 +15,6 @@ export interface Exchange {
   gone: AbortSignal;
 }
 
-/** One call of a tool. */
 export interface ToolCall extends Exchange {
   /** The name that `messageName` gives. */
   message: string;

@@ -2,7 +2,7 @@ import type { Size } from './sizes.ts';
 
 /** The exact sizes that a model makes besides those of its table. */
 export interface PixelRule {
-  /** Each side is a multiple of it. */
+  /** Each side is a multiple of this. */
   step: number;
   min_side: number;
   max_side: number;

@@ -36,7 +36,7 @@ export interface SizeRequest {
   /** A ratio of the table, or `auto` for the one nearest to `reference`. */
   ratio: string;
   resolution: string;
-  /** A square when absent. Only its ratio counts. */
+  /** Only the ratio of the reference counts. A square when absent. */
   reference?: Size | undefined;
   /** Whether the provider can make a size; absent if it can make all. */
   accepts?: ((size: Size) => boolean) | undefined;
@@ -125,7 +125,7 @@ export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null 
   return nearest ?? null;
 }
 
-/** `16:9` is 1.78. */
+/** Width by height: 1.78 for `16:9`. */
 function valueOf(ratio: string): number {
   const [width = NaN, height = NaN] = ratio.split(':').map(Number);
   return width / height;

@@ -36,7 +36,7 @@ export const WATCHED_COLUMNS = [
 /** A task as operators see it, without anything that its owner sent or received. */
 export type WatchedTask = Pick<Task, (typeof WATCHED_COLUMNS)[number]> & {
   error_code: string | null;
-  /** Why it seems stuck. */
+  /** Why the task seems stuck; null if it does not. */
   stuck: StuckReason | null;
 };
 

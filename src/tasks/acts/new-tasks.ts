@@ -36,7 +36,6 @@ export interface MadeTask {
   row: NewTask;
 }
 
-/** Makes the records of new tasks. */
 @Injectable()
 export class NewTasks {
   constructor(

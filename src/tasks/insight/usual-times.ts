@@ -9,7 +9,7 @@ const REFRESH_MS = 60_000;
 /** The interval while some kind of run has no data, so that the first successes of a new service count soon. */
 const REFRESH_NEW_MS = 10_000;
 
-/** Fewer runs than this are not typical. */
+/** With fewer runs the times are not typical. */
 const MIN_TYPICAL = 5;
 
 export interface TypicalTimes {

@@ -33,7 +33,7 @@ export class LiveQueue {
   /** Waiting tasks in the order of sending. null: only the id is kept. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
-  /** The sequence last sent of each task. */
+  /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
 

@@ -13,7 +13,6 @@ const MAX_STREAMS_PER_KEY = 1_000;
 /** The most open streams of all keys together, in one process. */
 const MAX_STREAMS = 5_000;
 
-/** The queue of a stream. */
 export interface OpenQueue {
   close(): void;
   /** @param callback called once when the queue ends for any reason */

@@ -38,7 +38,7 @@ export class ListTasks {
     return { tasks, hasMore };
   }
 
-  /** The page and one row more. */
+  /** Reads the page and one row more. */
   private rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const conditions = ReadPages.conditions(apiKeyId, limit + 1);
     conditions.whereId('after', order === 'desc' ? '<' : '>', after);

@@ -22,7 +22,7 @@ export interface Charge {
 
 const NOTHING = { images: 0, video_seconds: 0, provider: null, usage: null };
 
-/** @param currency ISO 4217; of all prices */
+/** @param currency of all prices (ISO 4217) */
 export function chargeOf({ outcome, usage }: Pick<Ending, 'outcome' | 'usage'>, currency: string): Charge {
   if (outcome.status === 'succeeded') return chargeOfSuccess(outcome.result, usage ?? NO_RUN, currency);
   const { code } = outcome.error;

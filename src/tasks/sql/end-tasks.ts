@@ -165,7 +165,7 @@ const toJson = (endings: Ending[], currency: string): string =>
 
 /** The part of an ended task that the counters of its API key need. */
 type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
-  /** The status that it had before. */
+  /** The status of the task before its end. */
   was: TaskStatus;
   held: boolean;
   counts_for: string[] | null;

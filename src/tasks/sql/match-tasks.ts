@@ -158,7 +158,7 @@ function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): 
       select ${columns} from tasks_done where ${key} = $1::text ${facet} and expires_at > now() ${sql}`;
 }
 
-/** @param found SQL of a query */
+/** @param found SQL of a query for tasks */
 const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'desc'): string => `
   select id, sequence, read from (
     select id, sequence, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
@@ -192,7 +192,7 @@ export class MatchTasks {
     return isIndexed(filter) || Boolean(filter.search);
   }
 
-  /** The page and one row more. */
+  /** Reads the page and one row more. */
   async rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const found: Listed[] = [];
     const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };

@@ -8,10 +8,10 @@ import { isLocked, locked } from './locked-rows.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
 
-/** @param moments SQL of JSON; null: none */
+/** @param moments SQL of the moments to add, as JSON; null if there are none */
 const addedTo = (timeline: string, moments: string): string =>
   `case when ${moments} is null then ${timeline} else ${withMoments(timeline, moments)} end`;
-/** @param moments $n */
+/** @param moments a parameter, such as `$4` */
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
 /**
@@ -128,7 +128,7 @@ const LOST: Statement = {
 interface Intent {
   lease: LeaseRef;
   submission: Submission;
-  /** JSON; null: none. */
+  /** Moments to add, as JSON; null if there are none. */
   moments: string | null;
 }
 

@@ -76,7 +76,7 @@ export const RESERVED = `
     )`;
 export const MADE_COLUMNS = 'budget_day, reserved_micros';
 
-/** SQL fragment; needs the CTE `budget`. */
+/** SQL: a `SpentBudget` as JSON. Needs the CTE `budget`. */
 export const SPENT_BUDGET = `
       json_build_object('amount_micros', budget.amount_micros, 'period', budget.period,
                         'retry_after_s', budget.retry_after_s, 'is_reported', budget.is_reported)`;

@@ -15,7 +15,7 @@ export interface UsageRequest {
   metadataKey: string | null;
   buckets: readonly Range[];
   pieces: Pieces;
-  /** Most rows. */
+  /** The most rows. */
   limit: number;
 }
 

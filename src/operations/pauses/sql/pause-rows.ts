@@ -26,7 +26,6 @@ const INSERT = `
   insert into pauses (id, kind, target, place, models, refuse_creates, reason, until, created_by)
   values ($1, $2, $3, $4, '{}', $5, $6, to_timestamp($7::float8), $8) returning *`;
 
-/** A pause to insert. */
 export type NewPause = Pick<Pause, 'id' | 'kind' | 'target' | 'place' | 'refuse_creates' | 'reason' | 'created_by'> & {
   /** Unix seconds; null if the pause has no end. */
   until_s: number | null;
