@@ -61,7 +61,7 @@ export function replay(first: { task_id: string; response: string }, model: Mode
   };
 }
 
-/** A task that is stored now, or the answer to the earlier request with its key. */
+/** A task that is stored now, or the answer to the earlier request with the same key. */
 type Stored = Awaited<ReturnType<TasksService['create']>> & {
   /** The answer, if it was stored for an idempotency key. */
   json?: string | undefined;

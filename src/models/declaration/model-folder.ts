@@ -97,7 +97,7 @@ export class ModelFolder {
     return { files, models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)), faults };
   }
 
-  /** The files that may be declarations: not hidden. A link counts only if it leads to a file inside the folder. */
+  /** The visible files that may be declarations. A link counts only if it leads to a file inside the folder. */
   private async names(): Promise<string[]> {
     const inside = (await realpath(this.path)) + sep;
     const isFile = async (entry: Dirent): Promise<boolean> => {

@@ -26,7 +26,7 @@ export function takesSize(rule: PixelRule, { width, height }: Size): boolean {
   );
 }
 
-/** `WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels` */
+/** For example `WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels` */
 export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, max_ratio }: PixelRule): string {
   const side = step === 1 ? 'a whole number' : `a multiple of ${step}`;
   return [

@@ -35,8 +35,8 @@ const ACTIONS = {
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
 /**
- * The tasks of all keys. An act is audited before its changes, so no change lacks its audit. Its statements are guarded
- * like any other, so a task that ends at the same moment ends once.
+ * The tasks of all keys. An act is audited before its changes, so no change lacks its audit. Its statements check the
+ * state of each task, so a task that ends at the same moment ends once.
  */
 @Injectable()
 export class OperatorTasks {

@@ -45,7 +45,7 @@ export interface KeyRow {
   tasks: number;
   /** Tasks of low priority among `tasks`. */
   low_tasks: number;
-  /** The summed cost of normal tasks among the first task, among the first two, and so on. */
+  /** For each task of the key, the summed cost of the normal tasks up to it. */
   ends: number[];
   low_ends: number[];
   max_queued: number;
@@ -101,8 +101,8 @@ export const LOAD = `
     )`;
 
 /**
- * SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`; `made` returns COUNTED_COLUMNS of each of
- * them.
+ * SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`; `made` returns COUNTED_COLUMNS of each
+ * task.
  */
 export const COUNTED = `
     counted as (
@@ -151,7 +151,8 @@ const OPEN: Statement = {
 const MAX_KEYS = 20_000;
 
 /**
- * Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks.
+ * Creates the counters rows of API keys, in the order of the keys to avoid deadlocks. Raw SQL because this is part of
+ * every creation.
  */
 @Injectable()
 export class OpenKeyCounters {

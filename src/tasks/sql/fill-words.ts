@@ -4,7 +4,7 @@ import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
 /** Tasks of one round. */
 const AT_ONCE = 10_000;
-/** The longest time from the begin of the transaction of an end, which is the time of the end, to its commit. */
+/** The longest time from an end, which is when its transaction began, to the commit. */
 const SETTLED = `interval '60 seconds'`;
 /** Hours of ends that one round looks at: a power of two. */
 const FEWEST_HOURS = 1;

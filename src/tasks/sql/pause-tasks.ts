@@ -41,8 +41,8 @@ const SET_ASIDE_PARKED = setAside(
 );
 
 /**
- * SQL: whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. $1: check
- * all pauses.
+ * SQL: whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. With $1
+ * this is true of every pause.
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 

@@ -17,7 +17,7 @@ export interface Piece extends Range {
 export interface Pieces {
   days: Piece[];
   quarters: Piece[];
-  /** Parts of a quarter. */
+  /** Ranges within one quarter. */
   edges: Range[];
 }
 

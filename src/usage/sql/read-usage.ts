@@ -28,7 +28,9 @@ const range = (parameter: string): string =>
   `json_to_recordset(${parameter}::json) as p(bucket int, since float8, until float8, weight int)`;
 const within = (column: string): string => `${column} >= to_timestamp(p.since) and ${column} < to_timestamp(p.until)`;
 
-/** Searches the index once for each bucket. For each bucket a plain join read the rows of all: 375 ms for 400 days. */
+/**
+ * Searches the index once for each bucket. A plain join read the rows of all buckets for each one: 375 ms for 400 days.
+ */
 const EACH_BUCKET = 'offset 0';
 
 /**
