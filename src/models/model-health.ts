@@ -35,7 +35,9 @@ export class ModelHealth {
     this.isTroubled = isTroubled;
   }
 
-  /** The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. */
+  /**
+   * The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. models/model-pricing.ts
+   */
   async typicalOf(modelId: string): Promise<ModelTypicalView | null> {
     return (await this.loadOf(modelId)).typical;
   }

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelPricingView } from './model-pricing.view.ts';
 
-/** The provider registry, which this folder must not import, registers here the operator's prices of models. */
+/**
+ * The provider registry, which this folder must not import, registers here the operator's prices of models.
+ * models/models.module.ts
+ */
 @Injectable()
 export class ModelPricing {
   private pricingOf: (modelId: string) => ModelPricingView | null = () => null;

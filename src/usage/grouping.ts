@@ -17,7 +17,10 @@ export interface Grouping {
   metadataField: string | null;
 }
 
-/** One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or goes to the next comma. */
+/**
+ * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or goes to the next comma.
+ * usage/roll-up.worker.ts
+ */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 
 /**

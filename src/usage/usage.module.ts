@@ -13,7 +13,10 @@ import { UsageController } from './usage.controller.ts';
 import { UsageResolver } from './usage.resolver.ts';
 import { UsageService } from './usage.service.ts';
 
-/** Reads what tasks used and cost. The room `tasks` writes the ledger, in the statement that ends a task. */
+/**
+ * Reads what tasks used and cost. The room `tasks` writes the ledger, in the statement that ends a task.
+ * usage/usage.service.ts
+ */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum, UsageValue])],
   controllers: [UsageController],

@@ -239,7 +239,10 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks, or deleted when nothing is created. */
+  /**
+   * Files that came inside the bodies are kept with the tasks, or deleted when nothing is created.
+   * batches/create/read-items.ts
+   */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {

@@ -5,7 +5,9 @@ export type ResultFileKind = 'output' | 'errors';
 
 export const RESULT_FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_(output|errors)$`);
 
-/** The id of the file contains that of the batch, so these files need no table. */
+/**
+ * The id of the file contains that of the batch, so these files need no table. batches/results/batch-results.service.ts
+ */
 export const resultFileId = (batchId: string, kind: ResultFileKind): string =>
   `file_${batchId.slice('batch_'.length)}_${kind}`;
 

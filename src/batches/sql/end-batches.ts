@@ -115,7 +115,7 @@ export class EndBatches {
 
   /**
    * Batches without an unfinished item, whose process was killed before it ended them, and batches that are being
-   * cancelled.
+   * cancelled. batches/sql/erase-batches.ts
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

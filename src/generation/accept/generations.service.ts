@@ -189,7 +189,9 @@ export class GenerationsService {
     return { ...created, json };
   }
 
-  /** Answers with the final task, or with the unfinished one when the time is up. */
+  /**
+   * Answers with the final task, or with the unfinished one when the time is up. generation/accept/parse-generation.ts
+   */
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });

@@ -110,7 +110,10 @@ export class PrepareGenerations {
     });
   }
 
-  /** The task of a valid creation. @param generation has the ids of files as its images */
+  /**
+   * The task of a valid creation.
+   * @param generation has the ids of files as its images generation/images/convert-image.ts
+   */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
     return {

@@ -167,7 +167,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Turns a failure of this image into one that names the field. */
+/** Turns a failure of `work` into an error that names the field of the image. generation/images/scratch-budget.ts */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

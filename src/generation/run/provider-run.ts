@@ -228,7 +228,7 @@ export class ProviderRun implements Run {
   private async storePartial(nth: number, image: Buffer): Promise<void> {
     try {
       await this.services.partials.store(this.lease, nth, image, conversionOf(this.task));
-      // Progress is written at once, because followers look for the image when it rises.
+      // Progress is written at once, because followers look for the image when it rises. generation/run/run-bindings.ts
       this.newest = Math.min(99, this.newest + 1);
       await this.writeProgress();
     } catch (err) {

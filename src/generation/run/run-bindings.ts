@@ -99,6 +99,8 @@ export class EvenLoad {
    * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
    * circuit come first, and then those with fewer tasks. Equal ones keep their order.
    * @param count called only for bindings at several addresses, so that other bindings cost no statement
+   *   generation/run/run-stages.ts
+   * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {
     const groups = [...Map.groupBy(bindings, ({ upstream, endpoint }) => upstream.declared ?? endpoint).values()];

@@ -93,7 +93,7 @@ export class RunStages {
     this.upstreamDone();
   }
 
-  /** The outputs are here. A provider that sends them in its answer has no download. */
+  /** The outputs are here. A provider that sends them in its answer has no download. generation/run/run-task.ts */
   received(): void {
     this.spent('accepted');
     if (this.isDone) this.end('download');

@@ -202,7 +202,10 @@ export class ServeGeneration {
     }
   }
 
-  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job. */
+  /**
+   * Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job.
+   * generation/run/slots.ts
+   */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,

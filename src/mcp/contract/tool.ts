@@ -47,7 +47,9 @@ export interface Tool {
 }
 
 export const READS = { readOnlyHint: true, openWorldHint: false } as const;
-/** Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. */
+/**
+ * Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. mcp/contract/without-nulls.ts
+ */
 export const CREATES = {
   readOnlyHint: false,
   destructiveHint: false,

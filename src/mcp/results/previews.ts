@@ -55,7 +55,10 @@ export class Previews {
     return previews;
   }
 
-  /** @returns null if the file cannot be read or no preview is small enough; the result still links the file */
+  /**
+   * @returns null if the file cannot be read or no preview is small enough; the result still links the file
+   *   mcp/results/task-text.ts
+   */
   private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
     try {
       const file = await buffer(await this.storage.open(pictureOf(output)!));

@@ -1,6 +1,9 @@
 import type { ArgumentSchema } from './model-arguments.ts';
 
-/** The input of a tool. It is flat and has no alternatives at the top, which several LLM APIs refuse. */
+/**
+ * The input of a tool. It is flat and has no alternatives at the top, which several LLM APIs refuse.
+ * mcp/tools/generate-image.tool.ts
+ */
 export interface ToolInput {
   type: 'object';
   properties: Record<string, ArgumentSchema>;

@@ -53,7 +53,9 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
   };
 }
 
-/** A video starts from a lone first frame unless the model declares other guidance. */
+/**
+ * A video starts from a lone first frame unless the model declares other guidance. models/declaration/names-faults.ts
+ */
 function guidanceOf(model: Declaration) {
   const isStart = { as: 'first_frame' } as const;
   return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));

@@ -32,7 +32,7 @@ export class YamlFile {
   private readonly places = new Map<string, Place>();
 
   /**
-   * @param name the file name in faults
+   * @param name the file name in faults @param bytes null if the file could not be read
    * @param bytes null if the file could not be read
    */
   constructor(
@@ -74,7 +74,7 @@ export class YamlFile {
     return { file: this.name, line, column, path: pathText(path), message };
   }
 
-  /** The place of the value, or of its nearest parent that exists. */
+  /** The place of the value, or of its nearest parent that exists. models/definition/declared-binding.ts */
   private placeOf(path: Path): Place {
     for (let length = path.length; length >= 0; length--) {
       const place = this.places.get(keyOf(path.slice(0, length)));

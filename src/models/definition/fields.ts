@@ -71,6 +71,7 @@ export const imageUrl = (description: string): ParameterSchema => ({
   description,
   format: 'image',
   // The pattern ends after `data:`, because an expression may not cross 30 MB. Decoding checks the bytes.
+  // models/definition/model.ts
   pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|[Dd][Aa][Tt][Aa]:)`,
 });
 

@@ -67,7 +67,10 @@ export interface Model {
   prices: readonly Readonly<Record<string, unknown>>[];
   /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
-  /** The whole model as it is stored, for processes that need it for a task and do not have its file. */
+  /**
+   * The whole model as it is stored, for processes that need it for a task and do not have its file.
+   * models/definition/parameters.ts
+   */
   document: ModelDocument;
 }
 

@@ -209,7 +209,10 @@ export function imageUrlsOf(model: Parameterised, input: object): ImageUrl[] {
   return found;
 }
 
-/** A copy of the input with other image URLs. @param replacement returns null to keep a URL */
+/**
+ * A copy of the input with other image URLs.
+ * @param replacement returns null to keep a URL models/definition/pixel-rule.ts
+ */
 export function replaceImageUrls<Input extends object>(
   model: Parameterised,
   input: Input,

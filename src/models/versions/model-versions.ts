@@ -33,7 +33,10 @@ export class ModelVersions {
     for (const { id, version } of models) this.known.delete(keyOf(id, version));
   }
 
-  /** Records that these versions are in use. Stored descriptions stay, because another process may have newer ones. */
+  /**
+   * Records that these versions are in use. Stored descriptions stay, because another process may have newer ones.
+   * operations/activity/activity-reporter.service.ts
+   */
   async stillLoaded(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
     const loaded = models.map(({ id, version }) => ({ id, version }));

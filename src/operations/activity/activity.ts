@@ -43,7 +43,10 @@ export interface KeyActivity {
   failed: number;
 }
 
-/** The activity of all processes together. A process of the last release may lack any part of it. */
+/**
+ * The activity of all processes together. A process of the last release may lack any part of it.
+ * operations/activity/objectives.ts
+ */
 export function total(activities: readonly Partial<Activity>[]): Activity {
   const all = <Name extends keyof Activity>(name: Name) =>
     activities

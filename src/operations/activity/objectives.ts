@@ -21,6 +21,7 @@ const HEALTH = new Set<unknown>(Object.values(HEALTH_PATHS));
 
 /**
  * Failures of the task that a request has waited for. Most are failures of the provider; the others count for tasks.
+ * operations/activity/recent-counts.ts
  */
 const OF_A_TASK =
   /^(generation_timeout|provider_.+|task_.+|content_policy_violation|reference_.+|worker_lost|result_storage_failed)$/;

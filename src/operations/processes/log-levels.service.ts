@@ -43,7 +43,10 @@ export class LogLevelsService {
   }
 }
 
-/** The audit logs at `info`, so any less verbose level would silence it. */
+/**
+ * The audit logs at `info`, so any less verbose level would silence it.
+ * operations/processes/process-heartbeat.worker.ts
+ */
 const AUDIT_LEVELS: readonly string[] = ['info', 'debug', 'trace'] satisfies LogLevel[];
 
 function checked(levels: Record<string, string>): Record<string, LogLevel> {

@@ -32,6 +32,6 @@ export class ProcessRow {
   /** The least seconds that a lease had left at the last renewal; null before the first renewal. */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
-  /** Empty before the first report, and for a process of the last release. */
+  /** Empty before the first report, and for a process of the last release. operations/processes/processes.service.ts */
   @Column('jsonb') activity: Partial<ProcessActivity>;
 }

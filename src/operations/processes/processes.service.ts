@@ -75,5 +75,6 @@ export class ProcessesService {
 
 /**
  * An id has the host, the process and a random part. The check keeps texts that the database cannot hold away from it.
+ * operations/processes/recent-activity.service.ts
  */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

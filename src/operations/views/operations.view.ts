@@ -6,5 +6,8 @@ import { ObjectType } from '@nestjs/graphql';
 })
 export class OperationsView {}
 
-/** An empty object, because each field has a query of its own. So a request costs only what it asks for. */
+/**
+ * An empty object, because each field has a query of its own. So a request costs only what it asks for.
+ * operations/views/reason.input.ts
+ */
 export const OPERATIONS = new OperationsView();

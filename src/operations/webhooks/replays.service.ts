@@ -37,7 +37,10 @@ export class OperatorReplays {
     });
   }
 
-  /** A replay that has ended stays as it is. @throws ApiError webhook_replay_not_found */
+  /**
+   * A replay that has ended stays as it is.
+   * @throws ApiError webhook_replay_not_found operations/webhooks/sql/watch-endpoints.ts
+   */
   cancel(id: string, by: Actor): Promise<WebhookReplayView> {
     return this.audit.transaction(by, async (tx, record) => {
       const { replay, isCancelled } = await this.replays.cancel(tx, id);

@@ -64,7 +64,7 @@ function starsWithout(task: ShownTask, index: number): Stars {
   return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };
 }
 
-/** Deletes the bytes of an output, of its previews and of its thumbnail. */
+/** Deletes the bytes of an output, of its previews and of its thumbnail. tasks/acts/erase-tasks.service.ts */
 export async function deleteBytes(storage: Storage, taskId: string, output: StoredOutput): Promise<void> {
   await storage.delete(output.storage_key);
   for (const width of PREVIEW_WIDTHS) await storage.delete(previewKeyOf(taskId, output.index, width));

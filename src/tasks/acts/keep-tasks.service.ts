@@ -107,7 +107,10 @@ export class KeepTasks {
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** A change that takes no more space than before passes, so that a lowered quota forbids no change of a name. */
+/**
+ * A change that takes no more space than before passes, so that a lowered quota forbids no change of a name.
+ * tasks/acts/new-tasks.ts
+ */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;

@@ -53,7 +53,10 @@ export class TaskBatches {
     private readonly refusals: BudgetRefusals,
   ) {}
 
-  /** @param hook writes in the transaction that deletes records of items, because no table counts these afterwards */
+  /**
+   * @param hook writes in the transaction that deletes records of items, because no table counts these afterwards
+   *   tasks/acts/tasks.service.ts
+   */
   registerPurgeHook(hook: PurgeHook): void {
     this.purged.registerHook(hook);
   }

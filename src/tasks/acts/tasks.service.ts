@@ -149,7 +149,10 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /** Reads a task of any API key, for signed links, which carry their own permission. */
+  /**
+   * Reads a task of any API key, for signed links, which carry their own permission.
+   * tasks/edge/task-events.controller.ts
+   */
   read(taskId: string): Promise<ShownTask | null> {
     return this.cached.find(taskId);
   }

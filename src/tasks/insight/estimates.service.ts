@@ -22,6 +22,7 @@ export const RATE_WINDOW_S = 300;
 /**
  * Tasks that start per second. Only the time since tasks wait counts: before it, tasks started only as often as they
  * were created.
+ * @returns null if no task has started
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
  * @returns null if no task has started
@@ -124,7 +125,9 @@ export class EstimatesService {
   }
 }
 
-/** Sorts behind every id, because a new task waits behind those of the same place. */
+/**
+ * Sorts behind every id, because a new task waits behind those of the same place. tasks/insight/model-load.service.ts
+ */
 const AFTER_ALL_IDS = '~';
 
 const startAt = ({ readAtS, rate }: LineSample, position: number | null): number | null =>

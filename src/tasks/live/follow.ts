@@ -29,7 +29,7 @@ export class FollowTasks {
 
   /**
    * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
-   * after the final state. The subscriber must end the queue (`return()`, `close()`).
+   * after the final state. The subscriber must end the queue (`return()`, `close()`). tasks/live/graphql-events.ts
    * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */

@@ -123,5 +123,5 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** If nothing could be deleted, the storage is away, so the next round must not follow at once. */
+/** If nothing could be deleted, the storage is away, so the next round must not follow at once. tasks/queue/sweep.ts */
 const roundSize = (taken: ExpiredTask[], purged: string[]): number => (purged.length > 0 ? taken.length : 0);

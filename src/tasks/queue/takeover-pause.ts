@@ -41,7 +41,10 @@ export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
     return performance.now() >= this.untilMs;
   }
 
-  /** Compares both clocks, because a frozen machine stops the monotonic clock on some systems only. */
+  /**
+   * Compares both clocks, because a frozen machine stops the monotonic clock on some systems only.
+   * tasks/queue/task-cache.ts
+   */
   private check(): void {
     const now = readClocks();
     const elapsedMs = now.monotonicMs - this.last.monotonicMs;

@@ -26,6 +26,6 @@ export class KeyCounters {
   /** Limits that the key shares with the keys below it, as they were when one of them last created a task; 0 = none. */
   @Column('integer') shared_queued: number;
   @Column('integer') shared_running: number;
-  /** The keys above that counted the last task of this key; null if there are none. */
+  /** The keys above that counted the last task of this key; null if there are none. tasks/record/lease.ts */
   @Column('text', { array: true, nullable: true }) above: string[] | null;
 }

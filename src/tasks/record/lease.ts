@@ -17,6 +17,9 @@ export type ClaimedTask = Task & { remaining_s: number };
 
 export interface Claim {
   tasks: ClaimedTask[];
-  /** Whether the claim found as many candidates as it had room for, so that there may be more. */
+  /**
+   * Whether the claim found as many candidates as it had room for, so that there may be more.
+   * tasks/record/line.entity.ts
+   */
   full: boolean;
 }

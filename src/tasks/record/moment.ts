@@ -108,7 +108,10 @@ export class RunMoments {
     return result;
   }
 
-  /** The moments to add when the task is given back; null if it has waited before, however often it was claimed. */
+  /**
+   * The moments to add when the task is given back; null if it has waited before, however often it was claimed.
+   * tasks/record/pause.entity.ts
+   */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
     return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);

@@ -52,7 +52,7 @@ export function keepOutputs(
   return { result: kept, kept: true, collection: chosen === 'all' ? name : collection };
 }
 
-/** Takes stars away. A task whose last kept output is given up loses its star too. */
+/** Takes stars away. A task whose last kept output is given up loses its star too. tasks/record/submission.ts */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {
   const isGivenUp = (output: StoredOutput) => output.kept && (chosen === 'all' || output.index === chosen);
   const isOther = (output: StoredOutput) => isKept(output) && !isGivenUp(output);

@@ -48,7 +48,10 @@ export interface RunUsage {
   cancelled_unrun: boolean;
 }
 
-/** Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`. */
+/**
+ * Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`.
+ * tasks/record/task-words.entity.ts
+ */
 export interface StoredUsage {
   provider: string | null;
   input_tokens: number | null;

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/** Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later. */
+/**
+ * Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later.
+ * tasks/sql/changed-tasks.ts
+ */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',
   text: `

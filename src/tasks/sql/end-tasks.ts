@@ -205,6 +205,8 @@ interface LimitedKeys {
  * Call in the transaction that has ended the tasks, after everything that locks other rows.
  * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
  *   for their places
+ * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
+ *   for their places
  */
 async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<LimitedKeys> {
   if (ended.length === 0) return { own: new Set(), shared: new Set() };
@@ -259,7 +261,10 @@ const SETTLE: Statement = {
     select 1`,
 };
 
-/** Call in the transaction that has ended the tasks, once it has locked the rows of their keys in key_load. */
+/**
+ * Call in the transaction that has ended the tasks, once it has locked the rows of their keys in key_load.
+ * tasks/sql/erase-tasks.ts
+ */
 async function settleEnded(tx: Tx, ended: SettledEnd[]): Promise<void> {
   const reserved = ended
     .filter(({ budget_day }) => budget_day !== null)

@@ -186,7 +186,7 @@ export class MatchTasks {
     private readonly words: TaskWordsIndex,
   ) {}
 
-  /** Whether reading the list in its order may pass many tasks that do not match. */
+  /** Whether reading the list in its order may pass many tasks that do not match. tasks/sql/moved-columns.ts */
   static isFor(filter: TaskFilter): boolean {
     if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their indexes have few tasks
     return isIndexed(filter) || Boolean(filter.search);

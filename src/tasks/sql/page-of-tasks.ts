@@ -15,5 +15,8 @@ export interface TaskPage {
   hasMore: boolean;
 }
 
-/** A row of a page. What clients see of a task that is not running changes only with its `sequence`. */
+/**
+ * A row of a page. What clients see of a task that is not running changes only with its `sequence`.
+ * tasks/sql/pause-tasks.ts
+ */
 export type Listed = Pick<ShownTask, 'id' | 'sequence'>;

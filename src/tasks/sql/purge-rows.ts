@@ -147,7 +147,10 @@ export class PurgeRows {
     return (await this.sql.run(DELETE_VERSIONS)).length;
   }
 
-  /** Deletes the counters of API keys without stored tasks, most of them revoked. @returns how many were deleted */
+  /**
+   * Deletes the counters of API keys without stored tasks, most of them revoked.
+   * @returns how many were deleted tasks/sql/queue-facts.ts
+   */
   async deleteIdleCounters(): Promise<number> {
     return (await this.sql.run(DELETE_COUNTERS)).length;
   }

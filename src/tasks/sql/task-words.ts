@@ -63,7 +63,7 @@ export interface WordsReport {
   /** Missing extensions. */
   missing: string[];
   has_index: boolean;
-  /** The end of the newest task in the index, in UTC, to the minute. */
+  /** The end of the newest task in the index, in UTC, to the minute. tasks/sql/usage-of-end.ts */
   through: string;
 }
 

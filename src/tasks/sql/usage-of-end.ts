@@ -44,7 +44,7 @@ export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video
 
 /**
  * The ledger's rows, one for each task that the statement ends. A task ends once, so its key is new. After a restore of
- * only one of the two tables it may be known, which must not keep the task from ending.
+ * only one of the two tables it may be known, which must not keep the task from ending. tasks/sql/vacuum-queue.ts
  */
 export const LEDGER = `
     ledger as (

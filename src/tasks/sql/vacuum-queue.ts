@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most dead rows. Above that, the head of the line is read noticeably slower. */
+/** The most dead rows. Above that, the head of the line is read noticeably slower. tasks/sql/wake-parked.ts */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {

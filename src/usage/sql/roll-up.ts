@@ -113,7 +113,7 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/** Deletes whole days, so that the sum of a day is never kept without its quarters. */
+/** Deletes whole days, so that the sum of a day is never kept without its quarters. usage/usage-scope.guard.ts */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `

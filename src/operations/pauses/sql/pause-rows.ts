@@ -57,7 +57,10 @@ const PAGE = `
 
 export type PauseWithTasks = Pause & { tasks: number };
 
-/** Pauses, newest first. @param ended whether pauses that have ended are listed too */
+/**
+ * Pauses, newest first.
+ * @param ended whether pauses that have ended are listed too operations/processes/log-levels.entity.ts
+ */
 export const pagePauses = (
   tx: EntityManager,
   { after, ended, limit }: { after: string | null; ended: boolean; limit: number },

@@ -21,7 +21,7 @@ const SAMPLE: Statement = {
     on conflict (minute) do nothing`,
 };
 
-/** A minute of the history. The counts are null if no process took a sample. */
+/** A minute of the history. The counts are null if no process took a sample. operations/tasks/sql/watch-load.ts */
 export interface QueueMinute {
   /** Unix seconds. */
   minute: number;

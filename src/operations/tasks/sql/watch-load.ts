@@ -64,7 +64,10 @@ const KEYS: Statement = {
     order by l.queued + l.running desc, l.api_key_id`,
 };
 
-/** Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks. */
+/**
+ * Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks.
+ * operations/tasks/sql/watch-tasks.ts
+ */
 @Injectable()
 export class WatchLoad {
   constructor(private readonly sql: Sql) {}

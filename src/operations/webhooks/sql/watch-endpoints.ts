@@ -53,7 +53,9 @@ const TROUBLED: Statement = {
 export class WatchEndpoints {
   constructor(private readonly sql: Sql) {}
 
-  /** Endpoints that fail for the longest time first, then endpoints that were disabled. */
+  /**
+   * Endpoints that fail for the longest time first, then endpoints that were disabled. tasks/acts/budget-refusals.ts
+   */
   troubled(limit: number): Promise<TroubledEndpoint[]> {
     return this.sql.run<TroubledEndpoint>(TROUBLED, [limit]);
   }
