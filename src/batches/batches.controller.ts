@@ -124,10 +124,7 @@ export class BatchesController {
     return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
-  /**
-   * Declared before GET, because the HEAD route that Fastify derives from a GET would read all the results.
-   * batches/batches.resolver.ts
-   */
+  /** Declared before GET, because the HEAD route that Fastify derives from a GET would read all the results. */
   @Head(':id/results')
   @Id
   @Scope('tasks:read')

@@ -55,10 +55,7 @@ export class BatchesResolver {
     );
   }
 
-  /**
-   * @param input has the field names of REST, so that an Idempotency-Key means the same request in REST and GraphQL
-   *   batches/create/batch-endpoints.ts
-   */
+  /** @param input has the field names of REST, so that an Idempotency-Key means the same request in REST and GraphQL */
   @Mutation(() => BatchView, {
     description:
       'Creates many generations, all or none. The faults of invalid items are in `extensions.errors`. A repeated idempotency key returns the first answer again.',

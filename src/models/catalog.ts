@@ -47,7 +47,7 @@ class Catalog {
 
   /**
    * Replaces the models of the operator.
-   * @param models sorted by id @param removed retired models, which are in no list
+   * @param models sorted by id
    * @param removed retired models, which are in no list
    */
   declare(models: readonly Model[], removed: readonly Model[] = []): void {
@@ -97,10 +97,7 @@ function pathsIn(folder: string): string[] {
   }
 }
 
-/**
- * Images before videos. In each kind the default comes first, then the others by id.
- * models/declaration/check-declaration.ts
- */
+/** Images before videos. In each kind the default comes first, then the others by id. */
 function byRecommendation(a: Model, b: Model): number {
   const rank = ({ id, kind }: Model): string =>
     `${MEDIA_KINDS.indexOf(kind)} ${id === DEFAULT_MODEL[kind] ? 0 : 1} ${id}`;

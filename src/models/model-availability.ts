@@ -35,7 +35,7 @@ export class ModelAvailability {
     return this.isInSandbox?.(modelId) ?? false;
   }
 
-  /** Whether the provider that would serve the model first takes this parameter. models/model-health.ts */
+  /** Whether the provider that would serve the model first takes this parameter. */
   takes(modelId: string, param: string): boolean {
     return this.isTaken?.(modelId, param) ?? true;
   }

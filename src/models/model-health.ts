@@ -35,9 +35,7 @@ export class ModelHealth {
     this.isTroubled = isTroubled;
   }
 
-  /**
-   * The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. models/model-pricing.ts
-   */
+  /** The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. */
   async typicalOf(modelId: string): Promise<ModelTypicalView | null> {
     return (await this.loadOf(modelId)).typical;
   }

@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelPricingView } from './model-pricing.view.ts';
 
-/**
- * The provider registry, which this folder must not import, registers here the operator's prices of models.
- * models/models.module.ts
- */
+/** The provider registry, which this folder must not import, registers here the operator's prices of models. */
 @Injectable()
 export class ModelPricing {
   private pricingOf: (modelId: string) => ModelPricingView | null = () => null;

@@ -9,10 +9,7 @@ import { ModelsService } from './models.service.ts';
 import { ModelVersion } from './versions/model-version.entity.ts';
 import { ModelVersions } from './versions/model-versions.ts';
 
-/**
- * The catalogue of models. Other rooms supply what changes through ModelAvailability, ModelHealth and ModelPricing.
- * models/models.service.ts
- */
+/** The catalogue of models. Other rooms supply what changes through ModelAvailability, ModelHealth and ModelPricing. */
 @Module({
   imports: [TypeOrmModule.forFeature([ModelVersion])],
   controllers: [ModelsController],

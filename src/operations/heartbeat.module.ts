@@ -6,10 +6,7 @@ import { OperationsModule } from './operations.module.ts';
 import { ProcessHeartbeat } from './processes/process-heartbeat.worker.ts';
 import { QueueSampler } from './tasks/queue-sampler.worker.ts';
 
-/**
- * Shows this process and the past of the queue to operators. The command line uses OperationsModule without it.
- * operations/operations-updates.service.ts
- */
+/** Shows this process and the history of the queue to operators. The command line uses OperationsModule without it. */
 @Module({
   imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule],
   providers: [ProcessHeartbeat, QueueSampler],

@@ -9,7 +9,7 @@ const MAX_SUBSCRIBERS = 100;
 
 /**
  * The subscribers of `operationsUpdated`. If a key is revoked or loses a scope, its socket is closed, which ends its
- * subscriptions. operations/operations.resolver.ts
+ * subscriptions.
  */
 @Injectable()
 export class OperationsUpdates {

@@ -18,8 +18,8 @@ export interface Grouping {
 }
 
 /**
- * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or goes to the next comma.
- * usage/roll-up.worker.ts
+ * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or is all text to the next
+ * comma.
  */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 

@@ -10,10 +10,7 @@ import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;
 
-/**
- * Adds the ledger to the sums, and deletes both when their retention ends. Runs in every worker process.
- * usage/sql/count-earlier-spending.ts
- */
+/** Adds the ledger to the sums, and deletes both when their retention ends. Runs in every worker process. */
 @Injectable()
 export class RollUpWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('usage');

@@ -166,7 +166,7 @@ export class CreateBatches {
       if (!meanwhile) throw error;
       return replay(meanwhile); // an equal request was stored meanwhile
     }
-    // A batch without tasks is ended here, because no end of a task will do it.
+    // A batch without tasks is ended here, because usually the end of a task does that.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
@@ -239,10 +239,7 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /**
-   * Files that came inside the bodies are kept with the tasks, or deleted when nothing is created.
-   * batches/create/read-items.ts
-   */
+  /** Files that came inside the bodies are kept with the tasks, or deleted when nothing is created. */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {

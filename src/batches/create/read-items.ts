@@ -91,10 +91,7 @@ const missing = (param: string): ApiError =>
 class ItemReader {
   private readonly customIds = new Set<string>();
 
-  /**
-   * @param assertForm throws for an item without a field that it needs besides its body
-   *   batches/end/batch-ends.worker.ts
-   */
+  /** @param assertForm throws for an item without a field that it needs besides its body */
   constructor(
     private readonly fields: readonly string[],
     private readonly assertForm: (item: Record<string, unknown>) => void,

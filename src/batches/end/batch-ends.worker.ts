@@ -24,7 +24,6 @@ const PURGE_EVERY_S = 60;
  * Ends batches. A process that ends an item checks the batch after the commit. If two processes end the last two items
  * at the same time, the later check sees both ends, and one statement decides who ends the batch. So the ends of items
  * need no common row to write to. The sweep finds batches whose process was killed before its check.
- * batches/live/batch-events.controller.ts
  */
 @Injectable()
 export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {

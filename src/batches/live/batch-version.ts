@@ -8,7 +8,7 @@ export function versionOf({ status, queued, running, succeeded, failed, cancelle
 
 /**
  * Two reads may end in the wrong order. The counts tell which is newer: items only leave the queue and only become
- * final. batches/live/watched-batch.ts
+ * final.
  */
 export function isNewer(batch: ShownBatch, than: ShownBatch): boolean {
   const isOlder =

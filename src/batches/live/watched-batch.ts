@@ -66,7 +66,7 @@ export class WatchedBatch {
     this.dueMs = Infinity;
     if (batch === null) return this.closeAll();
     if (batch) this.push(batch);
-    // All items are final, so the batch is about to end. No event will announce that. batches/read/batches.service.ts
+    // All items are final, so the batch is about to end. No event will announce that.
     const isEnding = batch !== undefined && batch.queued + batch.running === 0;
     this.schedule(isEnding || this.isTouched ? THROTTLE_MS : POLL_MS);
   }

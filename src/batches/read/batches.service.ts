@@ -4,7 +4,7 @@ import { isBatchId } from '../../tasks/record/task-id.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { type BatchPage, BatchRows } from '../sql/batch-rows.ts';
 
-/** Reads batches for clients. Every call finds only batches of the given API key. batches/record/batch-status.ts */
+/** Reads batches for clients. Every call finds only batches of the given API key. */
 @Injectable()
 export class BatchesService {
   constructor(private readonly rows: BatchRows) {}

@@ -20,7 +20,6 @@ export class Batch {
   /**
    * Counts of items whose record is deleted, or of all items once the batch has ended. Other items are counted from
    * their tasks. So an ended batch costs no count, and the end of a task does not write to the row of its batch.
-   * batches/record/batch.view.ts
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;

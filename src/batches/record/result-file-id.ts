@@ -5,9 +5,7 @@ export type ResultFileKind = 'output' | 'errors';
 
 export const RESULT_FILE_ID = new RegExp(`^file_(${TYPE_ID_SUFFIX})_(output|errors)$`);
 
-/**
- * The id of the file contains that of the batch, so these files need no table. batches/results/batch-results.service.ts
- */
+/** The id of a result file contains the id of its batch, so these files need no table. */
 export const resultFileId = (batchId: string, kind: ResultFileKind): string =>
   `file_${batchId.slice('batch_'.length)}_${kind}`;
 

@@ -18,7 +18,6 @@ export const RESULTS_TYPE = 'application/jsonl; charset=utf-8';
 
 /**
  * The results of batches as JSON lines. They are made from the tasks while a client reads, so nothing is stored twice.
- * batches/sql/batch-rows.ts
  */
 @Injectable()
 export class BatchResults implements OnModuleInit {

@@ -140,7 +140,7 @@ export class BatchRows {
     return { invalid: row?.invalid ?? [], requestId: row?.request_id ?? null };
   }
 
-  /** How many invalid items the newest batches of an API key have. batches/sql/end-batches.ts */
+  /** How many invalid items the newest batches of an API key have. */
   async invalidItemsOf(apiKeyId: string): Promise<number> {
     return (await this.sql.run<{ items: number }>(INVALID_ITEMS, [apiKeyId]))[0]!.items;
   }

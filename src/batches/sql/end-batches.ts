@@ -114,8 +114,8 @@ export class EndBatches {
   }
 
   /**
-   * Batches without an unfinished item, whose process was killed before it ended them, and batches that are being
-   * cancelled. batches/sql/erase-batches.ts
+   * Batches that still have to be ended: those without an unfinished item whose process was killed before it ended
+   * them, and those that are being cancelled.
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

@@ -13,7 +13,7 @@ const DELETE: Statement = {
 
 /**
  * Erases the batches of an API key, also unfinished ones: their items are cancelled with the tasks. Raw SQL because
- * each statement deletes a bounded number. generation/accept/costs.ts
+ * each statement deletes a bounded number.
  */
 @Injectable()
 export class EraseBatches implements OnModuleInit {

@@ -55,7 +55,6 @@ export class Costs {
 /**
  * What the provider makes instead of requested values, which may change the price. A provider may refuse a request
  * without its images, which are fetched later. Such a refusal is ignored, and the requested values count.
- * generation/accept/creation-schema.ts
  * @returns null when the provider cannot express the request
  */
 function approximationsAt(

@@ -50,7 +50,6 @@ function declaredModelRequest(): object {
 /**
  * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The schemas
  * differ by the field `model`. The field is no discriminator, because a discriminator needs a name for every model.
- * generation/accept/generations.controller.ts
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

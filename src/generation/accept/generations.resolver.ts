@@ -12,7 +12,7 @@ export class GenerationsResolver {
 
   /**
    * @param input has only the given fields, in the names of REST, so that an Idempotency-Key means the same request in
-   *   REST and GraphQL generation/accept/generations.service.ts
+   *   REST and GraphQL
    */
   @Mutation(() => TaskView, {
     description: 'Creates a task. A repeated idempotency key returns the first answer again.',

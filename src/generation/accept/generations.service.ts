@@ -108,8 +108,7 @@ export class GenerationsService {
       throw parsed;
     }
     const { model, input, metadata, priority, parentTaskId } = parsed;
-    // Most creations have no parent, images, idempotency key or wait, so these cost a promise only where they are
-    // given.
+    // Most creations have no parent, images, idempotency key or wait, so a promise is awaited only for what is given.
     const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
     const refusal = this.prepares.refusalOf(model);
@@ -138,8 +137,8 @@ export class GenerationsService {
   }
 
   /**
-   * The task for GraphQL. Some of its fields need the stored task, so a repeated answer reads it. They lack it if the
-   * task was deleted.
+   * The task for GraphQL. Some of its fields need the stored task, so it is read for a repeated answer. The fields lack
+   * it if the task was deleted.
    */
   async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
     const view = accepted.view();
@@ -189,9 +188,7 @@ export class GenerationsService {
     return { ...created, json };
   }
 
-  /**
-   * Answers with the final task, or with the unfinished one when the time is up. generation/accept/parse-generation.ts
-   */
+  /** Answers with the final task, or with the unfinished one when the time is up. */
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });

@@ -35,7 +35,6 @@ export type CheckUrl = (url: string) => void;
 
 /**
  * Validates a creation request, for REST and GraphQL alike. Values are neither coerced nor dropped.
- * @param caller says which models it may use
  * @param body parsed JSON, in the field names of REST
  * @param caller says which models it may use
  * @throws ApiError for the first fault, with the field's name
@@ -180,7 +179,7 @@ function validatorOf(model: Model): ValidateFunction {
   const known = validators.get(model);
   if (known) return known;
   // One Ajv instance per model: an instance keeps all that it has compiled, and models come and go while the service
-  // runs. generation/accept/prepare-generations.service.ts
+  // runs.
   const validate = new Ajv2020(OPTIONS).compile(model.parameters);
   validators.set(model, validate);
   return validate;

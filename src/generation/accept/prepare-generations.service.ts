@@ -110,10 +110,7 @@ export class PrepareGenerations {
     });
   }
 
-  /**
-   * The task of a valid creation.
-   * @param generation has the ids of files as its images generation/images/convert-image.ts
-   */
+  /** The task of a valid creation. @param generation has the ids of files as its images */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
     return {

@@ -23,7 +23,6 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
 /**
  * Encodes an image again, in memory or over its file. XMP and EXIF of the provider stay, because they may say who made
  * the image. A 4K image takes some 30 MB, because it is decoded line by line; call it for one image at a time.
- * generation/images/mask.ts
  * @throws ProviderError internal_error when the image cannot be decoded
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {

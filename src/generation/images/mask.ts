@@ -9,7 +9,7 @@ const MAX_APART = 0.02;
 /**
  * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image, white (255) where
  * it changes and black elsewhere. A mask with a transparent pixel is read as OpenAI does: transparent pixels change.
- * Any other is read as diffusion servers do: white pixels change. generation/images/prepared-image.ts
+ * Any other is read as diffusion servers do: white pixels change.
  * @throws ProviderError reference_image_invalid when the shapes differ, or when nothing would change
  */
 export async function normaliseMask(mask: InputImage, image: InputImage, folder: string): Promise<InputImage> {

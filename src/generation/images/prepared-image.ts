@@ -10,7 +10,7 @@ const QUALITY = 95;
 /**
  * A picture as providers get it. Its pixels are turned, because many providers ignore the turn in EXIF. EXIF and XMP
  * are removed, because they may tell of people and places. Call it for one image at a time, because a turn needs all
- * pixels. generation/images/probe.ts
+ * pixels.
  * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
  */
 export async function preparedImage(

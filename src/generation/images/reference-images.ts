@@ -39,8 +39,8 @@ interface Fetch {
 
 /**
  * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
- * images. They are written to files as they arrive, because a request may have 320 MB of them. In memory is only the
- * image that is being checked, one at a time in this process.
+ * images. They are written to files as they arrive, because a request may have 320 MB of them. Only one image of this
+ * process is in memory: the one that is being checked.
  */
 @Injectable()
 export class ReferenceImages {
@@ -167,7 +167,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Turns a failure of `work` into an error that names the field of the image. generation/images/scratch-budget.ts */
+/** Turns a failure of `work` into an error that names the field of the image. */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

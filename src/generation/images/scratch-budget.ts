@@ -35,7 +35,7 @@ export class ScratchBudget {
 
   /**
    * Files of ours may need more than the whole budget before they are made smaller. A task with such files gets the
-   * whole budget. generation/images/thumbnails.ts
+   * whole budget.
    * @returns null if the key has to wait until more is free
    */
   reserve(apiKeyId: string, bytes: number): Reservation | null {

@@ -30,7 +30,7 @@ export function repeatRequest(model: Model, first: Fields, changes: Fields): Rep
   const parameters = Object.fromEntries([...kept, ...given]);
   for (const [name, value] of kept) {
     // Drops a filled-in default that a change makes meaningless, such as output_compression of a file that is now a
-    // PNG. generation/retry/retries.resolver.ts
+    // PNG.
     const isDefault = value === properties[name]?.default;
     if (isDefault && !isAllowed(name, model.parameters, parameters)) delete parameters[name];
   }

@@ -29,7 +29,6 @@ export class RetriesResolver {
     })
     idempotencyKey: string | null | undefined,
     // The type is the class alone, because a union has no type at run time, and the input would not be validated.
-    // generation/retry/retries.service.ts
     @Args('input', { type: () => RetryTaskInput, nullable: true, description: 'what to change' })
     input?: RetryTaskInput,
   ): Promise<TaskView> {

@@ -98,7 +98,7 @@ export class RetriesService {
   }
 }
 
-/** Differs from the hash of every creation, because no creation has a field `retry`. generation/run/failover.ts */
+/** Differs from the hash of every creation, because no creation has a field `retry`. */
 const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 

@@ -15,7 +15,7 @@ export function canTryNext(error: unknown): error is Skipped {
 
 /**
  * What becomes of a task that no binding served. It waits until its deadline if a binding may serve it later; otherwise
- * it fails for the first reason. generation/run/fresh-outputs.ts
+ * it fails for the first reason.
  */
 export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
   const waits = skipped.filter((one) => one instanceof MustWait);

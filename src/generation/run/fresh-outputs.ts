@@ -57,5 +57,5 @@ export class FreshOutputs {
   }
 }
 
-/** A file may be part of a larger buffer, which stays in memory as a whole. generation/run/must-wait.ts */
+/** A file may be part of a larger buffer, which stays in memory as a whole. */
 const memoryOf = (file: Buffer): number => file.buffer.byteLength;

@@ -40,7 +40,7 @@ export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefi
 
 /**
  * The pause grows with the time since the task's first start, so that many waiting tasks cost little. The pause has a
- * jitter of 20 %. generation/run/partial-images.ts
+ * jitter of 20 %.
  */
 function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
   const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;

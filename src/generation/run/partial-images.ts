@@ -32,7 +32,6 @@ export class PartialImages {
 
   /**
    * The caller must have checked whose task it is.
-   * @param attempt of the state in which the caller saw the task generation/run/provider-run.ts
    * @param attempt of the state in which the caller saw the task
    * @param nth from 0
    * @returns null while there is no such partial image

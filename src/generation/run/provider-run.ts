@@ -100,7 +100,7 @@ export class ProviderRun implements Run {
 
   /** Capped at 99: a task is at 100 only when its files are stored. */
   progress(percent: number): void {
-    // This is false for NaN, which no later percentage could replace.
+    // `>` is false for NaN, so NaN is ignored: no later percentage could replace it.
     if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
@@ -228,7 +228,7 @@ export class ProviderRun implements Run {
   private async storePartial(nth: number, image: Buffer): Promise<void> {
     try {
       await this.services.partials.store(this.lease, nth, image, conversionOf(this.task));
-      // Progress is written at once, because followers look for the image when it rises. generation/run/run-bindings.ts
+      // Progress is written at once, because followers look for the image when it rises.
       this.newest = Math.min(99, this.newest + 1);
       await this.writeProgress();
     } catch (err) {

@@ -29,7 +29,7 @@ const closest = (
   { provider_model }: Pick<ClaimedTask, 'provider_model'>,
 ): ReadyBinding | undefined => bindings.find(({ upstream }) => upstream.model === provider_model) ?? bindings[0];
 
-/** Inherits from `upstream`, so that the API key is still that of the binding, where a SIGHUP replaces it. */
+/** Inherits from `upstream`, so that the API key stays that of the binding, in which a SIGHUP replaces it. */
 const withModel = (upstream: Upstream, model: string): Upstream =>
   Object.create(upstream, { model: { value: model, enumerable: true } });
 
@@ -98,8 +98,6 @@ export class EvenLoad {
   /**
    * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
    * circuit come first, and then those with fewer tasks. Equal ones keep their order.
-   * @param count called only for bindings at several addresses, so that other bindings cost no statement
-   *   generation/run/run-stages.ts
    * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {

@@ -79,7 +79,7 @@ export class RunStages {
     this.spans.begin('upstream');
   }
 
-  /** Call for each accepted job. A task of several jobs waits for all of them from the last one on. */
+  /** Call for each accepted job. The wait of a task with several jobs is measured from the last one on. */
   accepted(): void {
     this.spans.begin('upstream');
     this.spent('accepted');
@@ -93,7 +93,7 @@ export class RunStages {
     this.upstreamDone();
   }
 
-  /** The outputs are here. A provider that sends them in its answer has no download. generation/run/run-task.ts */
+  /** The outputs are here. A provider that sends them in its answer has no download. */
   received(): void {
     this.spent('accepted');
     if (this.isDone) this.end('download');

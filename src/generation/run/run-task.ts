@@ -164,10 +164,7 @@ export class RunTask {
   }
 }
 
-/**
- * Whether the run was stopped for a reason that leaves the outcome of the task to others.
- * generation/run/running-tasks.ts
- */
+/** Whether the run was stopped for a reason that leaves the outcome of the task to others. */
 const isRevoked = (lease: Lease): boolean => lease.signal.aborted && lease.signal.reason !== 'deadline';
 
 function afterStop({ signal, isCancelledUnrun }: Lease): Outcome | null {

@@ -187,7 +187,7 @@ const RETRY_MS = 500;
 
 /**
  * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done. Long
- * retries do no harm, because every write is fenced by its claim. generation/run/serve-generation.ts
+ * retries do no harm, because every write is fenced by its claim.
  * @param stillWanted checked before each retry
  * @throws the error of the write, when it is no longer wanted or the error is not an outage
  */

@@ -202,10 +202,7 @@ export class ServeGeneration {
     }
   }
 
-  /**
-   * Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job.
-   * generation/run/slots.ts
-   */
+  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job. */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,

@@ -70,7 +70,7 @@ export class Slots {
           return await work();
         } finally {
           // Enters also after a failure, because the run may go on with another binding. After an abort this may run
-          // later than `leave`, so nothing may stay behind. generation/run/store-outputs.ts
+          // later than `leave`, so nothing may stay behind.
           endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },

@@ -173,7 +173,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   /**
    * Whether this process claims nothing more: an operator drains it, or it is about to stop. It would have to hand over
-   * a new task half-way, so other processes take the new tasks. mcp/contract/apps.ts
+   * a new task half-way, so other processes take the new tasks.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;

@@ -1,2 +1,2 @@
-/** The route of the MCP server. It also tells its calls from those of other routes. mcp/contract/message-name.ts */
+/** The route of the MCP server. It also marks its calls among those of other routes. */
 export const MCP_PATH = '/mcp';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 
 /**
  * Names a message of an API key. The id of the message is not enough: there are no sessions, and each client counts
- * from 0. So the name includes the IP address and the User-Agent. mcp/contract/revisions.ts
+ * from 0. So the name includes the IP address and the User-Agent.
  */
 export const messageName = ({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>, id: string | number): string =>
   hash('sha256', JSON.stringify([ip, headers['user-agent'], id]), 'hex');

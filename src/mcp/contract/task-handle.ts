@@ -38,7 +38,6 @@ export function protocolTaskOf(task: ShownTask, statusMessage: string): Protocol
 
 /**
  * A failed task is `completed` with an error in its result: the extension reserves `failed` for faults of the protocol.
- * mcp/contract/tool.ts
  */
 function statusOf({ status, error }: ShownTask): ProtocolTask['status'] {
   if (!isFinal(status)) return 'working';

@@ -47,9 +47,7 @@ export interface Tool {
 }
 
 export const READS = { readOnlyHint: true, openWorldHint: false } as const;
-/**
- * Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. mcp/contract/without-nulls.ts
- */
+/** Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. */
 export const CREATES = {
   readOnlyHint: false,
   destructiveHint: false,

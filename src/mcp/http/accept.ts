@@ -26,7 +26,7 @@ function readRange(text: string): { name: string; quality: number } {
 
 /**
  * Turns a stream of events into JSON for a client that takes no stream: one message, or the list of a batch. Progress
- * reports are dropped. mcp/http/mcp.controller.ts
+ * reports are dropped.
  */
 export async function toJson(stream: Response, isBatch: boolean): Promise<Response> {
   const text = await stream.text();

@@ -103,7 +103,7 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
 
 /**
  * The SDK builds a URL from the Host header and the path. Both are replaced, because a client may send forms that no
- * URL has. mcp/http/origin-check.ts
+ * URL has.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

@@ -24,9 +24,7 @@ export class OriginCheck {
   /** The names that `Host` may have. null: not checked, because the service does not listen on a loopback address. */
   private readonly hosts: ReadonlySet<string> | null;
 
-  /**
-   * Adds its hook in the constructor, because Nest's lifecycle hooks run after the routes are added. mcp/mcp.module.ts
-   */
+  /** Adds its hook in the constructor, because Nest's lifecycle hooks run after the routes are added. */
   constructor(
     adapter: HttpAdapterHost,
     private readonly config: Config,

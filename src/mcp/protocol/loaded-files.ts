@@ -18,7 +18,6 @@ export class LoadedFiles {
 
   /**
    * Reserves memory until the response is closed. Call it before the file is read.
-   * @param url where the client can download the file mcp/protocol/progress.ts
    * @param url where the client can download the file
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */

@@ -6,7 +6,7 @@ const LEAST_MS_BETWEEN = 1_000;
 
 /**
  * Reports the progress of a task to a client that sent a progress token. Progress rises, and is sent at most once a
- * second. mcp/protocol/protocol-server.ts
+ * second.
  */
 export function progressReports({ mcpReq }: ServerContext): (task: ShownTask) => void {
   const progressToken = mcpReq._meta?.progressToken;

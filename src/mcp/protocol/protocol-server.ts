@@ -116,10 +116,7 @@ export class ProtocolServer {
   }
 }
 
-/**
- * One of our errors as a JSON-RPC error, with our code in its data. For methods whose result cannot carry an error.
- * mcp/protocol/protocol-tasks.ts
- */
+/** One of our errors as a JSON-RPC error, with our code in its data. For methods whose result cannot carry an error. */
 async function toProtocolError(error: ApiError, requestId: string): Promise<ProtocolError> {
   const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
   const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

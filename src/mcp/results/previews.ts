@@ -30,7 +30,7 @@ export interface Preview {
 @Injectable()
 export class Previews {
   private readonly logger = new Logger('mcp');
-  /** Decodes few pictures at once, because a 4K picture takes some 100 MB while it is decoded. */
+  /** One picture is decoded at a time, because a 4K picture takes some 100 MB while it is decoded. */
   private readonly turns = new Turns();
 
   constructor(private readonly storage: Storage) {}
@@ -55,10 +55,7 @@ export class Previews {
     return previews;
   }
 
-  /**
-   * @returns null if the file cannot be read or no preview is small enough; the result still links the file
-   *   mcp/results/task-text.ts
-   */
+  /** @returns null if the file cannot be read or no preview is small enough; the result still links the file */
   private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
     try {
       const file = await buffer(await this.storage.open(pictureOf(output)!));

@@ -3,7 +3,7 @@ import type { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 
 /**
  * Says in words what the structured result says, and what to call next, because many clients show a model only the
- * text. mcp/running/abandoned-tasks.ts
+ * text.
  */
 export function taskText(task: TaskView): string {
   if (!isFinal(task.status)) {

@@ -18,7 +18,6 @@ interface StartedTask {
 /**
  * In the protocol, closing the stream cancels the call. A task that no worker has claimed after GRACE_MS is then
  * cancelled; one that runs goes on, because it is paid for. A process that stops forgets these tasks, so they run.
- * mcp/running/creations.ts
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {

@@ -8,7 +8,7 @@ const AT_ONCE = 5;
 /**
  * Bounds the look-ups of a batch of up to 50 messages, each of which runs a statement. A request that waits 2 s for a
  * connection gets service_unavailable. So without a bound, a batch on a slow database would fail its own messages and
- * other requests. mcp/running/task-waits.ts
+ * other requests.
  */
 @Injectable()
 export class Lookups {

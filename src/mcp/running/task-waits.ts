@@ -44,7 +44,7 @@ export class TaskWaits {
 
   /**
    * Waits for the end of a task and reports its progress.
-   * @returns the task, which may be unfinished after `seconds` or when the client has gone mcp/schemas/brief-schema.ts
+   * @returns the task, which may be unfinished after `seconds` or when the client has gone
    * @throws ApiError task_not_found; those of a refused API key
    */
   async untilFinal(call: ToolCall, taskId: string, { seconds, stopping, scope }: WaitOptions): Promise<ShownTask> {

@@ -2,7 +2,7 @@ import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 
 /**
  * The schema of a view without its descriptions. An agent gets all tools at once, so only the first tool that returns a
- * task describes its fields. mcp/schemas/check-arguments.ts
+ * task describes its fields.
  */
 export const briefSchemaOf = (view: Parameters<typeof jsonSchemaOf>[0]): ReturnType<typeof jsonSchemaOf> =>
   withoutDescriptions(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;

@@ -14,7 +14,6 @@ const validators = new WeakMap<ToolInput, ValidateFunction>();
 export function checkArguments(input: ToolInput, given: object): void {
   let validate = validators.get(input);
   // One Ajv instance per schema: an instance keeps all that it has compiled, and the schemas change with the models.
-  // mcp/schemas/model-arguments.ts
   if (!validate) validators.set(input, (validate = new Ajv2020(OPTIONS).compile(input)));
   if (!validate(given)) throw toApiError(validate.errors![0]!, input);
 }

@@ -164,10 +164,7 @@ function limitsOf({
     .join(', ');
 }
 
-/**
- * One argument for the parameters that only one model has; none if no model has such a parameter.
- * mcp/schemas/tool-arguments.ts
- */
+/** One argument for the parameters that only one model has; none if no model has such a parameter. */
 export function extraArgument(models: readonly Model[]): Record<string, ArgumentSchema> {
   const has = models.some(({ parameters }) => Object.keys(parameters.properties).some(isOwn));
   const description = 'Parameters that only this model has, by their names, which begin with x_: see list_models.';

@@ -1,9 +1,6 @@
 import type { ArgumentSchema } from './model-arguments.ts';
 
-/**
- * The input of a tool. It is flat and has no alternatives at the top, which several LLM APIs refuse.
- * mcp/tools/generate-image.tool.ts
- */
+/** The input of a tool. It is flat and has no alternatives at the top, which several LLM APIs refuse. */
 export interface ToolInput {
   type: 'object';
   properties: Record<string, ArgumentSchema>;

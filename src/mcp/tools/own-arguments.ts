@@ -48,7 +48,7 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
 export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unknown {
   const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
   if (given === undefined) return ids[0];
-  // The creation refuses a value of another type, and a model that the caller may not use. mcp/tools/tools.service.ts
+  // The creation refuses a value of another type, and a model that the caller may not use.
   if (typeof given !== 'string' || findModel(given)?.kind === kind) return given;
   const message = `model must be one of ${ids.join(', ')}, which make ${kind}s.`;
   throw new ApiError('invalid_value', { param: 'model', message });

@@ -59,7 +59,7 @@ export class ToolsService {
   }
 
   /**
-   * Calls a tool. Our errors are results too, so that an agent can read them and correct itself. models/catalog.ts
+   * Calls a tool. Our errors are results too, so that an agent can read them and correct itself.
    * @throws ProtocolError for an unknown tool
    */
   async call(name: string, given: ToolArguments, call: ToolCall): Promise<ToolAnswer> {

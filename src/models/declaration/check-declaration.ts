@@ -102,10 +102,7 @@ function checkDates(file: YamlFile, { created, lifecycle = {} }: Declaration): v
   }
 }
 
-/**
- * Unix seconds at the beginning of a day (UTC); null for a date that does not exist.
- * models/declaration/check-parameters.ts
- */
+/** Unix seconds at the beginning of a day (UTC); null for a date that does not exist. */
 export function secondsOf(date: string): number | null {
   const ms = Date.parse(`${date}T00:00:00Z`);
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date ? null : ms / 1000;

@@ -113,10 +113,7 @@ function isOf(type: ParameterSchema['type'], value: Scalar): boolean {
   return typeof value === type;
 }
 
-/**
- * Without a table only `size` says how large the result is, so `size` needs a default. With a table it has none.
- * models/declaration/fault.ts
- */
+/** Without a table only `size` says how large the result is, so `size` needs a default. With a table it has none. */
 function checkSizeDefault(file: YamlFile, model: Declaration): void {
   const rule = pixelRuleOf(model);
   if (!rule) return;

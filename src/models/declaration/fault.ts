@@ -62,7 +62,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** For example `; did you mean base_url? known are provider, …` models/declaration/model-folder.ts */
+/** For example `; did you mean base_url? known are provider, …` */
 export function hint(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   const advice = nearest === undefined ? ';' : `; did you mean ${nearest}?`;

@@ -58,9 +58,7 @@ export class ModelFolder {
   }
 
   /**
-   * Reads until the folder does not change during a reading. So no set of models mixes two states of the folder.
-   * @param stamp the stamp of the folder now
-   * @returns null if the folder changed during each reading
+   * Reads again until the folder has not changed during a reading. So no set of models mixes two states of the folder.
    * @param stamp the stamp of the folder now
    * @returns null if the folder changed during each reading
    * @throws Error when the folder cannot be read
@@ -199,7 +197,7 @@ async function openFile(path: string, size: number): Promise<YamlFile> {
   }
 }
 
-/** A hash of a set of models. Processes with the same set have the same hash. models/declaration/model-of.ts */
+/** A hash of a set of models. Processes with the same set have the same hash. */
 export function nameOfSet(models: readonly Model[]): string {
   const lines = models.map(({ id, version }) => `${id} ${version}`).toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12);

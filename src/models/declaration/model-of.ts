@@ -53,9 +53,7 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
   };
 }
 
-/**
- * A video starts from a lone first frame unless the model declares other guidance. models/declaration/names-faults.ts
- */
+/** A video starts from a lone first frame unless the model declares other guidance. */
 function guidanceOf(model: Declaration) {
   const isStart = { as: 'first_frame' } as const;
   return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));

@@ -15,7 +15,7 @@ interface Named {
 /**
  * The faults between the files of a folder: each id and alias must stand for one model, and a replacement must be a
  * model.
- * @param taken ids and aliases that are already used, each with its owner models/declaration/parameters-of.ts
+ * @param taken ids and aliases that are already used, each with its owner
  */
 export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<string, string>): Map<YamlFile, Fault[]> {
   const named = files.map(namedIn);

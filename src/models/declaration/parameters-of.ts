@@ -97,7 +97,7 @@ function valueCondition(value: unknown): false | { const?: Scalar; enum?: readon
   return Array.isArray(value) ? { enum: value as Scalar[] } : { const: value as Scalar };
 }
 
-/** A condition in words, for example `reference_mode "first_frame"`. models/declaration/read-models.ts */
+/** A condition in words, for example `reference_mode "first_frame"`. */
 function inWords(when: DeclaredRule['when']): string {
   return Object.entries(when)
     .map(([name, value]) => {

@@ -32,7 +32,7 @@ export function readOpened(file: YamlFile, options: ReadOptions): Model | null {
   const declaration = file.value as Declaration;
   checkDeclaration(file, declaration);
   const workflows = workflowsOf(file, declaration, files);
-  if (file.faults.length > 0) return null; // the bindings name parameters and workflows, which must be right first models/declaration/schema-faults.ts
+  if (file.faults.length > 0) return null; // the bindings name parameters and workflows, which must be right first
   checkBindings?.(file, declaration, workflows);
   return file.faults.length > 0 ? null : modelOf(declaration, { ...about, file: basename(file.name), workflows });
 }

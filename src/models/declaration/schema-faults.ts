@@ -75,7 +75,7 @@ function report(error: ErrorObject, file: YamlFile): void {
   }
 }
 
-/** The last name in a path, with the indexes after it: `aliases[1]`. models/declaration/sizes-of.ts */
+/** The last name in a path, with the indexes after it: `aliases[1]`. */
 function nameOf(path: Path): string {
   const named = path.findLastIndex((step) => typeof step === 'string');
   const name = named < 0 ? 'the file' : String(path[named]);

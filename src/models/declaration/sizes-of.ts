@@ -21,10 +21,7 @@ export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | nul
   return { step, min_side, max_side, ...more };
 }
 
-/**
- * The parameters that a model has because of its `sizes`, even if its declaration does not list them.
- * models/declaration/version.ts
- */
+/** The parameters that a model has because of its `sizes`, even if its declaration does not list them. */
 export const sizeParametersOf = ({ sizes: { table, pixels } }: Sized): string[] => [
   ...(pixels ? ['size'] : []),
   ...(table ? ['aspect_ratio', 'resolution'] : []),

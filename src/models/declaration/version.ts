@@ -12,7 +12,6 @@ const MEANING = ['type', 'enum', 'minimum', 'maximum', 'maxLength', 'maxItems', 
 /**
  * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions do
  * not change the version.
- * @param workflows the workflow files that the bindings name, by name models/declaration/vocabulary.ts
  * @param workflows the workflow files that the bindings name, by name
  */
 export function versionOf(model: Declaration, workflows: ReadonlyMap<string, unknown>): string {

@@ -224,7 +224,7 @@ export const isOwn = (name: string): boolean => name.startsWith('x_');
 
 export const OWN_NAME = '^x_[a-z0-9_]{1,40}$';
 
-/** @param given has the fields that a model's own parameter needs models/declaration/workflows.ts */
+/** @param given has the fields that a model's own parameter needs */
 export function ownSchema(given: DeclaredParameter): ParameterSchema {
   const { type = 'string', description = '', enum: values, minimum, maximum, maxLength, default: byDefault } = given;
   return {

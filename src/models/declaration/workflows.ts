@@ -20,7 +20,6 @@ export async function readWorkflow(folder: string, name: string): Promise<ReadWo
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     // For a path that leaves the folder, the fault does not say whether the file exists.
-    // models/declaration/yaml-file.ts
     return { fault: name.split('/').includes('..') ? 'is outside the folder' : `cannot be read (${code})` };
   }
 }

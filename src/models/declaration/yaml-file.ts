@@ -17,7 +17,7 @@ interface Place {
   /** Characters from the start of the file: `key` to the name of the field, `value` to its value. */
   key: number;
   value: number;
-  /** The text of a value in the file, such as `1.10` of a number. */
+  /** The text of the value in the file: `1.10` for the number 1.1. */
   source: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export class YamlFile {
   private readonly places = new Map<string, Place>();
 
   /**
-   * @param name the file name in faults @param bytes null if the file could not be read
+   * @param name the file name in faults
    * @param bytes null if the file could not be read
    */
   constructor(
@@ -74,7 +74,7 @@ export class YamlFile {
     return { file: this.name, line, column, path: pathText(path), message };
   }
 
-  /** The place of the value, or of its nearest parent that exists. models/definition/declared-binding.ts */
+  /** The place of the value, or of its nearest parent that exists. */
   private placeOf(path: Path): Place {
     for (let length = path.length; length >= 0; length--) {
       const place = this.places.get(keyOf(path.slice(0, length)));

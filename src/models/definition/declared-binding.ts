@@ -18,10 +18,7 @@ export interface DeclaredCall {
 /** Which requests a binding takes: by name, a parameter must be present, be absent, or have one of these values. */
 export type Condition = Readonly<Record<string, 'present' | 'absent' | readonly (string | number | boolean)[]>>;
 
-/**
- * How a provider serves a model, as the declaration says. The room `providers` reads and checks it.
- * models/definition/default-model.ts
- */
+/** How a provider serves a model, as the declaration says. The room `providers` reads and checks it. */
 export interface DeclaredBinding {
   provider: string;
   dialect?: string;

@@ -19,8 +19,8 @@ export interface Lifecycle {
 }
 
 /**
- * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the
- * reference_mode that an upstream without this mode comes closest to. It is absent if `as` expresses the mode exactly.
+ * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the closest
+ * reference_mode for an upstream that lacks this one. It is absent if `as` expresses the mode exactly.
  */
 export interface ImageGuidance {
   as: 'first_frame' | 'reference';
@@ -67,10 +67,7 @@ export interface Model {
   prices: readonly Readonly<Record<string, unknown>>[];
   /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
-  /**
-   * The whole model as it is stored, for processes that need it for a task and do not have its file.
-   * models/definition/parameters.ts
-   */
+  /** The whole model as it is stored, for processes that need it for a task and do not have its file. */
   document: ModelDocument;
 }
 

@@ -209,10 +209,7 @@ export function imageUrlsOf(model: Parameterised, input: object): ImageUrl[] {
   return found;
 }
 
-/**
- * A copy of the input with other image URLs.
- * @param replacement returns null to keep a URL models/definition/pixel-rule.ts
- */
+/** A copy of the input with other image URLs. @param replacement returns null to keep a URL */
 export function replaceImageUrls<Input extends object>(
   model: Parameterised,
   input: Input,

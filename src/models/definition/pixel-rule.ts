@@ -8,7 +8,7 @@ export interface PixelRule {
   max_side: number;
   min_pixels?: number;
   max_pixels?: number;
-  /** The most that the longer side may be, divided by the shorter one. */
+  /** The highest ratio of the longer side to the shorter one. */
   max_ratio?: number;
 }
 
@@ -38,6 +38,6 @@ export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, 
   ].join(', ');
 }
 
-/** @param given the client's text; the pattern in the model's schema keeps it short models/definition/sizes.ts */
+/** @param given the client's text; the pattern in the model's schema keeps it short */
 export const sizeFault = (rule: PixelRule, given: string): string =>
   `size must be ${sizeInWords(rule)}, not ${JSON.stringify(given)}.`;

@@ -138,7 +138,6 @@ const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Mat
 
 /**
  * The resolution that a request counts as. For exact pixels it is the one with the nearest area, or the larger of two.
- * models/model-availability.ts
  */
 export function resolutionOf(
   sizes: SizeTable,

@@ -33,10 +33,7 @@ export class ModelVersions {
     for (const { id, version } of models) this.known.delete(keyOf(id, version));
   }
 
-  /**
-   * Records that these versions are in use. Stored descriptions stay, because another process may have newer ones.
-   * operations/activity/activity-reporter.service.ts
-   */
+  /** Records that these versions are in use. Stored descriptions stay, because another process may have newer ones. */
   async stillLoaded(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
     const loaded = models.map(({ id, version }) => ({ id, version }));

@@ -43,10 +43,7 @@ export interface KeyActivity {
   failed: number;
 }
 
-/**
- * The activity of all processes together. A process of the last release may lack any part of it.
- * operations/activity/objectives.ts
- */
+/** The activity of all processes together. A process of the last release may lack any part of it. */
 export function total(activities: readonly Partial<Activity>[]): Activity {
   const all = <Name extends keyof Activity>(name: Name) =>
     activities

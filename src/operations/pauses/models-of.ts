@@ -10,7 +10,7 @@ type Target = Pick<Pause, 'id' | 'kind' | 'target'>;
 
 /**
  * The models that each open pause holds. A model is held by a pause of its own, or if all its bindings are paused. In
- * that case the newest of these pauses holds it. operations/pauses/pause-upkeep.worker.ts
+ * that case the newest of these pauses holds it.
  */
 export function modelsOf(pauses: readonly Target[], served: readonly ServedModel[]): Map<string, string[]> {
   const models = new Map<string, string[]>(pauses.map(({ id }) => [id, []]));

@@ -10,7 +10,6 @@ const EVERY_S = 4;
 /**
  * Runs in every worker process. Ends pauses on time, parks waiting tasks of paused models, and lets them wait for a
  * worker again at the end. Two processes may do this at once, because each skips rows that the other has locked.
- * operations/pauses/pauses.service.ts
  */
 @Injectable()
 export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {

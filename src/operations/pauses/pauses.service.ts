@@ -85,10 +85,7 @@ export class PausesService {
     });
   }
 
-  /**
-   * Ends the pauses whose time has come, and adds models that were declared since to the open pauses.
-   * operations/pauses/sql/pause-rows.ts
-   */
+  /** Ends the pauses whose time has come, and adds models that were declared since to the open pauses. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
     const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());

@@ -13,6 +13,6 @@ export class LogLevelsRow {
   /** Levels by context. They replace those of LOG_LEVELS. */
   @Column('jsonb') log_levels: Record<string, LogLevel>;
   @Column('timestamptz') changed_at: Date;
-  /** The API key that changed the levels; null for the command line. operations/processes/log-levels.service.ts */
+  /** The API key that changed the levels; null for the command line. */
   @Column('text', { nullable: true }) changed_by: string | null;
 }

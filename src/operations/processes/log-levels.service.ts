@@ -43,10 +43,7 @@ export class LogLevelsService {
   }
 }
 
-/**
- * The audit logs at `info`, so any less verbose level would silence it.
- * operations/processes/process-heartbeat.worker.ts
- */
+/** The audit logs at `info`, so any less verbose level would silence it. */
 const AUDIT_LEVELS: readonly string[] = ['info', 'debug', 'trace'] satisfies LogLevel[];
 
 function checked(levels: Record<string, string>): Record<string, LogLevel> {

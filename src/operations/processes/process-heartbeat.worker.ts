@@ -100,10 +100,7 @@ export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicati
     this.reportedMs = -Infinity; // so that operators see the new levels at once
   }
 
-  /**
-   * @param isDrained whether an operator has asked for a drain and the last renewal reported no running task
-   *   operations/processes/process-state.ts
-   */
+  /** @param isDrained whether an operator has asked for a drain and the last renewal reported no running task */
   private async recordDrained(isDrained: boolean): Promise<void> {
     if (isDrained === this.isDrained) return;
     if (isDrained) {

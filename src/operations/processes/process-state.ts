@@ -8,7 +8,7 @@ export const ALL_PROCESSES = '*';
 
 /**
  * Seconds between two renewals of the row of a process. Each renewal reads what operators have asked for, so a process
- * follows within 5 s. operations/processes/process.entity.ts
+ * follows within 5 s.
  */
 export const HEARTBEAT_S = 4;
 /** Seconds without a renewal: three are missing. */

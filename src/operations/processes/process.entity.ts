@@ -14,7 +14,7 @@ export interface ProcessCircuit {
 /** One running process. It renews its row every few seconds, and deletes it when it stops. */
 @Entity('processes')
 export class ProcessRow {
-  /** Also the `worker_id` of the tasks that the process has claimed. */
+  /** The same id is the `worker_id` of the tasks that the process has claimed. */
   @PrimaryColumn('text') id: string;
   @Column('text') role: 'all' | 'api' | 'worker';
   @Column('text') version: string;
@@ -32,6 +32,6 @@ export class ProcessRow {
   /** The least seconds that a lease had left at the last renewal; null before the first renewal. */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
-  /** Empty before the first report, and for a process of the last release. operations/processes/processes.service.ts */
+  /** Empty before the first report, and for a process of the last release. */
   @Column('jsonb') activity: Partial<ProcessActivity>;
 }

@@ -74,7 +74,6 @@ export class ProcessesService {
 }
 
 /**
- * An id has the host, the process and a random part. The check keeps texts that the database cannot hold away from it.
- * operations/processes/recent-activity.service.ts
+ * An id has the host, the process and a random part. Other texts are refused, because the database cannot hold some.
  */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

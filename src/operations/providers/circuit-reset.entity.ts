@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * When an operator last closed the circuits of a place. Every process compares this time with the last one that it has
- * read. operations/providers/circuit-resets.worker.ts
+ * read.
  */
 @Entity('circuit_resets')
 export class CircuitReset {

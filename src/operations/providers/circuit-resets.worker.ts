@@ -44,7 +44,6 @@ export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicatio
       const { seen } = this;
       this.seen = resets;
       // The first run resets nothing, because a process starts with closed circuits.
-      // operations/providers/sql/circuit-resets.ts
       const reset = places.filter(({ endpoint }) => seen && (resets.get(endpoint) ?? 0) > (seen.get(endpoint) ?? 0));
       for (const { circuit } of reset) circuit.reset();
     } catch (err) {

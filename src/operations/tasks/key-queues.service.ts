@@ -19,10 +19,7 @@ export class KeyQueues {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Keys with most unfinished tasks first, then keys with most refusals and failures.
-   * operations/tasks/operator-task.view.ts
-   */
+  /** Keys with most unfinished tasks first, then keys with most refusals and failures. */
   async list(): Promise<KeyQueueView[]> {
     const [queues, { keys }] = await Promise.all([this.load.keys(MAX_KEYS), this.activity.get()]);
     const troubled = keys.toSorted((one, other) => other.refused + other.failed - one.refused - one.failed);

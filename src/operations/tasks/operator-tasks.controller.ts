@@ -22,7 +22,7 @@ class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
 /**
  * Refuses null in a filter. A list reads null as left out. Here that would change more tasks than meant, if a client
- * has lost the value of a variable. operations/tasks/operator-tasks.resolver.ts
+ * has lost the value of a variable.
  * @throws ApiError invalid_type
  */
 function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {

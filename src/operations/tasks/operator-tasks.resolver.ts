@@ -25,7 +25,6 @@ export class OperatorTasksResolver {
 
   /**
    * Checks the scope here: guards run for root fields only, and a mutation that returns the task needs another scope.
-   * operations/tasks/operator-tasks.service.ts
    */
   @ResolveField(() => [TaskMomentView], {
     description: 'What happened to the task, oldest first, at most 200 entries.',

@@ -134,7 +134,6 @@ export class OperatorTasks {
       tasks.map(({ id, api_key_id }) => this.queue.end({ id, api_key_id, attempt: null, outcome })),
     );
     // Throws only when all have settled, so that no change happens after the response.
-    // operations/tasks/queue-sampler.worker.ts
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     return ends.filter((end) => end.status === 'fulfilled' && end.value !== null).length;
   }

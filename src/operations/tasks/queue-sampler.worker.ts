@@ -14,7 +14,7 @@ const RETRY_S = 10;
 
 /**
  * Runs in every worker process. Once a minute it stores what the queue looks like; the first process in a minute does
- * it for all. operations/tasks/sql/queue-samples.ts
+ * it for all.
  */
 @Injectable()
 export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdown {

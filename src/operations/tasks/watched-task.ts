@@ -33,7 +33,7 @@ export const WATCHED_COLUMNS = [
   'request_id',
 ] as const;
 
-/** A task as operators see it, without anything that its owner sent or received. operations/updates.ts */
+/** A task as operators see it, without anything that its owner sent or received. */
 export type WatchedTask = Pick<Task, (typeof WATCHED_COLUMNS)[number]> & {
   error_code: string | null;
   /** Why the task seems stuck; null if it does not. */

@@ -1,2 +1,2 @@
-/** Host and port of a configured address, without its other parts. operations/views/operations.view.ts */
+/** Host and port of a configured address, without its other parts. */
 export const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host || null : null);

@@ -37,10 +37,7 @@ export class OperatorReplays {
     });
   }
 
-  /**
-   * A replay that has ended stays as it is.
-   * @throws ApiError webhook_replay_not_found operations/webhooks/sql/watch-endpoints.ts
-   */
+  /** A replay that has ended stays as it is. @throws ApiError webhook_replay_not_found */
   cancel(id: string, by: Actor): Promise<WebhookReplayView> {
     return this.audit.transaction(by, async (tx, record) => {
       const { replay, isCancelled } = await this.replays.cancel(tx, id);

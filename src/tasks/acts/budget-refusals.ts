@@ -10,10 +10,7 @@ export class BudgetRefusals {
     this.listeners.push(listener);
   }
 
-  /**
-   * Throws the error of a creation again. A refusal is reported only if it is the first in its period.
-   * tasks/acts/cancel-selection.ts
-   */
+  /** Throws the error of a creation again. A refusal is reported only if it is the first in its period. */
   rethrow(error: unknown): never {
     if (error instanceof BudgetExceeded && !error.isReported) {
       for (const listener of this.listeners) listener(error.apiKeyId);

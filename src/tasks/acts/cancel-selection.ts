@@ -30,7 +30,7 @@ const hasCondition = ({ metadata, ...others }: TaskFilter): boolean =>
 
 /**
  * Refuses null, and text in place of another type. In a query string numbers are text, and in GraphQL null means not
- * given. In the JSON of a body that cancels work, both are mistakes. tasks/acts/cancel-tasks.input.ts
+ * given. In the JSON of a body that cancels work, both are mistakes.
  * @param read the filter after validation, which permits both
  * @throws ApiError invalid_type
  */

@@ -4,7 +4,7 @@ import { TaskFilter } from '../record/task-filter.ts';
 /** The most ids in one request. */
 export const MAX_IDS = 100;
 
-/** Which tasks to cancel: exactly one of the two fields is given. tasks/acts/cancel-tasks.service.ts */
+/** Which tasks to cancel: exactly one of the two fields is given. */
 export class CancelTasksInput {
   @ApiField.list('string', 'identifiers of tasks', { optional: true, min: 1, max: MAX_IDS })
   ids?: string[];

@@ -13,7 +13,7 @@ import { giveUpOutputs, type Stars } from '../record/stars.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { recordStars, starsOf } from './record-stars.ts';
 
-/** Attempts to change the task. One fails only if the task has changed since it was read. */
+/** Attempts to change the task. An attempt fails only if the task has changed since it was read. */
 const ROUNDS = 20;
 
 /** Deletes the bytes of one output. The task stays, and shows no link for it. */
@@ -64,7 +64,7 @@ function starsWithout(task: ShownTask, index: number): Stars {
   return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };
 }
 
-/** Deletes the bytes of an output, of its previews and of its thumbnail. tasks/acts/erase-tasks.service.ts */
+/** Deletes the bytes of an output, of its previews and of its thumbnail. */
 export async function deleteBytes(storage: Storage, taskId: string, output: StoredOutput): Promise<void> {
   await storage.delete(output.storage_key);
   for (const width of PREVIEW_WIDTHS) await storage.delete(previewKeyOf(taskId, output.index, width));

@@ -11,7 +11,7 @@ import { taskError } from '../record/task-error.ts';
 /**
  * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. Files are
  * deleted before the record. Both wait until no worker can write a file of the task any more, so that no file is left
- * without a record. tasks/acts/keep-tasks.service.ts
+ * without a record.
  */
 @Injectable()
 export class EraseTasks implements OnModuleInit {

@@ -28,7 +28,9 @@ import {
 import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** The most kept tasks of an API key, and also of a key with a limit of kept bytes together with all keys below it. */
+/**
+ * The most kept tasks of an API key. A key with a limit of kept bytes may have as many together with all keys below it.
+ */
 export const MAX_KEPT = 10_000;
 
 /** What is kept or given up: a task with all its outputs, or one output. */
@@ -107,10 +109,7 @@ export class KeepTasks {
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/**
- * A change that takes no more space than before passes, so that a lowered quota forbids no change of a name.
- * tasks/acts/new-tasks.ts
- */
+/** A change that takes no more space than before passes, so that a lowered quota forbids no change of a name. */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;

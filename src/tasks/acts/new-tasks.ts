@@ -125,7 +125,6 @@ type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowD
 /**
  * How long a new task may wait, and how long it may run. Tasks of low priority and of batches may wait longer, but not
  * longer than their record is kept.
- * @param retentionDays of the record; for an unknown API key those of the configuration tasks/acts/purge-outputs.ts
  * @param retentionDays of the record; for an unknown API key those of the configuration
  */
 export function deadlinesOf(

@@ -11,7 +11,7 @@ import { deleteBytes } from './delete-output.service.ts';
 
 /**
  * Deletes the expired outputs of tasks that keep another output. The bytes go before the record, so that a crash in
- * between leaves an output to try again. All other outputs go with the files of their task. tasks/acts/record-stars.ts
+ * between leaves an output to try again. All other outputs go with the files of their task.
  */
 @Injectable()
 export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -53,10 +53,7 @@ export class TaskBatches {
     private readonly refusals: BudgetRefusals,
   ) {}
 
-  /**
-   * @param hook writes in the transaction that deletes records of items, because no table counts these afterwards
-   *   tasks/acts/tasks.service.ts
-   */
+  /** @param hook writes in the transaction that deletes records of items, because no table counts these afterwards */
   registerPurgeHook(hook: PurgeHook): void {
     this.purged.registerHook(hook);
   }

@@ -149,10 +149,7 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /**
-   * Reads a task of any API key, for signed links, which carry their own permission.
-   * tasks/edge/task-events.controller.ts
-   */
+  /** Reads a task of any API key, for signed links, which carry their own permission. */
   read(taskId: string): Promise<ShownTask | null> {
     return this.cached.find(taskId);
   }

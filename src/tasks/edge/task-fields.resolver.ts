@@ -15,7 +15,7 @@ import { TaskConnection } from './task-connection.ts';
 
 /**
  * The fields of a task that need a read of their own. Each checks its scope, because guards run for root fields only,
- * and a mutation that returns the task may need another scope. tasks/edge/task-node.resolver.ts
+ * and a mutation that returns the task may need another scope.
  */
 @Resolver(() => TaskView)
 export class TaskFieldsResolver {

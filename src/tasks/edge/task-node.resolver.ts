@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { storedTaskOf } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
 
-/** The most characters of `promptStart`. Each has at most two UTF-16 units. tasks/insight/estimates.service.ts */
+/** The most characters of `promptStart`. Each has at most two UTF-16 units. */
 const MAX_PROMPT_START = 1_000;
 
 /** Fields of a task that only GraphQL has. Clients with a normalising cache find an object by its type and its `id`. */

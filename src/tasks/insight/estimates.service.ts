@@ -20,9 +20,8 @@ import { SAMPLE_S } from '../sql/record-pace.ts';
 export const RATE_WINDOW_S = 300;
 
 /**
- * Tasks that start per second. Only the time since tasks wait counts: before it, tasks started only as often as they
- * were created.
- * @returns null if no task has started
+ * Tasks that start per second. Only the time since tasks wait counts: earlier, tasks started only as often as they were
+ * created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
  * @returns null if no task has started
@@ -125,9 +124,7 @@ export class EstimatesService {
   }
 }
 
-/**
- * Sorts behind every id, because a new task waits behind those of the same place. tasks/insight/model-load.service.ts
- */
+/** Sorts behind every id, because a new task waits behind those of the same place. */
 const AFTER_ALL_IDS = '~';
 
 const startAt = ({ readAtS, rate }: LineSample, position: number | null): number | null =>

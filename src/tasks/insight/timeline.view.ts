@@ -50,7 +50,7 @@ function beginOf(task: TimelineRow): Moment[] {
   return [...waiting, [startedMs, 'started', 1, null, null]];
 }
 
-/** The stored moments before the first start, or those from then on. tasks/insight/timelines.service.ts */
+/** The stored moments before the first start, or those from then on. */
 const storedOf = ({ timeline }: TimelineRow, state: 'waiting' | 'running'): Moment[] =>
   (timeline ?? []).filter(([, , attempt]) => (attempt === 0) === (state === 'waiting'));
 

@@ -21,8 +21,7 @@ export class TimelinesService {
   }
 
   /**
-   * The timeline of a task of any API key, with the providers, for operators.
-   * @returns null when there is no such task tasks/insight/usual-times.ts
+   * The timeline of a task of any API key, with the providers, for operators. @returns null when there is no such task
    */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;

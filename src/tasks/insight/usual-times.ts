@@ -6,7 +6,7 @@ import { anyRunOf, type RunKind, runKindKey } from '../record/run-kind.ts';
 import { RunTimes } from '../record/run-times.entity.ts';
 
 const REFRESH_MS = 60_000;
-/** The interval while some kind of run has no data, so that t */
+/** The interval while some kind of run has no data, so that the first successes of a new service count soon. */
 const REFRESH_NEW_MS = 10_000;
 
 /** With fewer runs the times are not typical. */
@@ -39,8 +39,8 @@ export class UsualTimes {
   }
 
   /**
-   * The usual milliseconds of a run, if they were read before; otherwise undefined. For what must not wait for the
-   * database.
+   * The usual milliseconds of a run, if they were read before; otherwise undefined. For callers that must not wait for
+   * the database.
    */
   knownMs(kind: RunKind): number | undefined {
     const key = runKindKey(kind);
@@ -83,10 +83,7 @@ function median(values: number[]): number {
   return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
 }
 
-/**
- * An earlier release recorded runs without waits, so only as many of the newest runs count as there are waits.
- * tasks/insight/waiting-line.ts
- */
+/** An earlier release recorded runs without waits, so only as many of the newest runs count as there are waits. */
 function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
   if (waits.length < MIN_TYPICAL) return null;
   return {

@@ -8,7 +8,7 @@ const CHECK_MS = 2_000;
 /**
  * What all subscribers of this process have not read yet. This backlog is limited as a whole, because a key may open
  * 1,000 queues, each with a limit of its own. Over the limit the longest queues end; their subscribers connect again
- * and resume. tasks/live/follow.ts
+ * and resume.
  */
 @Injectable()
 export class Backlog {

@@ -11,7 +11,7 @@ import { TaskFeed } from '../queue/task-feed.ts';
 
 interface FollowAllOptions {
   filter?: TaskFilter;
-  /** Sends first the tasks that have ended since; unix milliseconds by the database's clock. */
+  /** Sends first the tasks that have ended since this time; unix milliseconds by the database's clock. */
   endedSinceMs?: number;
   /** Tasks whose end the subscriber has already received. */
   isKnown?: (taskId: string) => boolean;
@@ -29,7 +29,7 @@ export class FollowTasks {
 
   /**
    * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
-   * after the final state. The subscriber must end the queue (`return()`, `close()`). tasks/live/graphql-events.ts
+   * after the final state. The subscriber must end the queue (`return()`, `close()`).
    * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */

@@ -6,7 +6,7 @@ import { sendStream } from './send-stream.ts';
 
 /**
  * Sends the event streams of GraphQL. They count together with those of REST. Like a socket, a stream is closed when
- * its key loses any scope. tasks/live/live-queue.ts
+ * its key loses any scope.
  */
 @Injectable()
 export class GraphqlEvents implements OnModuleInit {

@@ -106,7 +106,7 @@ export class LiveQueue {
     }
   }
 
-  /** Ends the queue after the final state, which is about to be sent. tasks/live/open-streams.ts */
+  /** Ends the queue after the final state, which is about to be sent. */
   private endAfterThis(): void {
     this.isEnding = true;
     this.clear();

@@ -23,7 +23,7 @@ const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
  * The position of a subscriber to all tasks. Tasks that ended before this position were sent. The position is the `id:`
- * of each event, so the client brings it to its next connection, to any process. tasks/live/unread.ts
+ * of each event, so the client brings it to its next connection, to any process.
  */
 export class ResumePoint {
   private constructor(

@@ -65,7 +65,7 @@ interface OpenWait {
 
 /**
  * The requests that wait for a task (`?wait`, `Prefer: wait`). They are limited per key, and answered at once when the
- * service stops. tasks/queue/database-clock.ts
+ * service stops.
  */
 @Injectable()
 export class OpenWaits implements BeforeApplicationShutdown {

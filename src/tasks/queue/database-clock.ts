@@ -18,7 +18,6 @@ interface Sample {
  * The database's clock, for times that a response shows before they are stored. The clocks of processes differ, and
  * rows expire by the database's. The clock is sampled in the background, so a creation needs no extra statement.
  * Between samples the monotonic clock counts on. See docs/decisions/0021-times-of-the-database.md.
- * tasks/queue/follow-pauses.ts
  */
 @Injectable()
 export class DatabaseClock implements OnModuleInit, OnApplicationShutdown {

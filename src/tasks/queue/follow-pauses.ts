@@ -26,7 +26,7 @@ export class FollowPauses {
       if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
       this.followed = inForce;
     }
-    // The wake-up may be late, because all workers or the database were down. tasks/queue/index-words.ts
+    // The wake-up may be late, because all workers or the database were down.
     const nowMs = performance.now();
     const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
     if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();

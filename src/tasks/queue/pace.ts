@@ -47,7 +47,7 @@ export class Pace implements BeforeApplicationShutdown {
     }
   }
 
-  /** Never throws. What cannot be written is missing in estimates. tasks/queue/pauses.ts */
+  /** Never throws. What cannot be written is missing in estimates. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

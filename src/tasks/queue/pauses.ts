@@ -54,7 +54,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.inForce().length;
   }
 
-  /** Whether a pause keeps new work from a place of the provider. @param endpoint of the place tasks/queue/purge.ts */
+  /** Whether a pause keeps new work from a place of the provider. @param endpoint of the place */
   isPaused(provider: string, endpoint: string): boolean {
     return this.known.length > 0 && this.holding(provider, endpoint).length > 0;
   }

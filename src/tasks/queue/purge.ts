@@ -34,8 +34,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   ];
 
   /**
-   * How overdue the oldest idempotency key of the last round was. It is kept here, because an index that finds it would
-   * cost every creation.
+   * How overdue the oldest idempotency key of the last round was. This is kept, because an index that finds the key
+   * would cost every creation.
    */
   idempotencyLagS = 0;
 
@@ -123,5 +123,5 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** If nothing could be deleted, the storage is away, so the next round must not follow at once. tasks/queue/sweep.ts */
+/** If nothing could be deleted, the storage is away, so the next round must not follow at once. */
 const roundSize = (taken: ExpiredTask[], purged: string[]): number => (purged.length > 0 ? taken.length : 0);

@@ -41,10 +41,7 @@ export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
     return performance.now() >= this.untilMs;
   }
 
-  /**
-   * Compares both clocks, because a frozen machine stops the monotonic clock on some systems only.
-   * tasks/queue/task-cache.ts
-   */
+  /** Compares both clocks, because a frozen machine stops the monotonic clock on some systems only. */
   private check(): void {
     const now = readClocks();
     const elapsedMs = now.monotonicMs - this.last.monotonicMs;

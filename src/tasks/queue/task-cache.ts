@@ -76,7 +76,7 @@ export class TaskCache implements OnModuleInit {
 
 /**
  * The characters of a task and of its JSON. Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can
- * outweigh the prompt. tasks/queue/task-feed.ts
+ * outweigh the prompt.
  */
 export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
   return 2 * (1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400);

@@ -93,7 +93,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /**
    * Called after events were lost. Delivers the current state of every watched task, and of the unfinished and ended
-   * tasks of watched keys. tasks/queue/task-metrics.ts
+   * tasks of watched keys.
    */
   private async afterReconnect(missedS: number): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);

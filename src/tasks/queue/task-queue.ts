@@ -244,7 +244,7 @@ export class TaskQueue {
     if ((await this.parked.wake(apiKeyIds)) > 0) this.wakeSignal.notify();
   }
 
-  /** The same for limits that these keys share with the keys below them. tasks/queue/vacuum.ts */
+  /** The same for limits that these keys share with the keys below them. */
   private async wakeThrottledBy(apiKeyIds: string[]): Promise<void> {
     if ((await this.parked.wakeShared(apiKeyIds)) > 0) this.wakeSignal.notify();
   }

@@ -5,7 +5,7 @@ import { VacuumQueue } from '../sql/vacuum-queue.ts';
 
 /**
  * Seconds between checks. Autovacuum looks once a minute at best; by then a thousand tasks a second have left 200,000
- * dead rows. tasks/read/cached-tasks.ts
+ * dead rows.
  */
 const EVERY_S = 15;
 

@@ -39,7 +39,6 @@ export class CachedTasks {
   /**
    * The tasks of a page that was read just before. Tasks that have changed since come in their present state.
    * @param belongs whether a changed task still belongs to the page; one that does not is left out
-   * @param belongs whether a changed task still belongs to the page; one that does not is left out
    */
   async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
     const cached = listed.map(({ id, sequence }) => this.cache.ofSequence(id, sequence));
@@ -67,7 +66,6 @@ let turn: Promise<void> | undefined;
 /**
  * Resolves when the event loop has read everything that arrived in this turn. All callers share one promise, so they go
  * on together: the same code runs for one request after the other, and their responses leave together.
- * tasks/read/file-links.ts
  */
 export function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {

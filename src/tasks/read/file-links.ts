@@ -127,7 +127,7 @@ export class FileLinks {
 
   /**
    * When a link that is signed now expires. The time is rounded up to a quarter of the lifetime, so that browsers and
-   * caches see the same link again. tasks/read/list-tasks.ts
+   * caches see the same link again.
    */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));

@@ -49,7 +49,7 @@ export class ListTasks {
 
 /**
  * Pages of `GET /v1/tasks` as JSON. Equal requests of one event-loop turn share a page. The page is read at the end of
- * the turn, when all of them have arrived, and its text is made once. tasks/read/preview-key.ts
+ * the turn, when all of them have arrived, and its text is made once.
  */
 @Injectable()
 export class ListAnswers {

@@ -37,7 +37,7 @@ export class TaskFiles {
 
   /**
    * The output as the database has it now, because another process may have deleted it some seconds ago.
-   * @returns null as `find` tasks/read/task-usage.view.ts
+   * @returns null as `find`
    */
   async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {
     return fileIn(await this.reads.find(task.id), output.index, output.id);

@@ -67,9 +67,7 @@ export function rememberStored(view: TaskView, task: ShownTask): TaskView {
   return view;
 }
 
-/**
- * @throws ApiError task_not_found if the view is a repeated first answer whose task was deleted tasks/read/task.view.ts
- */
+/** @throws ApiError task_not_found if the view is a repeated first answer whose task was deleted */
 export function storedTaskOf(view: TaskView): ShownTask {
   const task = (view as TaskBehind)[STORED];
   if (!task) throw new ApiError('task_not_found');

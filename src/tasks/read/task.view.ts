@@ -251,7 +251,7 @@ const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(dat
 /**
  * The ETag of a task's view. The tag is weak, because links to files change while the task does not. It changes with
  * every visible change, and when the files are deleted. It also changes as links do, four times within the lifetime of
- * a link. So a body that a client reuses after 304 never contains an expired link. tasks/record/budget-exceeded.ts
+ * a link. So a body that a client reuses after 304 never contains an expired link.
  */
 export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;

@@ -17,8 +17,7 @@ export class BudgetExceeded extends ApiError {
   readonly isReported: boolean;
 
   /**
-   * @param apiKeyId the key whose budget it is @param isAbove whether a key below that one creates the task
-   *   tasks/record/charge.ts
+   * @param apiKeyId the key whose budget it is
    * @param isAbove whether a key below that one creates the task
    */
   constructor(

@@ -78,8 +78,6 @@ function costOf(
   return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
-/**
- * Rounded once, half up. Big integers, because the products exceed what a number holds exactly. tasks/record/ending.ts
- */
+/** Rounded once, half up. Big integers, because the products exceed what a number holds exactly. */
 const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
   Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

@@ -39,7 +39,7 @@ export interface EndWrite {
 
 /**
  * A hook of another room that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
- * they are pipelined with the statement that ends the tasks. tasks/record/free-places.ts
+ * they are pipelined with the statement that ends the tasks.
  * @param apiKeyIds API keys of the tasks that are about to end
  * @returns null when there is nothing to write whichever of the tasks end
  */

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * How many queued and running tasks each API key has. The counts are exact, since every state change updates them in
- * the same commit. Counting rows instead would cost a creation more, the longer the backlog of the key is.
+ * the same commit. Counting rows instead would make a creation slower, the longer the backlog of the key is.
  */
 @Entity('key_load')
 export class KeyCounters {
@@ -26,6 +26,6 @@ export class KeyCounters {
   /** Limits that the key shares with the keys below it, as they were when one of them last created a task; 0 = none. */
   @Column('integer') shared_queued: number;
   @Column('integer') shared_running: number;
-  /** The keys above that counted the last task of this key; null if there are none. tasks/record/lease.ts */
+  /** The keys above that counted the last task of this key; null if there are none. */
   @Column('text', { array: true, nullable: true }) above: string[] | null;
 }

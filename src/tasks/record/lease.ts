@@ -17,9 +17,6 @@ export type ClaimedTask = Task & { remaining_s: number };
 
 export interface Claim {
   tasks: ClaimedTask[];
-  /**
-   * Whether the claim found as many candidates as it had room for, so that there may be more.
-   * tasks/record/line.entity.ts
-   */
+  /** Whether the claim found as many candidates as it had room for, so that there may be more. */
   full: boolean;
 }

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('line')
 export class Line {
   @PrimaryColumn('boolean') id: true;
-  /** The place for normal priority; `low_place` is that for low priority. tasks/record/moment.ts */
+  /** The place for normal priority; `low_place` is that for low priority. */
   @Column('bigint') place: string;
   @Column('bigint') low_place: string;
 }

@@ -108,10 +108,7 @@ export class RunMoments {
     return result;
   }
 
-  /**
-   * The moments to add when the task is given back; null if it has waited before, however often it was claimed.
-   * tasks/record/pause.entity.ts
-   */
+  /** The moments to add when the task is given back; null if it has waited before, however often it was claimed. */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
     return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);

@@ -28,7 +28,6 @@ export class Pause {
   @Column('text', { nullable: true }) created_by: string | null;
   /**
    * When `models` or `ended_at` last changed. For a while after that, the tasks that the pause holds are checked again.
-   * tasks/record/run-times.entity.ts
    */
   @Column('timestamptz') changed_at: Date;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;

@@ -6,9 +6,7 @@ export class RunTimes {
   @PrimaryColumn('text') model: string;
   /** Empty for a model without resolutions. */
   @PrimaryColumn('text') resolution: string;
-  /**
-   * Pictures or seconds of film; 0 with an empty resolution means all runs of the model. tasks/record/search-words.ts
-   */
+  /** Pictures or seconds of film; 0 with an empty resolution means all runs of the model. */
   @PrimaryColumn('integer') n: number;
   /** Milliseconds from start to end, the newest last. */
   @Column('integer', { array: true }) run_ms: number[];

@@ -10,7 +10,7 @@ export const patternOf = (word: string): string => `%${word.replaceAll(/[\\%_]/g
 
 export const patternsOf = (search: string): string[] => wordsOf(search).map(patternOf);
 
-/** Whether a prompt in memory has all words of a search, by the same rule. tasks/record/stars.ts */
+/** Whether a prompt in memory has all words of a search, by the same rule. */
 export function hasWords(prompt: unknown, search: string): boolean {
   const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
   return wordsOf(search).every((word) => text.includes(word.toLowerCase()));

@@ -3,7 +3,7 @@ import type { StoredOutput } from './task.entity.ts';
 /** Longest name of a collection, in characters. */
 export const MAX_COLLECTION_CHARACTERS = 64;
 
-/** The outputs of a task and its star, as a new star or the end of one leaves them. */
+/** The outputs of a task and its star, after a star was set or taken away. */
 export interface Stars {
   result: StoredOutput[] | null;
   /** Whether the task or one of its outputs is kept. */
@@ -52,7 +52,7 @@ export function keepOutputs(
   return { result: kept, kept: true, collection: chosen === 'all' ? name : collection };
 }
 
-/** Takes stars away. A task whose last kept output is given up loses its star too. tasks/record/submission.ts */
+/** Takes stars away. A task whose last kept output is given up loses its star too. */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {
   const isGivenUp = (output: StoredOutput) => output.kept && (chosen === 'all' || output.index === chosen);
   const isOther = (output: StoredOutput) => isKept(output) && !isGivenUp(output);

@@ -1,7 +1,7 @@
 import type { Approximation } from './task.entity.ts';
 import type { FixedPrice } from './task-usage.ts';
 
-/** Where a task runs, and how many tasks may run there at once. tasks/record/task-filter.ts */
+/** Where a task runs, and how many tasks may run there at once. */
 export interface Place {
   provider: string;
   /** Base URL of the provider. */

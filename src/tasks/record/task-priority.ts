@@ -1,6 +1,5 @@
 /**
  * A task of low priority waits behind all tasks of normal priority, but gets LOW_PRIORITY_SHARE percent of the starts.
- * tasks/record/task-usage.ts
  */
 export const TASK_PRIORITIES = ['normal', 'low'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];

@@ -48,10 +48,7 @@ export interface RunUsage {
   cancelled_unrun: boolean;
 }
 
-/**
- * Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`.
- * tasks/record/task-words.entity.ts
- */
+/** Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`. */
 export interface StoredUsage {
   provider: string | null;
   input_tokens: number | null;

@@ -11,6 +11,6 @@ export class TaskWords {
 /** The table has one row. */
 @Entity('words_state')
 export class WordsState {
-  /** `task_words` has the prompts of the tasks that ended until this time. tasks/record/task.entity.ts */
+  /** `task_words` has the prompts of the tasks that ended until this time. */
   @PrimaryColumn('timestamptz') through: Date;
 }

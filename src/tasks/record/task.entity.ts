@@ -32,7 +32,7 @@ export interface StoredOutput {
   kept?: boolean;
   /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds of an expiry of its own. Only an output that is not kept, beside one that is, has it. */
+  /** Unix seconds of its own expiry. An output has one only if it is not kept and another output is. */
   expires_at?: number;
 }
 
@@ -230,8 +230,7 @@ export class DoneTask {
 }
 
 /**
- * A task of the view `tasks`, which has both tables. A column that the task's table lacks is null, or as if never
- * written.
+ * A task of the view `tasks`, which has both tables. A column that the task's table lacks is null, or has its default.
  */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
@@ -242,7 +241,9 @@ export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
 /**
  * The columns that clients see, and also the owner, the claim and `task_events`, for subscribers. They are selected and
  * read in this order. The other columns are for workers, and reading them too would make a list of tasks a seventh
- * slower. An object literal, because V8 makes one in a tenth of the time of a loop over names.
+ * slower.
+ *
+ * An object literal, because V8 makes one in a tenth of the time of a loop over names.
  */
 export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task[Name]) => ({
   id: value('id'),
@@ -303,9 +304,7 @@ export const NOTHING_OF_END = Object.entries(OF_END)
   .map(([column, type]) => `null::${type} as ${column}`)
   .join(', ');
 
-/**
- * SQL: the shown columns, for a statement that returns rows `t` of `tasks_live`. tasks/record/usage-ledger.entity.ts
- */
+/** SQL: the shown columns, for a statement that returns rows `t` of `tasks_live`. */
 export const SHOWN_OF_LIVE = `${SHOWN.filter((column) => !OF_END[column])
   .map((column) => `t.${column}`)
   .join(', ')}, ${NOTHING_OF_END}`;

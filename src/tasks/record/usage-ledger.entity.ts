@@ -14,9 +14,7 @@ export class UsageRow {
   @Column('text') api_key_id: string;
   @Column('timestamptz') completed_at: Date;
   @Column('text') outcome: 'succeeded' | 'failed' | 'cancelled';
-  /**
-   * The error of a failed task; null for other tasks, and in rows of an earlier release. tasks/record/usage-terms.ts
-   */
+  /** The error of a failed task; null for other tasks, and in rows of an earlier release. */
   @Column('text', { nullable: true }) error_code: string | null;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;

@@ -6,7 +6,6 @@ import { Config } from '../../platform/config/config.ts';
 export class UsageTerms {
   /**
    * The currency of all prices and costs (ISO 4217). The providers set it at the start, from the file with the prices.
-   * tasks/sql/admission.ts
    */
   currency = 'USD';
   readonly revealProviders: boolean;

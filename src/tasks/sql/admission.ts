@@ -152,7 +152,7 @@ const MAX_KEYS = 20_000;
 
 /**
  * Creates the counters rows of API keys, in the order of the keys to avoid deadlocks. Raw SQL because this is part of
- * every creation. tasks/sql/batch-by-key.ts
+ * every creation.
  */
 @Injectable()
 export class OpenKeyCounters {

@@ -113,7 +113,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
 
 interface LockedKey<Item, Outcome> {
   batch: Batch<Item, Outcome>;
-  /** Until when the key counts as locked, on the monotonic clock. tasks/sql/batch-tasks.ts */
+  /** Until when the key counts as locked, on the monotonic clock. */
   untilMs: number;
 }
 

@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/**
- * Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later.
- * tasks/sql/changed-tasks.ts
- */
+/** Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later. */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',
   text: `

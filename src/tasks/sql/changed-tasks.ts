@@ -40,7 +40,7 @@ const NOW: Statement = {
 
 /**
  * Ids of the tasks that must be sent to a subscriber. The rows are read later, as there may be thousands. All times are
- * the database's. Raw SQL because each statement is shaped for one index. tasks/sql/claim-tasks.ts
+ * the database's. Raw SQL because each statement is shaped for one index.
  */
 @Injectable()
 export class ChangedTasks {

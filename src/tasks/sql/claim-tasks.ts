@@ -92,9 +92,11 @@ interface Places {
  * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises
  * `attempt`: from then on only writes that name the new number take effect. Rows that another process is claiming are
  * skipped. Tasks over the limit of their key are parked until a task of the key ends. Those of a paused model are
- * parked too, so that the next claim does not read them. At most $7 turns are for tasks of low priority. $8 and $9 are
- * what `LowTurns` calls `gathered` and `share`; they say after how many normal tasks each turn comes. Rows are numbered
- * in the order in which the CTEs return them, without sorting them again.
+ * parked too, so that the next claim does not read them.
+ *
+ * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; they say
+ * after how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without
+ * sorting them again.
  */
 const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Statement => ({
   name,
@@ -195,7 +197,7 @@ export class ClaimTasks {
   private unlockedUntilMs = 0;
   /**
    * Whether the last claim left tasks behind. If not, it has taken those of low priority too, so the next one needs no
-   * turns. tasks/sql/count-below.ts
+   * turns.
    */
   private wasFull = true;
   private readonly share: LowShare;

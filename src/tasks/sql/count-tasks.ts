@@ -19,7 +19,6 @@ interface Counts {
 /**
  * Counts the tasks of an API key by status. Each table is read newest first, up to MAX_COUNTED matches, so that a key
  * with a million tasks costs no more than one with ten thousand. A filter that few tasks match reads on.
- * tasks/sql/create-shared-tasks.ts
  */
 @Injectable()
 export class CountTasks {

@@ -12,7 +12,6 @@ const LONGEST_WAIT_MS = 10_000;
  * Stores tasks that also count for keys above their own. Each task has a transaction, as a batch of one: its room
  * depends on the rows of several keys, so one statement cannot decide about many tasks. Tasks of keys below the same
  * key take turns in this process. Otherwise each would hold a connection while it waits for the row of that key.
- * tasks/sql/create-task-batch.ts
  */
 @Injectable()
 export class CreateSharedTasks {

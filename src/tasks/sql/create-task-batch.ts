@@ -145,10 +145,7 @@ export class CreateTaskBatch {
   }
 }
 
-/**
- * Checks what may refuse the batch as a whole: the bound of the queue, and the budget if the key has one.
- * tasks/sql/create-tasks.ts
- */
+/** Checks what may refuse the batch as a whole: the bound of the queue, and the budget if the key has one. */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
   await count(tx, key, above);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);

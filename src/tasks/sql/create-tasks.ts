@@ -148,7 +148,6 @@ export class CreateTasks {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
       // Creations with a key come last: one whose key is known stores nothing, and must not take the room of another.
-      // tasks/sql/delete-task.ts
       const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
       const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));

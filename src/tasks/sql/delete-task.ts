@@ -4,7 +4,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 /**
  * How long the record of a deleted task stays after the end of the task. A late stream or worker in another process
  * still reads there that the task was cancelled. A late worker may still write a file, which the purge then deletes
- * with the record. tasks/sql/end-queued-tasks.ts
+ * with the record.
  */
 export const SETTLED_AFTER = `interval '5 minutes'`;
 

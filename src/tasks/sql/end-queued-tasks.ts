@@ -54,10 +54,7 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyIds: string[]): Pr
 /** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */
 const SET_LIMITS = `update key_load set max_running = $2, shared_running = $3, shared_queued = $4 where api_key_id = $1`;
 
-/**
- * Makes a new limit count for tasks that are queued already. Their places stay, even if the weight changes.
- * tasks/sql/end-tasks.ts
- */
+/** Makes a new limit count for tasks that are queued already. Their places stay, even if the weight changes. */
 export async function setLimits(
   tx: EntityManager,
   apiKeyId: string,

@@ -177,8 +177,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 ];
 
 /**
- * Locks rows in the order of the column, so two processes cannot deadlock. $1 are the API keys; the others are the ends
- * of each. Tasks that an earlier release created are not counted in the rows above their key.
+ * Locks rows in the order of the column, so two processes cannot deadlock. $1 are the API keys; the other parameters
+ * count the ends of each. Tasks that an earlier release created are not counted in the rows above their key.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
@@ -203,8 +203,6 @@ interface LimitedKeys {
 
 /**
  * Call in the transaction that has ended the tasks, after everything that locks other rows.
- * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
- *   for their places
  * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
  *   for their places
  */
@@ -261,10 +259,7 @@ const SETTLE: Statement = {
     select 1`,
 };
 
-/**
- * Call in the transaction that has ended the tasks, once it has locked the rows of their keys in key_load.
- * tasks/sql/erase-tasks.ts
- */
+/** Call in the transaction that has ended the tasks, once it has locked the rows of their keys in key_load. */
 async function settleEnded(tx: Tx, ended: SettledEnd[]): Promise<void> {
   const reserved = ended
     .filter(({ budget_day }) => budget_day !== null)

@@ -63,7 +63,7 @@ export class EraseTaskRows {
     return this.sql.run<TaskToErase>(READ, [apiKeyId, after]);
   }
 
-  /** @returns the ids of the tasks that requests could still find tasks/sql/fill-words.ts */
+  /** @returns the ids of the tasks that requests could still find */
   async hide(ids: string[]): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(HIDE, [ids])).map(({ id }) => id);
   }

@@ -56,7 +56,7 @@ export class FillWords {
   ) {}
 
   /**
-   * Runs one round. Fails if an extension is missing and the role may not make it. tasks/sql/hold-task.ts
+   * Runs one round. Fails if an extension is missing and the role may not make it.
    * @returns whether more may be left
    */
   async fill(): Promise<boolean> {

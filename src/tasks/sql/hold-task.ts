@@ -37,7 +37,7 @@ export interface FreedPlace {
 export class HoldTask {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns the keys that have one more place now; null if the task keeps its place tasks/sql/kept-tasks.ts */
+  /** @returns the keys that have one more place now; null if the task keeps its place */
   async hold({ id, attempt }: LeaseRef): Promise<FreedPlace | null> {
     const [held] = await this.sql.run<FreedPlace>(HOLD, [id, attempt]);
     return held ?? null;

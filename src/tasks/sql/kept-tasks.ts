@@ -63,7 +63,7 @@ const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
-/** @returns null when the task has changed since it was read; a locked one has not tasks/sql/list-children.ts */
+/** @returns null when the task has changed since it was read; a locked one has not */
 export async function setStars(
   tx: EntityManager,
   { id, sequence }: ShownTask,

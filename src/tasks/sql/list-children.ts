@@ -14,9 +14,7 @@ export interface ChildrenRequest {
   after: string | null | undefined;
 }
 
-/**
- * Reads one row more than the limit, to see whether there are more. `~` sorts behind every id. tasks/sql/locked-rows.ts
- */
+/** Reads one row more than the limit, to see whether there are more. `~` sorts behind every id. */
 const CHILDREN: Statement = {
   name: 'tasks.list_children',
   text: `

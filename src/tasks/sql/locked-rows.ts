@@ -39,6 +39,6 @@ export const isLocked = (wanted = 'w'): string =>
  * SQL, always true: from here on the statement gives up if it waits for a row. It must not wait, because it locks rows
  * in the order of the line and not of their ids. `skip locked` does not quite prevent a wait: if a row changes while
  * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it.
- * `Sql.run` repeats the statement. tasks/sql/low-share.ts
+ * `Sql.run` repeats the statement.
  */
 export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;

@@ -32,8 +32,6 @@ export class LowShare {
    * Turns are not saved up: after a time without low tasks, the first low task gets one turn at once, and no more. Low
    * tasks that start while no normal task waits use up no turn.
    * @param missed whether low tasks may have waited without a turn; then the next claim makes up for it
-   *   tasks/sql/match-tasks.ts
-   * @param missed whether low tasks may have waited without a turn; then the next claim makes up for it
    */
   count({ normal, low }: { normal: number; low: number }, missed = false): void {
     const gathered = this.gathered + this.share * normal - (100 - this.share) * low;

@@ -78,9 +78,9 @@ const anyOf = (values: readonly string[]): string => `any(array[${values.map((va
 const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
 
 /**
- * The ids of all further tasks that match, sorted afterwards. Their order is hidden from the planner, which would read
- * the index of the order to its end. Few tasks have the same metadata, so without a facet only the index of metadata is
- * read, for all keys.
+ * The ids of all further tasks that match, sorted afterwards. Their order is hidden from the planner, which would
+ * otherwise read the index of the order to its end. Few tasks have the same metadata, so without a facet only the index
+ * of metadata is read, for all keys.
  */
 export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const conditions = new TaskConditions([apiKeyId, wanted]);
@@ -186,7 +186,7 @@ export class MatchTasks {
     private readonly words: TaskWordsIndex,
   ) {}
 
-  /** Whether reading the list in its order may pass many tasks that do not match. tasks/sql/moved-columns.ts */
+  /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
     if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their indexes have few tasks
     return isIndexed(filter) || Boolean(filter.search);

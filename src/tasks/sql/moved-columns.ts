@@ -58,5 +58,5 @@ const COLUMNS = Object.keys({
 } satisfies Record<Exclude<keyof LiveTask & keyof DoneTask, (typeof WRITTEN_COLUMNS)[number]>, true>);
 
 export const MOVED = COLUMNS.join(', ');
-/** The moved columns without the timeline, to which the end adds the last moments. tasks/sql/new-task.ts */
+/** The moved columns without the timeline, to which the end adds the last moments. */
 export const MOVED_BUT_TIMELINE = COLUMNS.filter((column) => column !== 'timeline').join(', ');

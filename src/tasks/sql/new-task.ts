@@ -115,9 +115,6 @@ export type PlacedTask<Task extends NewTask> = Task & {
   key: number;
   /** The number of the task among those of its API key, from 1. */
   nth: number;
-  /**
-   * The cost of the key's tasks of the same priority before this one; left out if there are none.
-   * tasks/sql/page-of-tasks.ts
-   */
+  /** The cost of the key's tasks of the same priority before this one; left out if there are none. */
   ahead: number | undefined;
 };

@@ -95,8 +95,6 @@ export class PauseTasks {
   /**
    * Wakes some tasks that no pause holds any more.
    * @param all also checks pauses that have not changed lately, which may read every task that they hold
-   *   tasks/sql/purge-rows.ts
-   * @param all also checks pauses that have not changed lately, which may read every task that they hold
    */
   async wake(all: boolean): Promise<{ moved: number; isDone: boolean }> {
     const moved = (await this.sql.run(WAKE, [all])).length;

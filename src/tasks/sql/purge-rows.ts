@@ -79,8 +79,8 @@ const DELETE_COUNTERS: Statement = {
 
 /**
  * A process creates tasks only of versions that it has loaded, and records these every hour. So no new task can have a
- * version that was not recorded for a day. The oldest row of a model with several stays, because it says since when the
- * model is there.
+ * version that was not recorded for a day. Of a model with several versions the oldest row stays, because it says since
+ * when the model is there.
  */
 const DELETE_VERSIONS: Statement = {
   name: 'tasks.delete_unnamed_versions',
@@ -147,10 +147,7 @@ export class PurgeRows {
     return (await this.sql.run(DELETE_VERSIONS)).length;
   }
 
-  /**
-   * Deletes the counters of API keys without stored tasks, most of them revoked.
-   * @returns how many were deleted tasks/sql/queue-facts.ts
-   */
+  /** Deletes the counters of API keys without stored tasks, most of them revoked. @returns how many were deleted */
   async deleteIdleCounters(): Promise<number> {
     return (await this.sql.run(DELETE_COUNTERS)).length;
   }

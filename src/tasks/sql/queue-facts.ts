@@ -47,7 +47,7 @@ function ageOfOldest(condition: string): string {
 }
 
 interface ExpiredRow {
-  /** Seconds since the oldest has expired; null if nothing has expired. tasks/sql/read-line.ts */
+  /** Seconds since the oldest has expired; null if nothing has expired. */
   files: number | null;
   tasks: number | null;
 }

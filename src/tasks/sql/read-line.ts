@@ -28,9 +28,7 @@ const lane = (condition: string): string => `
       select id, place, created_at from tasks_live where waits and ${condition}
       order by place, id limit (select ${KNOWN_POSITIONS})`;
 
-/**
- * Each column as one text, because reading 10,000 rows as rows takes five times as long. tasks/sql/read-next-place.ts
- */
+/** Each column as one text, because reading 10,000 rows as rows takes five times as long. */
 const columns = (name: string): string => `
            (select string_agg(id, ' ' order by place, id) from ${name}) as ${name}_ids,
            (select string_agg(place::text, ' ' order by place, id) from ${name}) as ${name}_places`;

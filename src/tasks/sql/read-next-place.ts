@@ -10,10 +10,7 @@ export interface NextPlace {
   is_held: boolean;
 }
 
-/**
- * $1 is the API key, $2 whether the task is of low priority, $3 the key's limit of running tasks.
- * tasks/sql/read-pages.ts
- */
+/** $1 is the API key, $2 whether the task is of low priority, $3 the key's limit of running tasks. */
 const READ: Statement = {
   name: 'tasks.read_next_place',
   text: `

@@ -73,9 +73,6 @@ function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string 
     order by w.nth, t.id ${order}`;
 }
 
-/**
- * A list as the text of a PostgreSQL array, because `unnest` would take an array of arrays apart.
- * tasks/sql/read-places.ts
- */
+/** A list as the text of a PostgreSQL array, because `unnest` would take an array of arrays apart. */
 const toScalar = (value: unknown): unknown =>
   Array.isArray(value) ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, String.raw`\$&`)}"`)}}` : value;

@@ -12,10 +12,7 @@ export interface TaskPlace extends Pick<
   place: number;
   /** Whether the task waits for its API key or for its provider. */
   is_held: boolean;
-  /**
-   * Whether the task waits because an operator has paused its model, or the provider of a task that has started.
-   * tasks/sql/read-tasks.ts
-   */
+  /** Whether the task waits because an operator has paused its model, or the provider of a task that has started. */
   is_paused: boolean;
 }
 

@@ -48,7 +48,6 @@ export class ReadTasks {
 
   /**
    * Reads a task for followers and workers, which must see its end even if it was deleted right afterwards.
-   * tasks/sql/record-pace.ts
    * @returns null when there is no such record
    */
   findStored(id: string): Promise<ShownTask | null> {

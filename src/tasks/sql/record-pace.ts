@@ -51,10 +51,7 @@ const FORGET: Statement = {
       select starts_at, worker_id, model from pace_samples where starts_at < now() - ${KEPT} for update skip locked)`,
 };
 
-/**
- * Raw SQL because of the upserts: each process sends one statement every few seconds, however many tasks it runs.
- * tasks/sql/record-submit.ts
- */
+/** Raw SQL because of the upserts: each process sends one statement every few seconds, however many tasks it runs. */
 @Injectable()
 export class RecordPace {
   constructor(private readonly sql: Sql) {}

@@ -232,7 +232,7 @@ export class RecordSubmit {
     return this.isHeldAfter(WITHDRAWN, [lease.id, lease.attempt, mayBeCharged, moments]);
   }
 
-  /** Call when the upstream has lost the job, which cost nothing. tasks/sql/recount-reservations.ts */
+  /** Call when the upstream has lost the job, which cost nothing. */
   async lost({ id, attempt }: LeaseRef): Promise<LostSubmit> {
     const values = [id, attempt, this.config.taskMaxAttempts];
     const [row] = await this.sql.run<{ counted: number; held: boolean }>(LOST, values);

@@ -12,8 +12,8 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Makes cancelled tasks count, also of the keys below, whose provider may still confirm that the job never ran. No sum
- * contains them yet, so they are at most some minutes old.
+ * Makes cancelled tasks count whose provider may still confirm that the job never ran, those of the keys below too. No
+ * sum contains them yet, so they are at most some minutes old.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done
@@ -24,8 +24,8 @@ const COUNT_CORRECTABLE = `
     where api_key_id = any(array(${keysFrom('$1')})) and not rolled_up and basis in ('assumed', 'unpriced')))`;
 
 /**
- * Makes the cost of unfinished tasks count in the budget that their key is about to get, and what may be returned for
- * ended ones.
+ * Makes two things count in the budget that the key is about to get: the cost of unfinished tasks, and what may be
+ * returned for ended ones.
  */
 export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT_UNFINISHED, [apiKeyId]);
@@ -49,7 +49,7 @@ const RECOUNT = `
 
 /**
  * Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks without
- * returning theirs. tasks/sql/renew-leases.ts
+ * returning theirs.
  */
 export async function recountReservations(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(RECOUNT, [apiKeyId]);

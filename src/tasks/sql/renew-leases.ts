@@ -31,7 +31,7 @@ export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
  * Lowers `losses`, because the next claim will raise it, although the task was given back in order. Another worker may
- * claim the task from its `lease_until` on: the lease is not renewed, and expires then. tasks/sql/replace-result.ts
+ * claim the task from its `lease_until` on: the lease is not renewed, and expires then.
  */
 const RELEASE: Statement = {
   name: 'tasks.release',

@@ -26,7 +26,6 @@ const putOff = (column: string, isKeptNow: string): string => `
 /**
  * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so the
  * statement names the sequence that was read. A deleted task has expired, so it is not changed.
- * tasks/sql/reserve-budget.ts
  */
 export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',

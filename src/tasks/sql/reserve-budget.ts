@@ -63,7 +63,7 @@ function verdict(room: string, left: string): string {
 
 /**
  * SQL fragment: reserves the estimates. Needs the CTE `made`, which returns `api_key_id` and MADE_COLUMNS of each
- * inserted task. tasks/sql/reserve-for-tasks.ts
+ * inserted task.
  */
 export const RESERVED = `
     reserved as (

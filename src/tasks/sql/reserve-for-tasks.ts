@@ -8,7 +8,7 @@ import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 /**
  * Reserves the sum $2 in each budget of the API keys $1, or in none. The tasks $3 record their parts of it, $4. The row
  * of a removed budget has no amount. It too counts what a task reserves in another budget, because the end of the task
- * settles both. tasks/sql/take-leases.ts
+ * settles both.
  */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',

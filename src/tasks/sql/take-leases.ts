@@ -7,8 +7,9 @@ import { AT_ONCE, RELEASED } from './renew-leases.ts';
 /**
  * Takes tasks away from their workers. The attempt rises, so that no later write of the worker takes effect, not even a
  * renewal. `losses` falls, because the next claim counts a lost worker. A task that was given back is left out: it
- * already waits for a claim, and would lower `losses` for nothing. `coalesce` keeps the planner off the index of all
- * leases.
+ * already waits for a claim, and would lower `losses` for nothing.
+ *
+ * `coalesce` keeps the planner off the index of all leases.
  */
 const TAKE: Statement = {
   name: 'tasks.take_leases',
@@ -26,7 +27,7 @@ const TAKE: Statement = {
 export class TakeLeases {
   constructor(private readonly sql: Sql) {}
 
-  /** Takes running tasks away from their workers. @returns the tasks that were running tasks/sql/task-conditions.ts */
+  /** Takes running tasks away from their workers. @returns the tasks that were running */
   take(ids: string[]): Promise<ShownTask[]> {
     return this.sql.run<ShownTask>(TAKE, [ids]);
   }

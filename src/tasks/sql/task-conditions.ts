@@ -124,7 +124,7 @@ export class TaskConditions {
 
   /**
    * The ids of a batch's tasks contain its time of creation, so bounds on the id keep the read of the index short. The
-   * id of a batch without a time matches nothing. tasks/sql/task-words.ts
+   * id of a batch without a time matches nothing.
    */
   private restrictToBatch(batchId: string): void {
     const createdMs = createdMsOf(batchId);

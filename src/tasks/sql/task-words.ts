@@ -11,7 +11,10 @@ export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 export const WORDS_INDEX = 'task_words_gin';
 
 const REFRESH_MS = 60_000;
-/** The index must be filled up to lately: a search compares the tasks that ended since, which may be all at first. */
+/**
+ * Usable only if filled lately: a search compares the tasks that ended after the last filling, which may be all at
+ * first.
+ */
 const IS_USABLE = `
   select from pg_index, words_state
   where indexrelid = to_regclass('${WORDS_INDEX}') and indisvalid and through > now() - interval '10 minutes'`;
@@ -63,7 +66,7 @@ export interface WordsReport {
   /** Missing extensions. */
   missing: string[];
   has_index: boolean;
-  /** The end of the newest task in the index, in UTC, to the minute. tasks/sql/usage-of-end.ts */
+  /** Until when ended tasks are in the index, in UTC, to the minute. */
   through: string;
 }
 

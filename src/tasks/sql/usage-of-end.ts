@@ -1,6 +1,6 @@
 /**
- * Fragments of the statement that ends tasks: the charge, and the row of the ledger. It is the most expensive work on a
- * task that no client waits for, so the statement only adds. The worker has computed the cost of a success, and the
+ * Fragments of the statement that ends tasks: the charge, and the row of the ledger. This is the most expensive work on
+ * a task that no client waits for, so the statement only adds. The worker has computed the cost of a success, and the
  * intent to submit has fixed every other amount in `tasks.price`.
  */
 
@@ -44,7 +44,7 @@ export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video
 
 /**
  * The ledger's rows, one for each task that the statement ends. A task ends once, so its key is new. After a restore of
- * only one of the two tables it may be known, which must not keep the task from ending. tasks/sql/vacuum-queue.ts
+ * only one of the two tables it may be known, which must not keep the task from ending.
  */
 export const LEDGER = `
     ledger as (

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most dead rows. Above that, the head of the line is read noticeably slower. tasks/sql/wake-parked.ts */
+/**
+ * The table is vacuumed above this number of dead rows, because the head of the line is then read noticeably slower.
+ */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {

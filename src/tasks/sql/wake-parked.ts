@@ -65,7 +65,7 @@ const WAKE_SHARED: Statement = {
 /**
  * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It is
  * a separate statement after the commit that freed the places, because one snapshot cannot see both that end and a task
- * parked just before it. If the process dies between the two, the sweep does the same. tasks/statements.ts
+ * parked just before it. If the process dies between the two, the sweep does the same.
  */
 @Injectable()
 export class WakeParked {

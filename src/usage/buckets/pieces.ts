@@ -42,7 +42,6 @@ export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
 /**
  * Takes the UTC days nearest to a range of whole quarters, and adds or subtracts the quarters in between. So a day in
  * Berlin is one UTC day and a few quarters at each end. Takes only quarters if days would not save any.
- * usage/buckets/zone.ts
  */
 function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
   const firstDay = Math.round(since / DAY_S) * DAY_S;

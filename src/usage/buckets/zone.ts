@@ -39,7 +39,7 @@ export class Zone {
     return this.searchCut(time, width, guess);
   }
 
-  /** Used if a clock change lies before or at the cut: looks at every quarter around the guess. usage/grouping.ts */
+  /** Used if a clock change lies before or at the cut: looks at every quarter around the guess. */
   private searchCut(time: number, width: '1h' | '1d' | '1M', guess: number): number {
     const first = Math.max(time + 1, guess - SEARCH_S);
     for (let at = Math.ceil(first / QUARTER_S) * QUARTER_S; at < guess + SEARCH_S; at += QUARTER_S) {

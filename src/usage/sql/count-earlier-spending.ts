@@ -4,7 +4,7 @@ import { keysFrom } from '../../auth/limits/keys-below.ts';
 /**
  * Adds the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. A task counts in the
  * period of its end, because the sums do not have its creation. So a few tasks count that were created before the
- * period. What the keys below this key have spent counts too. usage/sql/erase-usage.ts
+ * period. What the keys below this key have spent counts too.
  */
 const COUNT = `
   update key_budgets b

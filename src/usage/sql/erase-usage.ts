@@ -39,7 +39,7 @@ const DELETE_VALUES: Statement = {
 /**
  * Removes the key's metadata, the only texts in its usage. The numbers stay until USAGE_RETENTION_DAYS, because they
  * are money. The ledger goes first, so that rows added to the sums afterwards have no metadata. Raw SQL because each
- * statement is bounded. usage/sql/read-usage.ts
+ * statement is bounded.
  */
 @Injectable()
 export class EraseUsage implements OnModuleInit {

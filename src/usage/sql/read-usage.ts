@@ -84,7 +84,7 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}
 
-  /** Entries in the order of the buckets; a bucket without tasks has no entry. usage/sql/roll-up.ts */
+  /** Entries in the order of the buckets; a bucket without tasks has no entry. */
   read(request: UsageRequest): Promise<UsageEntry[]> {
     const { pieces, buckets, limit, apiKeyId, metadataKey } = request;
     const ranges = [pieces.days, pieces.quarters, pieces.edges, buckets].map((list) => JSON.stringify(list));

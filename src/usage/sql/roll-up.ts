@@ -38,7 +38,7 @@ const freshIn = (pairs: string, key: string, hash: string): string => `
 
 /**
  * Adds rows of the ledger to the sums and marks them, in one statement. So a row is added exactly once, whatever its
- * time and however late its transaction committed. A time could not replace the mark: it is the begin of the
+ * time and however late its transaction committed. A time could not replace the mark: it is the beginning of the
  * transaction, and one that began later may commit first. The advisory lock lets one process add at a time; the others
  * find nothing to do. Rows wait while a late confirmation from the provider may still correct their cost.
  */
@@ -113,7 +113,7 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/** Deletes whole days, so that the sum of a day is never kept without its quarters. usage/usage-scope.guard.ts */
+/** Deletes whole days, so that the sum of a day is never kept without its quarters. */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `

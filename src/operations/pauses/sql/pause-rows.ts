@@ -57,10 +57,7 @@ const PAGE = `
 
 export type PauseWithTasks = Pause & { tasks: number };
 
-/**
- * Pauses, newest first.
- * @param ended whether pauses that have ended are listed too operations/processes/log-levels.entity.ts
- */
+/** Pauses, newest first. @param ended whether pauses that have ended are listed too */
 export const pagePauses = (
   tx: EntityManager,
   { after, ended, limit }: { after: string | null; ended: boolean; limit: number },

@@ -72,7 +72,7 @@ export interface Asked {
 
 export type SeenProcess = ProcessRow & { state: ProcessState };
 
-/** Raw SQL because the times and states follow the database's clock. operations/providers/circuit-reset.entity.ts */
+/** Raw SQL because the times and states follow the database's clock. */
 @Injectable()
 export class ProcessRows {
   constructor(private readonly sql: Sql) {}

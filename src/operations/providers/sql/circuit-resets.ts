@@ -7,7 +7,7 @@ const READ: Statement = {
   text: `select endpoint, extract(epoch from reset_at)::float8 as at_s from circuit_resets where endpoint = any($1::text[])`,
 };
 
-/** Raw SQL because every process reads these rows every few seconds. operations/tasks/key-queues.service.ts */
+/** Raw SQL because every process reads these rows every few seconds. */
 @Injectable()
 export class CircuitResets {
   constructor(private readonly sql: Sql) {}

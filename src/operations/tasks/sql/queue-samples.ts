@@ -6,8 +6,9 @@ import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 export const MAX_MINUTES = 1_440;
 
 /**
- * Every worker process runs this statement. The first one in a minute writes, and the others read no counters. It sums
- * the exact counters of the keys, so it counts no tasks. It also deletes rows that have been kept long enough.
+ * Every worker process runs this statement. The first run in a minute writes the row, and the later ones read no
+ * counters. It sums the exact counters of the keys, so it counts no tasks. It also deletes rows that have been kept
+ * long enough.
  */
 const SAMPLE: Statement = {
   name: 'operations.sample_queue',
@@ -21,7 +22,7 @@ const SAMPLE: Statement = {
     on conflict (minute) do nothing`,
 };
 
-/** A minute of the history. The counts are null if no process took a sample. operations/tasks/sql/watch-load.ts */
+/** A minute of the history. The counts are null if no process took a sample. */
 export interface QueueMinute {
   /** Unix seconds. */
   minute: number;

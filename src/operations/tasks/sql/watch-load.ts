@@ -64,10 +64,7 @@ const KEYS: Statement = {
     order by l.queued + l.running desc, l.api_key_id`,
 };
 
-/**
- * Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks.
- * operations/tasks/sql/watch-tasks.ts
- */
+/** Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks. */
 @Injectable()
 export class WatchLoad {
   constructor(private readonly sql: Sql) {}

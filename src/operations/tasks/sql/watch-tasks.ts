@@ -67,7 +67,7 @@ const READ: Statement = {
       and ($5::text is null) order by t.id`,
 };
 
-/** Raw SQL because the reasons why a task seems stuck are in other tables. operations/tasks/watched-task.ts */
+/** Raw SQL because the reasons why a task seems stuck are in other tables. */
 @Injectable()
 export class WatchTasks {
   constructor(private readonly sql: Sql) {}

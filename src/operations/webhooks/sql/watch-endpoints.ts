@@ -53,9 +53,7 @@ const TROUBLED: Statement = {
 export class WatchEndpoints {
   constructor(private readonly sql: Sql) {}
 
-  /**
-   * Endpoints that fail for the longest time first, then endpoints that were disabled. tasks/acts/budget-refusals.ts
-   */
+  /** Endpoints that fail for the longest time first, then endpoints that were disabled. */
   troubled(limit: number): Promise<TroubledEndpoint[]> {
     return this.sql.run<TroubledEndpoint>(TROUBLED, [limit]);
   }
