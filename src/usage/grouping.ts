@@ -18,8 +18,7 @@ export interface Grouping {
 }
 
 /**
- * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or is all text to the next
- * comma.
+ * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or all up to the next comma.
  */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 

@@ -4,9 +4,7 @@ import { Interval } from '../platform/run/interval.ts';
 import { DAY_S, HOUR_S } from '../platform/schema/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
-/**
- * A query reads from the ledger what no sum contains yet. So the interval affects the cost of a query, not its result.
- */
+/** A query reads from the ledger what no sum has yet. So the interval affects the cost of a query, not its result. */
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;
 

@@ -16,9 +16,7 @@ const PAGE = 100;
 
 export const RESULTS_TYPE = 'application/jsonl; charset=utf-8';
 
-/**
- * The results of batches as JSON lines. They are made from the tasks while a client reads, so nothing is stored twice.
- */
+/** The results of batches as JSON lines. They are made from the tasks while a client reads: nothing is stored twice. */
 @Injectable()
 export class BatchResults implements OnModuleInit {
   constructor(

@@ -45,8 +45,7 @@ const LEFT_BEHIND: Statement = {
 };
 
 /**
- * Counts items whose records are deleted before their batch has ended. Locks the batches in order, because two purges
- * may run.
+ * Counts items whose records are deleted before their batch ends. Locks batches in order, because two purges may run.
  */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',

@@ -21,10 +21,7 @@ function forGenerators({ $schema: _schema, title: _title, ...schema }: Parameter
   return { ...schema, properties: Object.fromEntries(said) as ParametersSchema['properties'] };
 }
 
-/**
- * A request for a declared model: the shared parameters, and those that only one model has. `GET /v1/models/{id}` has
- * the exact schema.
- */
+/** A request for a declared model, with all parameters that it may have. `GET /v1/models/{id}` has the exact schema. */
 function declaredModelRequest(): object {
   const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
   return {

@@ -17,9 +17,7 @@ export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
-/**
- * The time to download all images of one task. Waiting for the check does not count, because it depends on other tasks.
- */
+/** The time to download all images of one task. Waiting for the check depends on other tasks, so it does not count. */
 const TIMEOUT_MS = 60_000;
 
 /** The storage, or the database with its index, does not respond. That is no fault of the image. */

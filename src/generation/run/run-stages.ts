@@ -71,10 +71,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /**
-   * The run waits for the provider without a paid call of its own: its job was accepted before, or the provider is
-   * free.
-   */
+  /** The run waits for the provider without a paid call: its job was accepted before, or the provider is free. */
   waits(): void {
     this.spans.begin('upstream');
   }

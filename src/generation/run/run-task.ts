@@ -133,10 +133,7 @@ export class RunTask {
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
   }
 
-  /**
-   * Gives the task back until its provider may be free. Meanwhile it takes no slot and no memory, and nobody renews its
-   * lease.
-   */
+  /** Gives the task back until its provider may be free. Meanwhile it takes no slot, and nobody renews its lease. */
   private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(
       () => !lease.signal.aborted,

@@ -145,10 +145,7 @@ export class ServeGeneration {
 
   private isPaused = ({ name, endpoint }: ReadyBinding): boolean => this.pauses.isPaused(name, endpoint);
 
-  /**
-   * Called before the reference images are fetched, so that they are not fetched in vain at every claim.
-   * @throws MustWait
-   */
+  /** Called before the reference images are fetched: a fetch at every claim would be in vain. @throws MustWait */
   private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
     const closed = bindings.filter((binding) => !binding.circuit.isOpen && !this.isPaused(binding));
     if (closed.length === 0 && bindings.length > 0) {

@@ -22,10 +22,7 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 
 /** The least time between two claims of a worker, because the statement costs PostgreSQL as much as ten of its rows. */
 const MIN_INTERVAL_MS = 5;
-/**
- * The least time between claims of reserved slots. Without it a busy worker would make one in vain for each task of a
- * busy key.
- */
+/** The least time between claims of reserved slots. Each task of a busy key would cause a claim in vain. */
 const RESERVED_CLAIM_MS = 100;
 
 /** Keeps a least time between the claims of a process. A claim that comes later than that does not wait. */

@@ -1,10 +1,7 @@
 import { isFinal } from '../../tasks/record/task-status.ts';
 import type { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 
-/**
- * Says in words what the structured result says, and what to call next, because many clients show a model only the
- * text.
- */
+/** Says in words what the result says, and what to call next, because many clients show a model only the text. */
 export function taskText(task: TaskView): string {
   if (!isFinal(task.status)) {
     const state = task.status === 'queued' ? 'waits to run' : `is running, ${task.progress} %`;

@@ -3,10 +3,7 @@ import { CallsService } from '../../calls/calls.service.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/**
- * How long an abandoned task is left alone: a client that repeats a broken call does so within seconds, and joins its
- * task.
- */
+/** How long an abandoned task is left alone: a client repeats a broken call within seconds, and joins its task. */
 const GRACE_MS = 10_000;
 
 interface StartedTask {

@@ -10,10 +10,7 @@ import { isFinal } from '../../tasks/record/task-status.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/**
- * The body of a request stays in memory while its call waits. So a request with a larger body still counts as in
- * flight.
- */
+/** The body of a request stays in memory while its call waits, so one with a larger body still counts as in flight. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {

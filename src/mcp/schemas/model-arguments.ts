@@ -49,9 +49,7 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
   };
 }
 
-/**
- * The parameters that models may share, except the prompt and the compression of images: agents need only the format.
- */
+/** The parameters that models may share, besides the prompt. Agents need no compression of images. */
 export const WORDS = [...Object.keys(VOCABULARY).filter((name) => name !== 'prompt'), 'output_format'];
 
 /**

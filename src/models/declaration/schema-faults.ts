@@ -24,10 +24,7 @@ function validator() {
   return compiled;
 }
 
-/**
- * Validates a file against the schema of declarations. Adds what does not fit to `file.faults`.
- * @returns whether it fits
- */
+/** Validates a file against the schema of declarations. Adds faults to `file.faults`. @returns whether it fits */
 export function fitsSchema(file: YamlFile): boolean {
   const { validate } = validator();
   if (validate(file.value)) return true;

@@ -11,10 +11,7 @@ export function sizeTableOf({ sizes: { table } }: Sized): SizeTable {
 /** The fewest pixels of a side, unless the declaration says otherwise. */
 const MIN_SIDE = 16;
 
-/**
- * The exact sizes that a model takes; null if it takes only those of its table. Sides of videos are even, as H.264
- * needs.
- */
+/** The exact sizes that a model takes; null if it takes only those of its table. H.264 needs even sides. */
 export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | null {
   if (!pixels) return null;
   const { step = kind === 'video' ? 2 : 1, min_side = Math.max(step, MIN_SIDE), max_side = 0, ...more } = pixels;

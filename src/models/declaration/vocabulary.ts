@@ -8,9 +8,7 @@ import { pixelRuleOf } from './sizes-of.ts';
 /** The fields of a parameter that a declaration may set, besides its description and type. */
 type Bound = Exclude<keyof DeclaredParameter, 'description' | 'type'>;
 
-/**
- * A parameter that models of all operators share. Its name, type and meaning are fixed; a declaration may narrow it.
- */
+/** A parameter that models of all operators share. Name, type and meaning are fixed; a declaration may narrow it. */
 interface Word {
   kind: MediaKind | 'both';
   sets: readonly Bound[];

@@ -37,10 +37,7 @@ export interface Model {
   description: string;
   /** Pixels of every `aspect_ratio` but `auto` in every `resolution`. */
   sizes: SizeTable;
-  /**
-   * The schema with every allowed value, default and bound. It validates creation requests, and /v1/models publishes
-   * it.
-   */
+  /** The schema with every allowed value, default and bound. It validates creations, and /v1/models publishes it. */
   parameters: ParametersSchema;
   /** Only for videos: how a first_frame_image_url without other images guides the video, by reference_mode. */
   guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
@@ -57,10 +54,7 @@ export interface Model {
   isListed: boolean;
   /** Changes when a request means something else, but not with addresses, prices and descriptions. */
   version: string;
-  /**
-   * In order of preference. `choose` says whether all count, or only those of the first provider whose credential is
-   * set.
-   */
+  /** In order of preference. `choose` says whether all count, or only the first provider whose credential is set. */
   bindings: readonly DeclaredBinding[];
   choose: 'in_order' | 'first_configured';
   /** Rows of prices as the declaration has them. */

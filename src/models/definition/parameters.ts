@@ -127,7 +127,7 @@ export function modelParametersOf(schema: ParametersSchema): readonly Default[] 
 }
 
 /**
- * Whether the model's rules allow the parameter beside these values. The default of the parameter applies only then.
+ * Whether the model's rules allow the parameter beside these values. Only then the default of the parameter applies.
  */
 export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
   const needs = schema.dependentRequired?.[name] ?? [];

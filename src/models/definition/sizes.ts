@@ -136,9 +136,7 @@ const areaOf = ({ width, height }: Size): number => width * height;
 /** Rounded, so that two equal distances stay equal in floating point. */
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
-/**
- * The resolution that a request counts as. For exact pixels it is the one with the nearest area, or the larger of two.
- */
+/** The resolution that a request counts as. For exact pixels it has the nearest area; of two, the larger one. */
 export function resolutionOf(
   sizes: SizeTable,
   { size, resolution }: { size?: unknown; resolution?: unknown },

@@ -73,7 +73,5 @@ export class ProcessesService {
   }
 }
 
-/**
- * An id has the host, the process and a random part. Other texts are refused, because the database cannot hold some.
- */
+/** An id has the host, the process and a random part. Other texts are refused: the database cannot hold some. */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

@@ -28,8 +28,7 @@ export class DeleteOutput {
   ) {}
 
   /**
-   * May be repeated. Changes the record before the bytes, because a link to bytes that are gone would be an error of
-   * the service.
+   * May be repeated. Changes the record first, because a link to bytes that are gone would be an error of the service.
    */
   async delete(actor: Actor, { task, output }: Pick<OutputFile, 'task' | 'output'>): Promise<void> {
     for (let round = 1; round <= ROUNDS; round++) {
@@ -44,10 +43,7 @@ export class DeleteOutput {
     throw new ApiError('service_unavailable');
   }
 
-  /**
-   * The audit records the end of a star in the same transaction.
-   * @returns null when the task has changed since it was read
-   */
+  /** The audit records the end of a star in the same transaction. @returns null when the task has changed meanwhile */
   private replace(actor: Actor, task: ShownTask, stars: Stars): Promise<ShownTask | null> {
     if (task.kept_at === null) return this.results.replace(task, stars);
     return this.audit.transaction(actor, async (tx, record) => {

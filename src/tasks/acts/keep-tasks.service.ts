@@ -28,9 +28,7 @@ import {
 import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
-/**
- * The most kept tasks of an API key. A key with a limit of kept bytes may have as many together with all keys below it.
- */
+/** The most kept tasks of an API key, or of a key with a limit of kept bytes and all keys below it together. */
 export const MAX_KEPT = 10_000;
 
 /** What is kept or given up: a task with all its outputs, or one output. */

@@ -20,9 +20,7 @@ export class TimelinesService {
     return toTimeline(row, this.terms.revealProviders);
   }
 
-  /**
-   * The timeline of a task of any API key, with the providers, for operators. @returns null when there is no such task
-   */
+  /** The timeline of a task of any API key, with the providers, for operators. @returns null without such a task */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;
     return row && toTimeline(row, true);

@@ -13,8 +13,7 @@ const LONGEST_COMMIT_MS = 8_000;
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /**
- * Ends that were sent within the overlap are named in the id, and not sent again. Of more ends than this, some are sent
- * twice.
+ * Ends that were sent within the overlap are named in the id, and not sent again. Of more ends, some are sent twice.
  */
 const MAX_NAMED = 12;
 /** The last characters of a task id are random. Their 40 bits distinguish a handful of tasks. */

@@ -11,9 +11,7 @@ const REFRESH_S = 4;
 /** Retry-After for a pause without an end, and the highest Retry-After for any pause. */
 const RETRY_AFTER_S = 60;
 
-/**
- * The pauses in force, as this process knows them. Claims read the table itself, so no task of a paused model starts.
- */
+/** The pauses in force, as this process knows them. Claims read the table: no task of a paused model starts. */
 @Injectable()
 export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('pauses');

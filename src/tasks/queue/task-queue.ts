@@ -131,8 +131,7 @@ export class TaskQueue {
   }
 
   /**
-   * Whether the provider is at its concurrency limit. Only the intent to submit decides; this check saves work before
-   * it.
+   * Whether the provider is at its concurrency limit. The intent to submit decides; this check saves work before it.
    */
   isFull(lease: LeaseRef, place: Place): Promise<boolean> {
     return this.submits.isFull(lease, place);

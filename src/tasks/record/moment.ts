@@ -1,7 +1,4 @@
-/**
- * What can happen to a task. The first moment, `started` and the final ones follow from other columns and are not
- * stored.
- */
+/** What can happen to a task. The first, `started` and final moments follow from other columns and are not stored. */
 export const MOMENT_TYPES = [
   'queued',
   'held',

@@ -26,9 +26,7 @@ export class Pause {
   @Column('timestamptz') created_at: Date;
   /** The API key that made the pause; null for the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
-  /**
-   * When `models` or `ended_at` last changed. For a while after that, the tasks that the pause holds are checked again.
-   */
+  /** When `models` or `ended_at` last changed. For a while after that, the tasks of the pause are checked again. */
   @Column('timestamptz') changed_at: Date;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** Whether the pause has ended and holds no task any more. */

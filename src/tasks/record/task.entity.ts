@@ -54,10 +54,7 @@ export class LiveTask {
   @Column('text') api_key_id: string;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;
-  /**
-   * The version of the model under which the task was created or first ran; null in tasks created before this column
-   * existed.
-   */
+  /** The version of the model under which the task was created or first ran; null in tasks older than this column. */
   @Column('text', { nullable: true }) model_version: string | null;
   @Column('text') status: 'queued' | 'running';
   /** Percent. */
@@ -102,8 +99,7 @@ export class LiveTask {
   @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
   /**
-   * Whether a claim may take the task: it was never claimed and is not parked. Only statements about the line name this
-   * column.
+   * Whether a claim may take the task: never claimed and not parked. Only statements about the line name this column.
    */
   @Column('boolean') waits: boolean;
   /** Whether the task is set aside: its API key is at its limit of running tasks, or a pause holds it. */
@@ -131,10 +127,7 @@ export class LiveTask {
   @Column('real', { nullable: true }) run_deadline_s: number | null;
 
   @Column('text', { nullable: true }) provider: string | null;
-  /**
-   * The base URL that was called. With provider and credential it identifies the binding that must continue after a
-   * crash.
-   */
+  /** The base URL that was called. With provider and credential it tells which binding must continue after a crash. */
   @Column('text', { nullable: true }) provider_url: string | null;
   /** The provider's own name for the model that was called; null in tasks submitted before this column existed. */
   @Column('text', { nullable: true }) provider_model: string | null;
@@ -229,9 +222,7 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 
-/**
- * A task of the view `tasks`, which has both tables. A column that the task's table lacks is null, or has its default.
- */
+/** A task of the view `tasks`, which has both tables. A column that its table lacks is null, or has its default. */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
     DoneTask,

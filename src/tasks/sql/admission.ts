@@ -28,8 +28,7 @@ const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round
 const MOST_BEHIND_MS = 600_000;
 
 /**
- * SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one; `n` is the row of
- * `line`.
+ * SQL: where the next task of a key stands. `l` is its row in `key_load`, if there is one; `n` is the row of `line`.
  */
 export const startOf = (lane: 'place' | 'low_place'): string =>
   `greatest(n.${lane}, case when l.queued > 0 then l.${lane} else least(coalesce(l.${lane}, 0), n.${lane} + ${MOST_BEHIND_MS}) end)`;
@@ -100,10 +99,7 @@ export const LOAD = `
       order by l.api_key_id for update of l
     )`;
 
-/**
- * SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`; `made` returns COUNTED_COLUMNS of each
- * task.
- */
+/** SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`, which returns COUNTED_COLUMNS of each. */
 export const COUNTED = `
     counted as (
       update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running,

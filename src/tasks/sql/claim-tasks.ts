@@ -181,10 +181,7 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   waiting: `${headOfOthers('waits')} and api_key_id <> all(array(select api_key_id from turns))`,
 });
 
-/**
- * How long locked rows are passed over. Not always, because a busy key's row is locked most of the time, but never for
- * long.
- */
+/** How long locked rows are passed over. Not always: a busy key's row is often locked, though never for long. */
 const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (Claimed | { id: null }) & { candidates: number };

@@ -18,9 +18,7 @@ const READ: Statement = {
     from tasks where ${equalsOrdered('api_key_id', '$1::text')} and id > $2 order by api_key_id, id limit ${TASKS}`,
 };
 
-/**
- * Hides the tasks from requests, and keeps the purge from deleting them, because the erasure counts what it deletes.
- */
+/** Hides the tasks from requests, and keeps the purge from deleting them: the erasure counts what it deletes. */
 const HIDE: Statement = {
   name: 'tasks.hide',
   text: `

@@ -42,10 +42,7 @@ const FILL = `
 
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 
-/**
- * Copies the prompts of tasks that have ended, many at once, because one by one each would cost as much as the end of
- * its task.
- */
+/** Copies the prompts of ended tasks, many at once: one by one, each would cost as much as the end of its task. */
 @Injectable()
 export class FillWords {
   private hours = FEWEST_HOURS;

@@ -4,10 +4,7 @@ import type { Stars } from '../record/stars.ts';
 import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
 
-/**
- * Makes changes of stars run one after the other for each key that counts them, so that two cannot pass a quota
- * together.
- */
+/** Makes changes of stars of one key run one after the other, so that two cannot pass a quota together. */
 const LOCK_KEY = `select pg_advisory_xact_lock(hashtextextended('kept ' || $1, 0))`;
 
 const READ = `

@@ -11,10 +11,7 @@ import { lockWait } from './batch-by-key.ts';
 export const locked = (ids: string): string =>
   `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
-/**
- * The same with a bound on the wait for a row: `wait` is SQL of `lockWait`. It is evaluated before the first row is
- * locked.
- */
+/** The same with a bound on waiting: `wait` is SQL of `lockWait`, and is evaluated before the first row is locked. */
 export const lockedWithin = (ids: string, wait: string): string =>
   `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live

@@ -14,10 +14,7 @@ export const definitionsOf = (columns: ColumnTypes): string =>
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
-/**
- * A task to insert. Every field costs each creation time. A field that is null or left out gets the default of the
- * insert.
- */
+/** A task to insert. Every field costs each creation time. A field that is left out gets the default of the insert. */
 export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof CREATED, keyof Given>>> {
   api_key_id: string;
   /** Left out: `api`. */
@@ -103,10 +100,7 @@ export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);
 export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', ', budget.today, case when budget.today is not null then estimate_micros end')}
       left join budget using (api_key_id)`;
 
-/**
- * Batches are split, because otherwise 64 clients alternated between batches of 1 and 63, and throughput fell by 2 to
- * 11 %.
- */
+/** Batches are split: otherwise 64 clients alternated between batches of 1 and 63, and throughput fell by 2 to 11 %. */
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** A task with its number among those of its API key in one statement. */

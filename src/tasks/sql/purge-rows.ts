@@ -12,10 +12,7 @@ export const PURGE_COUNTERS = 1_000;
 /** Versions of models of one round. */
 export const PURGE_VERSIONS = 100;
 
-/**
- * A task whose files could not be deleted is tried again after this time, as is a task whose worker died before the
- * deletion.
- */
+/** A task whose files could not be deleted is tried again after this time, as is a task whose worker died meanwhile. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const take = (name: string, time: string, due = 'true'): Statement => ({

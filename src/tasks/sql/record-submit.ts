@@ -14,9 +14,7 @@ const addedTo = (timeline: string, moments: string): string =>
 /** @param moments a parameter, such as `$4` */
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
-/**
- * A lock that is taken before the intent, so that the intent's count sees every earlier intent for the same provider.
- */
+/** A lock taken before the intent, so that the intent's count sees every earlier intent for the same provider. */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -27,10 +25,7 @@ const atPlace = (provider: string, credential: string, url: string): string =>
   `lease_until is not null and submitted_at is not null
       and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;
 
-/**
- * A task counts against the provider's concurrency until it ends, even between claims, because the upstream works on
- * it.
- */
+/** A task counts against the provider's concurrency until it ends, even between claims: the upstream works on it. */
 const FULL: Statement = {
   name: 'tasks.is_provider_full',
   text: `
@@ -216,10 +211,7 @@ export class RecordSubmit {
     return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
   }
 
-  /**
-   * Records approximations that the intent did not.
-   * @returns whether the lease still holds; if not, the caller must stop
-   */
+  /** Records approximations that the intent did not. @returns whether the lease still holds; if not, stop */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
   }

@@ -22,8 +22,7 @@ const RENEW: Statement = {
 };
 
 /**
- * SQL: later than the lease of a released task, earlier than any other lease. A released task does not wait for its
- * worker.
+ * SQL: later than the lease of a released task, earlier than any other. A released task need not wait for its worker.
  */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 /** SQL: the lease of a task that any worker may claim now. */

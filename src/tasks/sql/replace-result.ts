@@ -12,10 +12,7 @@ const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
 /** Hours that what is given up stays at least. */
 export const GIVEN_UP_H = 24;
 
-/**
- * SQL: puts off the expiry in a column while something is kept. Afterwards the old expiry returns, at least GIVEN_UP_H
- * ahead.
- */
+/** SQL: puts off the expiry in a column while something is kept, then restores it, at least GIVEN_UP_H ahead. */
 const putOff = (column: string, isKeptNow: string): string => `
       ${column} = case
         when ${isKeptNow} then ${KEPT_UNTIL}

@@ -17,8 +17,7 @@ export const CHARGE_NAMES =
 const SUBMITTED = 'g.submitted_at is not null';
 
 /**
- * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price does not say how
- * much.
+ * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price does not say it.
  */
 export const CHARGED = `lateral (select case when g.rule is null then g.micros when ${SUBMITTED} then (g.price->>g.rule)::bigint
                               else 0 end as full_micros) c`;

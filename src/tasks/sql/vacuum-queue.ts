@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/**
- * The table is vacuumed above this number of dead rows, because the head of the line is then read noticeably slower.
- */
+/** Dead rows above which the table is vacuumed: the head of the line is then read noticeably slower. */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {
