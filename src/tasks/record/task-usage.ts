@@ -42,7 +42,7 @@ export interface RunUsage {
   tokens: Tokens | null;
   /** What a failure at the provider may have cost. */
   billing: 'charged' | 'unknown' | null;
-  /** Calls of a success that made nothing and may have been charged. */
+  /** Calls that made nothing and may have been charged, in a run that succeeded. */
   unknown_calls?: number;
   /** Whether the provider has confirmed that it cancelled the job before it ran. */
   cancelled_unrun: boolean;
