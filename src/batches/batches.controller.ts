@@ -28,7 +28,7 @@ import { CancelBatches } from './end/cancel-batches.service.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
-/** A thousand requests may be long. */
+/** Bytes of a JSON body, which may have a thousand requests. */
 const JSON_BYTES = 8 * 1024 * 1024;
 
 const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
@@ -124,7 +124,7 @@ export class BatchesController {
     return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
-  /** Declared before GET: the HEAD route that Fastify derives from a GET would read all the results. */
+  /** Declared before GET, because the HEAD route that Fastify derives from a GET would read all the results. */
   @Head(':id/results')
   @Id
   @Scope('tasks:read')

@@ -55,7 +55,7 @@ export class BatchesResolver {
     );
   }
 
-  /** @param input in the names of REST, so that an Idempotency-Key means the same request on both edges */
+  /** @param input has the field names of REST, so that an Idempotency-Key means the same request in REST and GraphQL */
   @Mutation(() => BatchView, {
     description:
       'Creates many generations, all or none. The faults of invalid items are in `extensions.errors`. A repeated idempotency key returns the first answer again.',

@@ -30,7 +30,7 @@ import { ServeGeneration } from './run/serve-generation.ts';
 import { StoreOutputs } from './run/store-outputs.ts';
 import { Thumbnails } from './images/thumbnails.ts';
 
-/** A request becomes content. */
+/** Accepts requests and runs claimed tasks to their end. */
 @Module({
   imports: [AuthModule, FilesModule, ModelsModule, TasksModule, OutboundModule, ProvenanceModule, ProvidersModule],
   controllers: [GenerationEstimatesController, GenerationsController, RetriesController],

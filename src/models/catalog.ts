@@ -9,17 +9,17 @@ import { DEFAULT_MODEL } from './definition/default-model.ts';
 import { MEDIA_KINDS } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
 
-/** The folder of the models that come with the service. A new one is a new file. */
+/** The folder of the models that come with the service, one file for each. */
 const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
 /**
- * What can be made now. Every interface asks it, so a new set of models is there for all of them in one step. It is a
- * constant and not injected: parsers and adapters, which Nest does not build, ask it too.
+ * The models that requests can name now. Every interface reads this catalog, so all of them get a new set of models in
+ * one step. It is a constant and not injected, because parsers and adapters, which Nest does not build, read it too.
  */
 class Catalog {
   private builtIn: readonly Model[] | null = null;
   private declared: readonly Model[] = [];
-  /** Their files are gone, but tasks of them are there. */
+  /** Models whose file is gone but that still have tasks. */
   private removed: readonly Model[] = [];
   private byId: ReadonlyMap<string, Model> | null = null;
   private listed: readonly Model[] = [];
@@ -35,20 +35,20 @@ class Catalog {
     return this.listed;
   }
 
-  /** Also finds retired models; check the lifecycle. */
+  /** Also finds retired models, so check the lifecycle. */
   find(id: string): Model | undefined {
     return this.fill().get(id);
   }
 
-  /** A model whose file is there. */
+  /** Finds only models whose file is there. */
   loaded(id: string): Model | undefined {
     return this.models.find((model) => model.id === id);
   }
 
   /**
    * Replaces the models of the operator.
-   * @param models by id, in order
-   * @param removed retired ones, which no list has
+   * @param models sorted by id
+   * @param removed retired models, which are in no list
    */
   declare(models: readonly Model[], removed: readonly Model[] = []): void {
     this.declared = models;
@@ -66,10 +66,10 @@ class Catalog {
 /** The models of this process. */
 export const catalog = new Catalog();
 
-/** Also finds retired models; check the lifecycle. */
+/** Also finds retired models, so check the lifecycle. */
 export const findModel = (id: string): Model | undefined => catalog.find(id);
 
-/** Makes something of the models, and again once others have taken their place. */
+/** A value made from the models. It is made again when the set of models has changed. */
 export function perSet<Made>(make: () => Made): () => Made {
   let made: { of: readonly Model[]; value: Made } | undefined;
   return () => {
@@ -78,7 +78,7 @@ export function perSet<Made>(make: () => Made): () => Made {
   };
 }
 
-/** @throws ConfigError when the installation is broken; without the folder there is no model */
+/** @throws ConfigError when the installation is broken; a missing folder counts as empty */
 function readBuiltIn(): Model[] {
   const files = pathsIn(BUILT_IN).map((path) => new YamlFile(path, readFileSync(path)));
   const models = files.flatMap((file) => readOpened(file, { declared: false, createdAt: 0 }) ?? []);
@@ -97,7 +97,7 @@ function pathsIn(folder: string): string[] {
   }
 }
 
-/** Images before videos, of each kind the default first, then by id. */
+/** Images before videos. In each kind the default comes first, then the others by id. */
 function byRecommendation(a: Model, b: Model): number {
   const rank = ({ id, kind }: Model): string =>
     `${MEDIA_KINDS.indexOf(kind)} ${id === DEFAULT_MODEL[kind] ? 0 : 1} ${id}`;

@@ -4,8 +4,8 @@ import { Injectable } from '@nestjs/common';
 export type AboutModel = (modelId: string) => boolean;
 
 /**
- * Lets the provider registry, which this folder must not import, supply whether a model can be served now, whether the
- * sandbox serves it, and which parameters it takes there.
+ * The provider registry, which this folder must not import, registers here whether a model can be served now, whether
+ * the sandbox serves it, and which parameters its provider takes.
  */
 @Injectable()
 export class ModelAvailability {
@@ -30,12 +30,12 @@ export class ModelAvailability {
     return this.isAvailable?.(modelId) ?? true;
   }
 
-  /** Whether the built-in renderer serves the model first. */
+  /** Whether the sandbox, the built-in renderer, serves the model first. */
   inSandbox(modelId: string): boolean {
     return this.isInSandbox?.(modelId) ?? false;
   }
 
-  /** Whether the provider that would serve the model first takes this parameter of it. */
+  /** Whether the provider that would serve the model first takes this parameter. */
   takes(modelId: string, param: string): boolean {
     return this.isTaken?.(modelId, param) ?? true;
   }

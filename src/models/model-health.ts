@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { ModelHealthView } from './model-health.view.ts';
 import type { ModelTypicalView } from './model-typical.view.ts';
 
-/** What the tasks of a model say about it. */
+/** Numbers from the tasks of one model. */
 export interface ModelLoad {
   queued: number;
   running: number;
   median_run_s: number | null;
-  /** Ends of the last hour, without cancels and refusals of the content. */
+  /** Tasks that ended in the last hour, without cancelled tasks and refused content. */
   succeeded: number;
   failed: number;
   /** Unix seconds. */
@@ -15,11 +15,11 @@ export interface ModelLoad {
   typical: ModelTypicalView | null;
 }
 
-/** Fewer ends than this say nothing about the rate. */
+/** With fewer ended tasks the success rate says nothing. */
 const MIN_ENDS = 20;
 const GOOD_RATE = 0.9;
 
-/** Lets the tasks and the providers, which this folder must not import, say how well the models work. */
+/** The rooms `tasks` and `providers`, which this folder must not import, register here how well the models work. */
 @Injectable()
 export class ModelHealth {
   private loadOf: (modelId: string) => Promise<ModelLoad> = async () => IDLE;
@@ -35,7 +35,7 @@ export class ModelHealth {
     this.isTroubled = isTroubled;
   }
 
-  /** From the same sample. null while too few tasks have succeeded. */
+  /** The typical times, from the sample of `loadOf`; null while too few tasks have succeeded. */
   async typicalOf(modelId: string): Promise<ModelTypicalView | null> {
     return (await this.loadOf(modelId)).typical;
   }

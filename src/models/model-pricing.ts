@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelPricingView } from './model-pricing.view.ts';
 
-/** Lets the provider registry, which this folder must not import, supply the operator's prices of models. */
+/** The provider registry, which this folder must not import, registers here the operator's prices of models. */
 @Injectable()
 export class ModelPricing {
   private pricingOf: (modelId: string) => ModelPricingView | null = () => null;
@@ -10,7 +10,7 @@ export class ModelPricing {
     this.pricingOf = pricingOf;
   }
 
-  /** @returns null without a price */
+  /** @returns null if the model has no price */
   of(modelId: string): ModelPricingView | null {
     return this.pricingOf(modelId);
   }

@@ -10,10 +10,10 @@ import type { MediaKind } from './definition/media-kind.ts';
 import type { Model } from './definition/model.ts';
 import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
-/** What says which models a caller may use. */
+/** The part of a caller that says which models it may use. */
 type Asker = Pick<Caller, 'models'>;
 
-/** The public catalogue: of each caller the models that its key may use. */
+/** The public catalogue. Each caller sees the models that its API key may use. */
 @Injectable()
 export class ModelsService {
   constructor(
@@ -62,8 +62,8 @@ const COMMA = Buffer.from(',');
 const END = Buffer.from(']}');
 
 /**
- * The JSON of a model, and what it was made of. It is kept as bytes: as text, the list of 200 models took 17.7 ms of
- * processor time in place of 5.6.
+ * The JSON of each model, and the key of what it was made from. It is kept as bytes: the list of 200 models took 17.7
+ * ms of processor time with text, and 5.6 ms with bytes.
  */
 const texts = new WeakMap<Model, { key: string; json: Buffer }>();
 

@@ -17,7 +17,7 @@ type Asker = Pick<Caller, 'models'>;
 
 /**
  * Translates a validation error into a public one: the code, the field as the client wrote it, and what is allowed.
- * @param caller other models are named only if it may use them
+ * @param caller messages name other models only if this caller may use them
  */
 export function toApiError(fault: ErrorObject, model: Model, body: object, caller: Asker): ApiError {
   const param = paramOf(fault.instancePath, body);
@@ -93,7 +93,7 @@ function missing(fault: ErrorObject, model: Model): ApiError {
   return new ApiError('missing_required_parameter', { param, message: `${param} is required${why}.` });
 }
 
-/** The rule whose demand was not met: that of the schema itself, or one of its further ones. */
+/** The rule that the request breaks: that of the schema itself, or one in its `allOf`. */
 function ruleOf({ schemaPath }: ErrorObject, { parameters }: Model): Partial<ParameterRule> {
   const [, index] = /\/allOf\/([0-9]+)\//.exec(schemaPath) ?? [];
   return index === undefined ? parameters : parameters.allOf![Number(index)]!;
@@ -111,7 +111,7 @@ function condition({ if: { properties = {}, required = [] } = {} }: Partial<Para
   ].join(' and ');
 }
 
-/** The parameter belongs to another model, is misspelt, or does not exist. */
+/** The error for a parameter that belongs to another model, is misspelt, or does not exist. */
 function unknownOrUnsupported(name: string, model: Model, caller: Asker): ApiError {
   const param = paramPath([truncated(name)]);
   const supported = `${model.id} takes ${Object.keys(model.parameters.properties).join(', ')}.`;
@@ -127,7 +127,7 @@ function unknownOrUnsupported(name: string, model: Model, caller: Asker): ApiErr
   return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${supported}` });
 }
 
-/** Operators may declare hundreds of models. */
+/** Models that a message names. Operators may declare hundreds. */
 const MAX_NAMED = 8;
 
 function takersInWords(takers: readonly Model[]): string {

@@ -6,7 +6,7 @@ import { OperationsModule } from './operations.module.ts';
 import { ProcessHeartbeat } from './processes/process-heartbeat.worker.ts';
 import { QueueSampler } from './tasks/queue-sampler.worker.ts';
 
-/** Makes the process and the past of the queue visible to operators. The command line uses the services of operators without it. */
+/** Shows this process and the history of the queue to operators. The command line uses OperationsModule without it. */
 @Module({
   imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule],
   providers: [ProcessHeartbeat, QueueSampler],

@@ -4,12 +4,12 @@ import type { PullQueue } from '../platform/run/pull-queue.ts';
 import { updates } from './updates.ts';
 
 const EVERY_MS = 2_000;
-/** Per process. Each reads what it shows by itself. */
+/** The most subscribers of one process. Each of them reads the views for itself. */
 const MAX_SUBSCRIBERS = 100;
 
 /**
- * Who follows `operationsUpdated`. The socket of a key that is revoked or loses a scope is closed, and its
- * subscriptions with it.
+ * The subscribers of `operationsUpdated`. If a key is revoked or loses a scope, its socket is closed, which ends its
+ * subscriptions.
  */
 @Injectable()
 export class OperationsUpdates {

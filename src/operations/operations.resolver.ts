@@ -4,7 +4,7 @@ import { OPERATIONS, OperationsView } from './views/operations.view.ts';
 import { OperationsUpdates } from './operations-updates.service.ts';
 import type { PullQueue } from '../platform/run/pull-queue.ts';
 
-/** Guards run for root fields only: the fields of `Operations` are reached through these two. */
+/** Guards run for root fields only. They also protect the fields of `Operations`, which are below these two. */
 @Resolver()
 @Scope('operations:read')
 export class OperationsResolver {

@@ -1,8 +1,8 @@
 import { PullQueue } from '../platform/run/pull-queue.ts';
 
 /**
- * Says when a subscriber is sent the next view. The time counts from the last view that the client had room for, so a
- * slow client costs nothing.
+ * Decides when the next view is sent to a subscriber. The time counts from the last view that the client had room for,
+ * so a slow client costs nothing.
  * @param everyMs least time between two views
  */
 export function updates(everyMs: number): PullQueue<true> {

@@ -3,21 +3,23 @@ import { hasAtMost } from '../platform/schema/code-points.ts';
 import type { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { Group } from './sql/read-usage.ts';
 
-/** In the order of the contract, for messages. */
+/** The fields in the documented order, for messages. */
 const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'error_code', 'api_key_id'] as const;
 const METADATA = 'metadata.';
-/** Characters of a metadata key. */
+/** The most characters of a metadata key. */
 const MAX_KEY_LENGTH = 64;
 
 export interface Grouping {
-  /** Columns to group by, in a fixed order, so that one set of groups is one statement. */
+  /** Columns to group by, in a fixed order, so that the same columns make the same statement. */
   groups: Group[];
   metadataKey: string | null;
   /** `metadata.<key>`: the name of the result's field. */
   metadataField: string | null;
 }
 
-/** With its comma: a name in double quotes, in which a quote is doubled, as in CSV; or all up to the next comma. */
+/**
+ * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or all up to the next comma.
+ */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 
 /**
@@ -45,7 +47,7 @@ export function groupingOf(
   };
 }
 
-/** The text that means exactly these names. */
+/** The text from which `groupingOf` reads exactly these names. */
 export const textOfNames = (names: readonly string[]): string =>
   names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',');
 

@@ -3,7 +3,7 @@ import type { ApiKeyHook } from '../auth/api-keys/api-key-hook.ts';
 import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { countEarlierSpending } from './sql/count-earlier-spending.ts';
 
-/** What a key has spent before it gets a budget counts in that budget. */
+/** A new budget counts what its key has spent before. */
 export const USAGE_HOOK: ApiKeyHook = {
   afterBudget: async (tx, apiKeyId, isNew) => {
     if (isNew) await countEarlierSpending(tx, apiKeyId);

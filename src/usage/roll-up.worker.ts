@@ -4,11 +4,11 @@ import { Interval } from '../platform/run/interval.ts';
 import { DAY_S, HOUR_S } from '../platform/schema/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
-/** A query reads from the ledger what no sum contains yet, so the interval affects its cost, not its result. */
+/** A query reads from the ledger what no sum has yet. So the interval affects the cost of a query, not its result. */
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;
 
-/** Keeps the sums behind the ledger, and deletes both when their retention ends. Runs in every worker process. */
+/** Adds the ledger to the sums, and deletes both when their retention ends. Runs in every worker process. */
 @Injectable()
 export class RollUpWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('usage');

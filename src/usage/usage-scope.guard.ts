@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { assertScope, callerOf, requestOf } from '../auth/access/access.ts';
 
-/** A key reads its own usage with `tasks:read`; that of others needs `keys:manage`. */
+/** A key needs `tasks:read` to read its own usage, and `keys:manage` for that of others. */
 @Injectable()
 export class UsageScope implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

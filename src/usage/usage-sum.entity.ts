@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * Rows of the ledger, summed by quarter of an hour and by day in UTC. With a `metadata_key` the row sums only the tasks
- * that carry the key, by its value, and by quarter alone. Every row of the ledger is added once.
+ * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` sums only the tasks that have
+ * one value of this key, and only by quarter. Every row of the ledger is added once.
  */
 @Entity('usage_sums')
 export class UsageSum {

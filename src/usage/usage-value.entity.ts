@@ -3,7 +3,7 @@ import { Entity, PrimaryColumn } from 'typeorm';
 /** A value of metadata that has sums of its own on a day. Written by sql/roll-up.ts. */
 @Entity('usage_values')
 export class UsageValue {
-  /** Of UTC. */
+  /** The day in UTC. */
   @PrimaryColumn('date') day: string;
   @PrimaryColumn('text') api_key_id: string;
   @PrimaryColumn('text') metadata_key: string;

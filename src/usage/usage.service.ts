@@ -10,7 +10,7 @@ import { DEFAULT_BUCKETS, type UsageQuery } from './usage.query.ts';
 import type { UsagePageView, UsageResultView } from './usage.view.ts';
 import { QUARTER_S, Zone } from './buckets/zone.ts';
 
-/** Results of one page: groups by metadata can be as many as tasks. */
+/** The most results of one page, because groups by metadata can be as many as tasks. */
 const MAX_RESULTS = 10_000;
 
 interface Window {
@@ -76,7 +76,7 @@ export class UsageService {
   }
 }
 
-/** A range that reaches to now takes its whole last quarter from the sums: nothing in it is later than now. */
+/** A range until now takes its whole last quarter from the sums, because nothing in it is later than now. */
 function untilNow(until: number, { until: end, now }: Window): number {
   return until === end && end >= now ? Math.ceil((until + 1) / QUARTER_S) * QUARTER_S : until;
 }
@@ -105,7 +105,7 @@ function pageStart({ page }: UsageQuery, { since, until }: Window): number {
   throw new ApiError('invalid_value', { param: 'page', message: 'page is not a page of this range.' });
 }
 
-/** The buckets of one page: cut by the clocks of the zone, and at the ends of the range. */
+/** The buckets of one page. They are cut by the clocks of the zone, and at the ends of the range. */
 function bucketsOf({ until: end }: Window, start: number, zone: Zone, query: UsageQuery): Range[] {
   const width: BucketWidth = query.bucket_width ?? '1d';
   const buckets: Range[] = [];

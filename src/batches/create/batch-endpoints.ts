@@ -5,14 +5,14 @@ import type { RequestedGeneration } from '../../generation/accept/prepare-genera
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 
-/** The body of an item as a creation. */
+/** The body of an item, translated into a creation. */
 export interface TranslatedItem extends RequestedGeneration {
   body: Record<string, unknown>;
-  /** Rewrites an error of the creation in the words of the endpoint. */
+  /** Rewrites an error of the creation as the endpoint would word it. */
   inClientWords?: (error: ApiError) => ApiError;
 }
 
-/** A route whose bodies the items of a batch can be. */
+/** A route whose request bodies can be the items of a batch. */
 export interface BatchEndpoint {
   path: string;
   /** @throws ApiError for a body that the route would refuse */
@@ -23,7 +23,7 @@ export interface BatchEndpoint {
 
 export const NATIVE_PATH = '/v1/generations';
 
-/** The routes of upper rooms register here. */
+/** The routes that items of a batch may use. Other rooms register theirs here. */
 @Injectable()
 export class BatchEndpoints {
   private readonly endpoints = new Map<string, BatchEndpoint>();

@@ -27,7 +27,7 @@ import { hasAtMost } from '../../platform/schema/code-points.ts';
 import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
-/** An item with its verdict. */
+/** An item with its creation, or with the error that makes it invalid. */
 type InspectedItem = GivenItem & { index: number; verdict: PreparedGeneration | ApiError };
 
 /** null for an invalid item */
@@ -55,12 +55,12 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * How many invalid items the newest batches of an API key may have. Their faults are kept as long as tasks, though they
- * take no room in a queue and cost nothing. Creations do not wait for each other, so some more may be kept.
+ * The most invalid items in the newest batches of an API key. Their faults are kept as long as tasks, but they fill no
+ * queue and cost nothing, so nothing else bounds them. Creations at the same time may exceed this a little.
  */
 const MAX_INVALID = 100_000;
 
-/** What holds for a batch as a whole. `requests` is not yet checked. */
+/** The settings of a batch as a whole, with its unchecked `requests`. */
 type BatchSettings = Omit<CreateBatchInput, 'requests'> & { requests?: unknown };
 
 const MAX_PAIRS = 16;
@@ -87,7 +87,7 @@ function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSetting
   return { ...settings, requests };
 }
 
-/** The bounds of the metadata of a task. */
+/** Metadata of a batch has the bounds of metadata of a task. */
 function assertMetadata(metadata: Record<string, string>): void {
   const pairs = Object.entries(metadata);
   if (pairs.length > MAX_PAIRS) {
@@ -104,9 +104,9 @@ function assertMetadata(metadata: Record<string, string>): void {
   }
 }
 
-/** Files of 20 MB in memory at a time, with what was parsed of them. */
+/** Creations from a file at a time. Each has up to 20 MB in memory, and more for its parsed items. */
 const FILES_AT_ONCE = 2;
-/** Bodies translated before other requests get their turn. */
+/** Bodies that are translated before other requests get their turn. */
 const TRANSLATED_AT_ONCE = 50;
 
 export interface CreatedBatch {
@@ -116,7 +116,7 @@ export interface CreatedBatch {
   replayed: boolean;
 }
 
-/** Validates batches and stores them whole. */
+/** Validates batches and stores each in one transaction. */
 @Injectable()
 export class CreateBatches {
   private readonly turns = new Turns(FILES_AT_ONCE);
@@ -137,8 +137,7 @@ export class CreateBatches {
    * @param body in the field names of REST
    * @param header the Idempotency-Key, bare or quoted
    * @param gone aborts when the client has closed the connection
-   * @throws ApiError batch_invalid with the faults of the items, and everything that a creation throws; then nothing is
-   *   stored
+   * @throws ApiError batch_invalid with the faults of the items, or any error of a creation; then nothing is stored
    */
   async create(
     caller: Caller,
@@ -165,9 +164,9 @@ export class CreateBatches {
     } catch (error) {
       const meanwhile = reserved && error instanceof ApiError && (await this.tasks.firstAnswer(caller, reserved));
       if (!meanwhile) throw error;
-      return replay(meanwhile); // an equal request has taken the last room
+      return replay(meanwhile); // an equal request was stored meanwhile
     }
-    // A batch without tasks has no end of a task that would end it.
+    // A batch without tasks is ended here, because usually the end of a task does that.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
@@ -240,7 +239,7 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** The files that came inside the bodies go with the tasks, or are deleted when nothing is created. */
+  /** Files that came inside the bodies are kept with the tasks, or deleted when nothing is created. */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {
@@ -274,7 +273,7 @@ type StoredBatch = CreatedBatch & { tasks: number };
 
 const replay = (json: string): CreatedBatch => ({ id: (JSON.parse(json) as BatchView).id, json, replayed: true });
 
-/** @param priority of the items that name none of their own */
+/** @param priority for items that name none */
 function translate(
   endpoint: BatchEndpoint,
   caller: Caller,

@@ -4,7 +4,7 @@ import { parseStrictJson } from '../../platform/http/strict-json.ts';
 
 /** An item as given: its body, or why it cannot be read. */
 export interface GivenItem {
-  /** Of the file, from 1; null without a file. */
+  /** The line in the file, from 1; null without a file. */
   line: number | null;
   customId: string | null;
   body: Record<string, unknown> | ApiError;
@@ -14,7 +14,7 @@ const CUSTOM_ID = /^[\x20-\x7e]{1,64}$/;
 /** Bytes of a file that are parsed before other requests get their turn. */
 const PARSED_AT_ONCE = 256 * 1024;
 const NEWLINE = 0x0a;
-/** The byte order mark that editors and shells of Windows begin a file with. */
+/** The byte order mark with which editors and shells of Windows begin a file. */
 const MARK = Buffer.from('\ufeff');
 /** Space, tab and carriage return. */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
@@ -87,11 +87,11 @@ function assertLine(item: Record<string, unknown>, endpoint: string): void {
 const missing = (param: string): ApiError =>
   new ApiError('missing_required_parameter', { param, message: `${param} is required.` });
 
-/** Reads the items of one batch: a custom_id may occur only once. */
+/** Reads the items of one batch, in which a custom_id may occur only once. */
 class ItemReader {
   private readonly customIds = new Set<string>();
 
-  /** @param assertForm throws for an item that lacks what this form of items needs */
+  /** @param assertForm throws for an item without a field that it needs besides its body */
   constructor(
     private readonly fields: readonly string[],
     private readonly assertForm: (item: Record<string, unknown>) => void,

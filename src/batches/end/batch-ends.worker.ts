@@ -15,15 +15,15 @@ import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
 
-/** How often a batch is checked while its items end: a check costs as much as ending several tasks. */
+/** The least time between two checks of a batch, because a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
-/** Seconds between purges that found little. */
+/** Seconds until the next purge, if the last one found little. */
 const PURGE_EVERY_S = 60;
 
 /**
- * Ends batches. The process that ends an item checks its batch after the commit: of two processes that end the last two
- * items at the same time, the later one sees both ends, and one statement decides who ends the batch. So items share no
- * row to write to. The sweep finds the batches of processes that were killed between the two.
+ * Ends batches. A process that ends an item checks the batch after the commit. If two processes end the last two items
+ * at the same time, the later check sees both ends, and one statement decides who ends the batch. So the ends of items
+ * need no common row to write to. The sweep finds batches whose process was killed before its check.
  */
 @Injectable()
 export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {

@@ -5,7 +5,6 @@ import { BatchesService } from '../read/batches.service.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
 import { BatchEnds } from './batch-ends.worker.ts';
 
-/** Cancels batches for clients. */
 @Injectable()
 export class CancelBatches {
   private readonly logger = new Logger('batches');

@@ -2,10 +2,10 @@ import { PullQueue } from '../../platform/run/pull-queue.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { isNewer } from './batch-version.ts';
 
-/** What one subscriber still has to be sent: the latest state, so that a slow one costs nothing. */
+/** What is still to be sent to one subscriber: only the latest state, so that a slow subscriber costs nothing. */
 export class BatchQueue {
   readonly states = new PullQueue<ShownBatch>(() => this.take());
-  /** Not yet sent. */
+  /** The state to send next; null if there is none. */
   private latest: ShownBatch | null = null;
   private newest: ShownBatch;
   private isEnding = false;
@@ -16,14 +16,14 @@ export class BatchQueue {
     if (!isKnown) this.latest = first;
   }
 
-  /** A state that is older than one that is queued or sent is ignored. */
+  /** Ignores a state that is older than the newest one that was queued or sent. */
   push(batch: ShownBatch): void {
     if (this.isEnding || !isNewer(batch, this.newest)) return;
     this.newest = this.latest = batch;
     this.states.wake();
   }
 
-  /** What is queued is still sent. */
+  /** Closes the queue after the state in it was sent. */
   end(): void {
     this.isEnding = true;
     this.states.wake();

@@ -1,12 +1,12 @@
 import { BATCH_STATUSES } from '../record/batch-status.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 
-/** Differs for every visible change. */
+/** A text that differs after every visible change. */
 export function versionOf({ status, queued, running, succeeded, failed, cancelled }: ShownBatch): string {
   return [status, queued, running, succeeded, failed, cancelled].join('-');
 }
 
-/** Two reads may end in the wrong order: items only leave the queue, and only become final. */
+/** Two reads may end in the wrong order. The counts tell the newer one: items only leave the queue or become final. */
 export function isNewer(batch: ShownBatch, than: ShownBatch): boolean {
   const isOlder =
     batch.queued > than.queued ||

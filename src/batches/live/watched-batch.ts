@@ -2,9 +2,9 @@ import type { ShownBatch } from '../record/batch.entity.ts';
 import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
 
-/** At most four states a second. */
+/** The least time between two states: at most four a second. */
 const THROTTLE_MS = 250;
-/** For changes that no event announces, such as the end of the batch itself. */
+/** How often a batch is read for changes that no event announces, such as the end of the batch itself. */
 const POLL_MS = 2_000;
 
 interface Watching {
@@ -13,14 +13,14 @@ interface Watching {
   onEmpty: () => void;
 }
 
-/** A batch that clients of this process follow: read once for all of them. */
+/** A batch that clients of this process follow. It is read once for all of them. */
 export class WatchedBatch {
   private readonly followers = new Set<BatchQueue>();
   private timer: NodeJS.Timeout | undefined;
   private dueMs = Infinity;
   private readMs = -Infinity;
   private isReading = false;
-  /** An item has changed during the read, which may not show it. */
+  /** Whether an item has changed during a read, which may have missed the change. */
   private isTouched = false;
   private isStopped = false;
 
@@ -61,12 +61,12 @@ export class WatchedBatch {
     this.isReading = true;
     this.isTouched = false;
     this.readMs = performance.now();
-    const batch = await this.watching.read().catch(() => undefined); // the next read shows it
+    const batch = await this.watching.read().catch(() => undefined); // if it fails, the next read shows the batch
     this.isReading = false;
     this.dueMs = Infinity;
     if (batch === null) return this.closeAll();
     if (batch) this.push(batch);
-    // Every item is final and the batch is about to end: no further event would announce that.
+    // All items are final, so the batch is about to end. No event will announce that.
     const isEnding = batch !== undefined && batch.queued + batch.running === 0;
     this.schedule(isEnding || this.isTouched ? THROTTLE_MS : POLL_MS);
   }

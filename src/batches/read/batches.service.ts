@@ -4,7 +4,7 @@ import { isBatchId } from '../../tasks/record/task-id.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { type BatchPage, BatchRows } from '../sql/batch-rows.ts';
 
-/** The batches of an API key as clients read them. Every call is bound to the key. */
+/** Reads batches for clients. Every call finds only batches of the given API key. */
 @Injectable()
 export class BatchesService {
   constructor(private readonly rows: BatchRows) {}
@@ -16,7 +16,7 @@ export class BatchesService {
     return batch;
   }
 
-  /** Newest first. */
+  /** Batches, newest first. */
   list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
     return this.rows.list(apiKeyId, page);
   }

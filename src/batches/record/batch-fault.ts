@@ -13,5 +13,5 @@ export interface BatchFault {
   message: string;
 }
 
-/** Faults that one answer shows. */
+/** The most faults that one answer shows. */
 export const MAX_SHOWN_FAULTS = 100;

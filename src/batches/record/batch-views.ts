@@ -3,7 +3,6 @@ import { UsageTerms } from '../../tasks/record/usage-terms.ts';
 import type { ShownBatch } from './batch.entity.ts';
 import { type BatchView, toBatchView } from './batch.view.ts';
 
-/** Makes views of batches. */
 @Injectable()
 export class BatchViews {
   constructor(private readonly terms: UsageTerms) {}

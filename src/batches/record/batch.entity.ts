@@ -3,33 +3,33 @@ import type { BatchFault } from './batch-fault.ts';
 import type { BatchStatus } from './batch-status.ts';
 
 /**
- * A batch: what its tasks have in common. Its items are the tasks that name it, and the invalid ones, which never
- * became tasks. The statements that write it are in `sql/`.
+ * What the tasks of a batch have in common. The items of a batch are the tasks that name it, and the invalid items,
+ * which never became tasks. The statements in `sql/` write this table.
  */
 @Entity('batches')
 export class Batch {
-  /** `batch_` + 26 characters, time-ordered. The ids of its tasks contain the same time. */
+  /** `batch_` + 26 characters, time-ordered. The ids of the batch's tasks contain the same time. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
   @Column('text') endpoint: string;
   @Column('text') status: BatchStatus;
   @Column('text', { nullable: true }) input_file_id: string | null;
   @Column('jsonb') metadata: Record<string, string>;
-  /** Items, the invalid ones too. */
+  /** The number of items, with the invalid ones. */
   @Column('integer') total: number;
   /**
-   * Items that are not counted from their tasks: those whose record is deleted, and all of them once the batch has
-   * ended. So a batch that has ended costs no count, and no end of a task writes to the row of its batch.
+   * Counts of items whose record is deleted, or of all items once the batch has ended. Other items are counted from
+   * their tasks. So an ended batch costs no count, and the end of a task does not write to the row of its batch.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;
   @Column('integer') cancelled: number;
   @Column('integer') invalid_items: number;
-  /** All invalid items; null without any. */
+  /** All invalid items; null if there are none. */
   @Column('json', { nullable: true }) invalid: BatchFault[] | null;
   /** The first invalid items, for the view. */
   @Column('json', { nullable: true }) errors: BatchFault[] | null;
-  /** Of the request that created the batch. */
+  /** The id of the request that created the batch. */
   @Column('text', { nullable: true }) request_id: string | null;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) cancelling_at: Date | null;
@@ -39,7 +39,7 @@ export class Batch {
   @Column('timestamptz') kept_until: Date;
 }
 
-/** What the items of a batch used, as the ledger has it. */
+/** What the items of a batch used, summed from the ledger. */
 export interface BatchUsage {
   images: number;
   video_seconds: number;

@@ -11,12 +11,12 @@ import { BatchRows } from '../sql/batch-rows.ts';
 import { parseResultFileId, RESULT_FILE_ID, resultFileId } from '../record/result-file-id.ts';
 import { type LineContext, lineOfFault, lineOfTask } from './result-line.ts';
 
-/** Tasks read at once: links are signed while the client reads. */
+/** Tasks per page. The next page is read, and its links signed, only when the client has read this one. */
 const PAGE = 100;
 
 export const RESULTS_TYPE = 'application/jsonl; charset=utf-8';
 
-/** The results of batches as JSON lines. They are made from the tasks while they are read; nothing is stored twice. */
+/** The results of batches as JSON lines. They are made from the tasks while a client reads: nothing is stored twice. */
 @Injectable()
 export class BatchResults implements OnModuleInit {
   constructor(
@@ -30,7 +30,7 @@ export class BatchResults implements OnModuleInit {
     this.files.register(RESULT_FILE_ID, (apiKeyId, fileId) => this.findFile(apiKeyId, fileId));
   }
 
-  /** @param status only these items */
+  /** @param status undefined: all items */
   open(batch: ShownBatch, status: ResultStatus | undefined): Readable {
     return Readable.from(this.lines(batch, status), { objectMode: false, highWaterMark: 64 * 1024 });
   }
@@ -51,7 +51,7 @@ export class BatchResults implements OnModuleInit {
     };
   }
 
-  /** Some lines at a time, in the order of the items. */
+  /** Yields some lines at a time, in the order of the items. */
   private async *lines(batch: ShownBatch, status: ResultStatus | undefined): AsyncGenerator<string> {
     const { invalid, requestId } = await this.rows.invalidOf(batch.id);
     const endpoint = this.endpoints.find(batch.endpoint);

@@ -15,7 +15,7 @@ export interface ResultLine {
 
 export interface LineContext {
   batchId: string;
-  /** Of the request that created the batch. */
+  /** The id of the request that created the batch. */
   requestId: string | null;
   /** What the endpoint of the batch would answer. @throws ApiError when the files are gone */
   answer: (task: ShownTask) => unknown;

@@ -29,15 +29,15 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL: the time in the id of a batch. The ids of its tasks have the same time, so its rows of the ledger are a range of
- * the primary key.
+ * SQL: the time in the id of a batch. The ids of its tasks have the same time, so the ledger rows of the batch are a
+ * range of the primary key.
  */
 const TIME = 'substr(b.id, 7, 10)';
 
 /**
- * The items of a batch by state: its stored counts, plus the tasks that are still counted. One snapshot, so no item is
- * missed or counted twice while a purge or the end of the batch moves it from the tasks to the stored counts. What an
- * ended batch cost is read from the ledger, because a provider may confirm a cancel after the end.
+ * A batch with the counts of its items: its stored counts, plus the tasks that are not in them yet. One snapshot counts
+ * each item once, even if a purge or the end of the batch moves it to the stored counts meanwhile. What an ended batch
+ * cost is read from the ledger, because a provider may confirm a cancel after the end.
  */
 const SHOWN = `
     select b.id, b.api_key_id, b.endpoint, b.status, b.input_file_id, b.metadata, b.total, b.invalid_items, b.errors,
@@ -80,7 +80,7 @@ const INVALID: Statement = {
   text: `select invalid, request_id from batches where id = $1`,
 };
 
-/** Batches of an API key that are looked at. */
+/** The newest batches of an API key whose invalid items are counted. */
 const LOOKED_AT = 10_000;
 
 const INVALID_ITEMS: Statement = {
@@ -103,7 +103,7 @@ export interface BatchPage {
   status?: BatchStatus | null | undefined;
 }
 
-/** Raw SQL because the counts are those of the tasks. */
+/** Raw SQL because the counts come from the tasks. */
 @Injectable()
 export class BatchRows {
   constructor(private readonly sql: Sql) {}
@@ -115,37 +115,37 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Of any API key. */
+  /** Finds a batch of any API key. */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;
   }
 
-  /** As the transaction sees it. */
+  /** Finds a batch as the transaction sees it. */
   async findIn(tx: Tx, id: string): Promise<ShownBatch | null> {
     const { rows } = await tx.query<ShownBatch>({ ...FIND, values: [id] });
     return rows[0] ?? null;
   }
 
-  /** Newest first. */
+  /** Batches, newest first. */
   async list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
     const { limit, after = null, status = null } = page;
     const batches = await this.sql.run<ShownBatch>(LIST, [apiKeyId, limit + 1, after, status]);
     return { batches: batches.slice(0, limit), hasMore: batches.length > limit };
   }
 
-  /** What only the results show. */
+  /** The columns that only the results show. */
   async invalidOf(id: string): Promise<{ invalid: BatchFault[]; requestId: string | null }> {
     const [row] = await this.sql.run<Pick<Batch, 'invalid' | 'request_id'>>(INVALID, [id]);
     return { invalid: row?.invalid ?? [], requestId: row?.request_id ?? null };
   }
 
-  /** Of the newest batches of an API key. */
+  /** How many invalid items the newest batches of an API key have. */
   async invalidItemsOf(apiKeyId: string): Promise<number> {
     return (await this.sql.run<{ items: number }>(INVALID_ITEMS, [apiKeyId]))[0]!.items;
   }
 
-  /** @returns whether it was in progress */
+  /** @returns whether the batch was in progress */
   async startCancelling(id: string): Promise<boolean> {
     return (await this.sql.run(CANCEL, [id])).length === 1;
   }

@@ -9,7 +9,7 @@ const HAS_UNFINISHED: Statement = {
     select from tasks_live where batch_id = $1 limit 1`,
 };
 
-/** A statement of its own: the next one must see what a purge has counted while this one waited for its lock. */
+/** A statement of its own: END must see what a purge has counted while LOCK waited. */
 const LOCK: Statement = {
   name: 'batches.lock',
   text: 'select id from batches where id = $1 and ended_at is null for update',
@@ -35,7 +35,7 @@ const END: Statement = {
 /** Batches of one sweep. */
 const SWEPT = 500;
 
-/** A scalar subquery, which PostgreSQL never turns into a join that reads all tasks. */
+/** The scalar subquery is deliberate: PostgreSQL never turns it into a join that reads all tasks. */
 const LEFT_BEHIND: Statement = {
   name: 'batches.left_behind',
   text: `
@@ -44,7 +44,9 @@ const LEFT_BEHIND: Statement = {
     order by b.id limit ${SWEPT}`,
 };
 
-/** The counts of items whose records are deleted before their batch has ended. Batches in order, as two purges may run. */
+/**
+ * Counts items whose records are deleted before their batch ends. Locks batches in order, because two purges may run.
+ */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',
   text: `
@@ -82,7 +84,7 @@ export interface PurgedItem {
   cancelled: boolean;
 }
 
-/** Raw SQL because a batch ends by the states of its tasks, in one guarded statement. */
+/** Raw SQL because one guarded statement ends a batch by the states of its tasks. */
 @Injectable()
 export class EndBatches {
   constructor(
@@ -111,8 +113,8 @@ export class EndBatches {
   }
 
   /**
-   * Batches whose last item ended in a process that was killed before it ended the batch; and those that are being
-   * cancelled.
+   * Batches that still have to be ended: those without an unfinished item whose process was killed before it ended
+   * them, and those that are being cancelled.
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 
-/** Rows of one piece. Each may hold the texts of its invalid items. */
+/** Batches that one statement deletes. Each may hold the texts of its invalid items. */
 const BATCHES = 500;
 
 const DELETE: Statement = {
@@ -12,8 +12,8 @@ const DELETE: Statement = {
 };
 
 /**
- * Erases the batches of an API key, unfinished ones too: their items are cancelled as tasks. Raw SQL because each
- * statement deletes a bounded number.
+ * Erases the batches of an API key, also unfinished ones: their items are cancelled with the tasks. Raw SQL because
+ * each statement deletes a bounded number.
  */
 @Injectable()
 export class EraseBatches implements OnModuleInit {

@@ -24,8 +24,7 @@ export class Costs {
   ) {}
 
   /**
-   * The highest cost at a binding that can serve it; 0 and `unpriced` if none has a price that is known before the
-   * call.
+   * The highest cost at a binding that can serve the request; 0 and `unpriced` if no price is known before the call.
    */
   of(model: Model, input: ResolvedInput): Cost {
     const amounts = this.providers.bindingsOf(model).flatMap((binding) => this.at(binding, model, input) ?? []);
@@ -54,8 +53,8 @@ export class Costs {
 }
 
 /**
- * What the provider makes in place of requested values, which may change the price. Images are fetched later, and a
- * provider may refuse a request that lacks them. Such a refusal is ignored, and the requested values count.
+ * What the provider makes instead of requested values, which may change the price. A provider may refuse a request
+ * without its images, which are fetched later. Such a refusal is ignored, and the requested values count.
  * @returns null when the provider cannot express the request
  */
 function approximationsAt(

@@ -5,13 +5,13 @@ import type { Model } from '../../models/definition/model.ts';
 import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
 import { COMPONENT } from '../../platform/schema/component.ts';
 
-/** `gpt-image-2` is `GptImage2Request`. */
+/** `GptImage2Request` for `gpt-image-2`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /**
- * Removes titles and defaults. Some generators name types after titles, and their clients send every default, even that
- * of `aspect_ratio` beside `size`, which excludes it. The description says the default.
+ * Removes titles and defaults. Some generators of clients name types after titles. Their clients send every default,
+ * even that of `aspect_ratio` together with `size`, which is refused. So the description says the default.
  */
 function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
@@ -21,7 +21,7 @@ function forGenerators({ $schema: _schema, title: _title, ...schema }: Parameter
   return { ...schema, properties: Object.fromEntries(said) as ParametersSchema['properties'] };
 }
 
-/** The words that models of all operators share, and the parameters that only one has. `GET /v1/models/{id}` has the exact schema. */
+/** A request for a declared model, with all parameters that it may have. `GET /v1/models/{id}` has the exact schema. */
 function declaredModelRequest(): object {
   const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
   return {
@@ -29,7 +29,7 @@ function declaredModelRequest(): object {
     ...schema,
     properties: {
       ...properties,
-      seed: { ...properties.seed, format: 'int64' }, // up to 2^32
+      seed: { ...properties.seed, format: 'int64' }, // up to 2^32 - 1
       model: {
         type: 'string',
         description: 'A model that the operator has declared. GET /v1/models/{id} has its exact parameters.',
@@ -45,8 +45,8 @@ function declaredModelRequest(): object {
 }
 
 /**
- * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. They differ by
- * the field `model`. It is no discriminator, because that would need a name for every model.
+ * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The schemas
+ * differ by the field `model`. The field is no discriminator, because a discriminator needs a name for every model.
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

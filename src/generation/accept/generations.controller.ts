@@ -15,7 +15,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 import { CREATION_SCHEMA } from './creation-schema.ts';
 import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
 
-/** As Fastify passes it, with repeated headers joined into one. */
+/** The request as Fastify passes it, with repeated headers joined into one. */
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string; prefer?: string } }> & GuardedRequest;
 
 @ApiTags('Generations')

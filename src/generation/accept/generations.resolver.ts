@@ -11,8 +11,8 @@ export class GenerationsResolver {
   constructor(private readonly generations: GenerationsService) {}
 
   /**
-   * @param input the given fields only, in the names of REST, so that an Idempotency-Key means the same request on both
-   *   edges
+   * @param input has only the given fields, in the names of REST, so that an Idempotency-Key means the same request in
+   *   REST and GraphQL
    */
   @Mutation(() => TaskView, {
     description: 'Creates a task. A repeated idempotency key returns the first answer again.',

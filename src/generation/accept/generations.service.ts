@@ -16,16 +16,16 @@ import type { ParsedGeneration } from './parse-generation.ts';
 import { PrepareGenerations, withFiles } from './prepare-generations.service.ts';
 
 interface AcceptOptions {
-  /** The part that an upper interface knows; absent: a creation over REST or GraphQL. */
+  /** What the calling interface knows of the origin; absent for a creation over REST or GraphQL. */
   origin?: Partial<TaskOrigin>;
-  /** The header's value, bare or quoted. */
+  /** The value of the Idempotency-Key header, bare or quoted. */
   idempotencyKey?: string | undefined;
   /**
    * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid,
    * before anything is stored.
    */
   reserveKey?: () => Promise<ReservedKey>;
-  /** What the caller's interface had to approximate to make this request of its own. */
+  /** What the calling interface had to approximate to translate its own request into this one. */
   approximations?: Approximation[];
   /** Seconds to wait for the final state before answering. */
   waitS?: number;
@@ -38,14 +38,14 @@ interface AcceptOptions {
 /** The answer to a creation. */
 export interface Acceptance {
   taskId: string;
-  /** As it is loaded now; null when it is gone. */
+  /** The model as it is loaded now; null when it is gone. */
   model: Model | null;
   /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
   json(): string;
   /** The same task for GraphQL. */
   view(): TaskView;
   replayed: boolean;
-  /** null when replayed. */
+  /** null for a repeated answer. */
   task: ShownTask | null;
 }
 
@@ -61,9 +61,9 @@ export function replay(first: { task_id: string; response: string }, model: Mode
   };
 }
 
-/** A task that is stored now, or the answer to the earlier request with its key. */
+/** A task that is stored now, or the answer to the earlier request with the same key. */
 type Stored = Awaited<ReturnType<TasksService['create']>> & {
-  /** The answer, when it had to be stored. */
+  /** The answer, if it was stored for an idempotency key. */
   json?: string | undefined;
 };
 
@@ -102,13 +102,13 @@ export class GenerationsService {
     const header = readIdempotencyKey(options.idempotencyKey);
     const parsed = this.parsed(caller, body);
     if (parsed instanceof ApiError) {
-      // The model of the first request with this key may be gone by now, or take other values.
+      // The first request with this key may have been valid: since then its model may be gone, or take other values.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
       if (first) return replay(first, loadedModelOf(body));
       throw parsed;
     }
     const { model, input, metadata, priority, parentTaskId } = parsed;
-    // What most creations do not have costs them no promise: a parent, images, an idempotency key, a wait.
+    // Most creations have no parent, images, idempotency key or wait, so a promise is awaited only for what is given.
     const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
     const refusal = this.prepares.refusalOf(model);
@@ -117,7 +117,7 @@ export class GenerationsService {
     const images =
       refusal ?? (fields.length === 0 ? NO_IMAGES : await this.images.resolve(caller, fields, needS()).catch(asResult));
     if (!isResolved(images)) {
-      // The first request with this key may have used a file that is gone by now, or a model that is paused by now.
+      // The first request with this key may have succeeded before a file was deleted or the model was paused.
       const first = header === null ? null : await this.tasks.firstResponse(caller.apiKeyId, header, requestHash(body));
       if (first) return replay(first, model);
       throw images;
@@ -137,8 +137,8 @@ export class GenerationsService {
   }
 
   /**
-   * The task for GraphQL, some of whose fields need the stored task. The view of a repeated answer lacks the stored
-   * task if it was deleted.
+   * The task for GraphQL. Some of its fields need the stored task, so it is read for a repeated answer. The fields lack
+   * it if the task was deleted.
    */
   async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
     const view = accepted.view();
@@ -159,7 +159,7 @@ export class GenerationsService {
     return parsed;
   }
 
-  /** Runs a creation; then its files stay as long as its task, or are forgotten when there is none. */
+  /** Runs a creation. Then its files stay as long as its task, or are forgotten if there is no task. */
   private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,
@@ -188,7 +188,7 @@ export class GenerationsService {
     return { ...created, json };
   }
 
-  /** Answers with the outcome, or with what there is when the time is up. */
+  /** Answers with the final task, or with the unfinished one when the time is up. */
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });

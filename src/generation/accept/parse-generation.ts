@@ -26,7 +26,7 @@ export interface ParsedGeneration {
   input: ResolvedInput;
   metadata: Record<string, string>;
   priority: TaskPriority;
-  /** As given: not yet known to be a task of the caller. */
+  /** As given. It may not be a task of the caller. */
   parentTaskId: string | null;
 }
 
@@ -34,9 +34,9 @@ export interface ParsedGeneration {
 export type CheckUrl = (url: string) => void;
 
 /**
- * Validates a creation request, for REST and GraphQL alike. It coerces nothing and drops nothing.
+ * Validates a creation request, for REST and GraphQL alike. Values are neither coerced nor dropped.
  * @param body parsed JSON, in the field names of REST
- * @param caller only what says which models it may use
+ * @param caller says which models it may use
  * @throws ApiError for the first fault, with the field's name
  */
 export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
@@ -95,7 +95,7 @@ function findInvalidText(value: unknown): (string | number)[] | null {
   return null;
 }
 
-/** Whether the model takes an input that was resolved by another version of it, and resolves it to the same. */
+/** Whether the model takes an input that another version of it resolved, and resolves it to the same values. */
 export function takesUnchanged(model: Model, input: Record<string, unknown>): boolean {
   const request = { model: model.id, ...input };
   const size = input.size as string | undefined;
@@ -109,7 +109,7 @@ export function takesUnchanged(model: Model, input: Record<string, unknown>): bo
   return canonicalJson(resolveInput(model, request)) === canonicalJson(input);
 }
 
-/** What a JSON Schema cannot say of exact pixels. @throws ApiError invalid_value */
+/** Checks what a JSON Schema cannot say about exact pixels. @throws ApiError invalid_value */
 function assertSize({ pixels }: Model, given: unknown): void {
   if (!pixels || typeof given !== 'string') return;
   const size = parsePixels(given);
@@ -147,15 +147,16 @@ function resolveInput({ parameters }: Model, request: Record<string, unknown>): 
 }
 
 /**
- * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error, for the
- * message. `image` only marks fields; the creation checks what they name.
+ * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error,
+ * because the message needs it. `image` only marks fields; the creation checks what they name.
  */
 const OPTIONS = {
   strict: true,
   allErrors: false,
   verbose: true,
   formats: { image: true },
-  // Compiling the schema of schemas took 80 ms of each start. A test checks the schemas of the models with it.
+  // The schema of schemas is not compiled, because that took 80 ms of each start. A test checks the models' schemas
+  // with it.
   meta: false,
   validateSchema: false,
 } as const;
@@ -164,7 +165,7 @@ const validators = new WeakMap<Model, ValidateFunction>();
 
 /**
  * Compiling takes milliseconds, so the schemas of the built-in models are compiled at startup. The operator may have
- * hundreds of models, so the schema of each is compiled by its first request.
+ * hundreds of models, so the schema of each is compiled at its first request.
  */
 for (const model of catalog.shipped) validatorOf(model);
 
@@ -177,7 +178,8 @@ function firstFault(model: Model, body: object): ErrorObject | null {
 function validatorOf(model: Model): ValidateFunction {
   const known = validators.get(model);
   if (known) return known;
-  // An instance each: it keeps all that it has compiled, and models come and go while the service runs.
+  // One Ajv instance per model: an instance keeps all that it has compiled, and models come and go while the service
+  // runs.
   const validate = new Ajv2020(OPTIONS).compile(model.parameters);
   validators.set(model, validate);
   return validate;

@@ -18,26 +18,26 @@ import type { ResolvedInput } from '../../providers/contract/provider.ts';
 
 /** A creation as a client asks for it. */
 export interface RequestedGeneration {
-  /** In the field names of REST. */
+  /** The body in the field names of REST. */
   body: unknown;
-  /** What the caller's interface had to approximate to make this request of its own. */
+  /** What the calling interface had to approximate to translate its own request into this one. */
   approximations?: Approximation[];
 }
 
 /** A valid creation, not yet stored. */
 export interface PreparedGeneration {
   request: TaskRequest;
-  /** Its parent is a task of the caller. */
+  /** The parent is known to be a task of the caller. */
   origin: Pick<TaskOrigin, 'parent' | 'relation'>;
   images: RequestImages;
 }
 
 const NO_PARENT: Partial<TaskOrigin> = {};
 
-/** Seconds: a worker may be late with the end of a task. */
+/** Seconds that are added, because a worker may be late with the end of a task. */
 const SLACK_S = 600;
 
-/** Requests validated before others get their turn: a thousand at once would hold up every other client. */
+/** Requests validated before others get their turn, because a thousand at once would hold up every other client. */
 const AT_ONCE = 50;
 
 /** Validates creations, alone or many at once. */
@@ -58,7 +58,7 @@ export class PrepareGenerations {
     });
   }
 
-  /** Why creations for this model are refused at present; null: they are accepted. */
+  /** Why creations for this model are refused at present; null if they are accepted. */
   refusalOf({ id }: Model): ApiError | null {
     return this.pauses.refusalOf(id);
   }
@@ -110,7 +110,7 @@ export class PrepareGenerations {
     });
   }
 
-  /** The task of a valid creation. @param generation with the ids of its files as its images */
+  /** The task of a valid creation. @param generation has the ids of files as its images */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
     return {
@@ -145,6 +145,6 @@ type ValidGeneration = Omit<ParsedGeneration, 'parentTaskId'> & { approximations
 
 type Parsed = ValidGeneration & Pick<TaskOrigin, 'parent' | 'relation'>;
 
-/** The input with the files that its data: URLs have become. */
+/** The input with the ids of files in place of data: URLs. */
 export const withFiles = (model: Model, input: ResolvedInput, { replaced }: RequestImages): ResolvedInput =>
   replaced.size === 0 ? input : replaceImageUrls(model, input, ({ param }) => replaced.get(param) ?? null);

@@ -3,7 +3,7 @@ import type { Sharp } from 'sharp';
 import { type ImageFormat, ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
 import type { Media } from './probe.ts';
 
-/** What the client asked for; absent: the file stays as the provider made it. */
+/** The format that the client asked for. Without one the file stays as the provider made it. */
 export interface WantedFormat {
   format: ImageFormat;
   /** Percent, for JPEG and WebP; 100 when absent. */
@@ -13,7 +13,7 @@ export interface WantedFormat {
 /** Several times the largest image of any model. */
 const MAX_PIXELS = 100_000_000;
 const TIMEOUT_S = 60;
-/** From here on colours keep their full resolution, which costs a third more bytes. */
+/** From this quality on, colours keep their full resolution, which costs a third more bytes. */
 const FULL_COLOUR_QUALITY = 90;
 
 /** A file that has the format already stays byte for byte, unless a quality below 100 asks for a smaller one. */
@@ -21,9 +21,8 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
   contentType !== `image/${format}` || (format !== 'png' && quality < 100);
 
 /**
- * Encodes an image again, in memory or, if it is a file, in its place. XMP and EXIF of the provider stay, because they
- * may say who made the image. Decoding streams line by line, so an image of 4K takes some 30 MB; call it for one image
- * at a time.
+ * Encodes an image again, in memory or over its file. XMP and EXIF of the provider stay, because they may say who made
+ * the image. A 4K image takes some 30 MB, because it is decoded line by line; call it for one image at a time.
  * @throws ProviderError internal_error when the image cannot be decoded
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {

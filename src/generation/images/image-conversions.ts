@@ -7,9 +7,9 @@ import { probe } from './probe.ts';
 
 /** The file format that a task asks for. */
 export interface Conversion {
-  /** The API key whose turn it takes. */
+  /** The API key whose turn the conversion takes. */
   apiKeyId: string;
-  /** null: as the provider made it. */
+  /** null: the file stays as the provider made it. */
   wanted: WantedFormat | null;
 }
 

@@ -3,13 +3,13 @@ import { stat } from 'node:fs/promises';
 import { type InputImage, ProviderError } from '../../providers/contract/provider.ts';
 
 const HALF = 128;
-/** How far the ratios of mask and image may be apart. */
+/** How much the ratios of mask and image may differ. */
 const MAX_APART = 0.02;
 
 /**
  * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image, white (255) where
- * it changes and black elsewhere. A mask with a transparent pixel is read as OpenAI does, transparent = change; any
- * other as diffusion servers do, white = change.
+ * it changes and black elsewhere. A mask with a transparent pixel is read as OpenAI does: transparent pixels change.
+ * Any other is read as diffusion servers do: white pixels change.
  * @throws ProviderError reference_image_invalid when the shapes differ, or when nothing would change
  */
 export async function normaliseMask(mask: InputImage, image: InputImage, folder: string): Promise<InputImage> {

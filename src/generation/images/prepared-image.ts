@@ -4,12 +4,13 @@ import { withoutMetadata } from '../../platform/images/without-metadata.ts';
 type ContentType = StillImage['contentType'];
 type Format = 'jpeg' | 'png' | 'webp';
 
-/** Where it is encoded again; what is lost cannot be seen. */
+/** The quality of the encoder for a picture that is encoded again. The loss cannot be seen. */
 const QUALITY = 95;
 
 /**
  * A picture as providers get it. Its pixels are turned, because many providers ignore the turn in EXIF. EXIF and XMP
- * are removed, because they may tell of people and places. Call it for one image at a time: a turn needs all pixels.
+ * are removed, because they may tell of people and places. Call it for one image at a time, because a turn needs all
+ * pixels.
  * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
  */
 export async function preparedImage(
@@ -26,7 +27,7 @@ export async function preparedImage(
   return { bytes: await encoded(bytes, 'jpeg'), contentType: 'image/jpeg' };
 }
 
-/** Without metadata, and in sRGB. */
+/** Encodes the upright picture without metadata, in sRGB. */
 async function encoded(bytes: Buffer, format: Format): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const upright = sharp(bytes).autoOrient();

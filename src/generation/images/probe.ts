@@ -37,7 +37,7 @@ async function probeImage(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeVideo(output: ProviderOutput): Promise<Media> {
-  // Loaded by the first video: its 2 MB would make the start of every service slower.
+  // Loaded for the first video, because its 2 MB would make the start of every service slower.
   const { ALL_FORMATS, BufferSource, FilePathSource, Input } = await import('mediabunny');
   const source = Buffer.isBuffer(output) ? new BufferSource(output) : new FilePathSource(output.path);
   using input = new Input({ formats: ALL_FORMATS, source });

@@ -17,7 +17,7 @@ export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
-/** For downloading all the images of one task. The wait for the check does not count: it depends on other tasks. */
+/** The time to download all images of one task. Waiting for the check depends on other tasks, so it does not count. */
 const TIMEOUT_MS = 60_000;
 
 /** The storage, or the database with its index, does not respond. That is no fault of the image. */
@@ -28,17 +28,17 @@ export class StorageAway extends Error {
 }
 
 interface Fetch {
-  /** Whose turn the checks of these images take. */
+  /** The API key whose turn the checks take. */
   apiKeyId: string;
-  /** Where the images are written. */
+  /** The folder for the images. */
   folder: string;
   signal: AbortSignal;
 }
 
 /**
  * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
- * images. They are written to files as they arrive: a request may have 320 MB of them. Only the one image in this
- * process that is being checked is in memory.
+ * images. They are written to files as they arrive, because a request may have 320 MB of them. Only one image of this
+ * process is in memory: the one that is being checked.
  */
 @Injectable()
 export class ReferenceImages {
@@ -101,7 +101,7 @@ export class ReferenceImages {
       signal.throwIfAborted();
       throw failed.signal.reason; // the first failure; the others are its consequence
     } finally {
-      await Promise.allSettled(images.values()); // they no longer write to the folder
+      await Promise.allSettled(images.values()); // afterwards nothing writes to the folder
     }
   }
 
@@ -136,7 +136,7 @@ export class ReferenceImages {
   }
 }
 
-/** Each URL once. */
+/** The URLs of the fields, each once. */
 function urlsOf(fields: readonly ImageUrl[]): string[] {
   return [...new Set(fields.map(({ url }) => url))];
 }
@@ -151,8 +151,8 @@ async function check(path: string): Promise<InputImage> {
 }
 
 /**
- * A file of ours may be larger than the images that we accept from elsewhere. It is handed on as JPEG, on white where
- * it is transparent. 26 MB of PNG at 16 megapixels become some 10 MB.
+ * Turns a file of ours that is larger than MAX_BYTES into a JPEG, with white where it is transparent. A PNG of 26 MB
+ * with 16 megapixels becomes some 10 MB.
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;
@@ -165,7 +165,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Translates a failure of the image in this field. */
+/** Turns a failure of `work` into an error that names the field of the image. */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

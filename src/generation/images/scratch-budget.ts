@@ -3,18 +3,18 @@ import { Gauge } from 'prom-client';
 import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 
-/** A part of the budget. */
+/** A reserved part of the budget. */
 export interface Reservation {
-  /** Gives back what is not needed: the files turned out smaller. */
+  /** Gives back what the files turned out not to need. */
   shrinkTo(bytes: number): void;
   /** Call when the files are deleted. A second call changes nothing. */
   release(): void;
 }
 
 /**
- * The bytes of reference images that this process may keep in its temporary folder. An API key gets more only if at
- * least as much as it holds already stays free: alone it gets half of the budget, two keys get a third each. So a key
- * whose downloads stall leaves room for others.
+ * The bytes of reference images that this process may keep in its temporary folder. A reservation must leave free at
+ * least as much as its API key already holds. So one key alone gets half of the budget, and two keys get a third each.
+ * A key whose downloads stall leaves room for others.
  */
 @Injectable()
 export class ScratchBudget {
@@ -34,7 +34,8 @@ export class ScratchBudget {
   }
 
   /**
-   * Files of ours may need more than the whole budget before they are made smaller. Such a task has the budget alone.
+   * Files of ours may need more than the whole budget before they are made smaller. A task with such files gets the
+   * whole budget.
    * @returns null if the key has to wait until more is free
    */
   reserve(apiKeyId: string, bytes: number): Reservation | null {

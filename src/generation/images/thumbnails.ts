@@ -6,14 +6,14 @@ import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
 const run = promisify(execFile);
 
-/** Of ffmpeg. The first frame of a 4K video takes less than a second. */
+/** The time limit of ffmpeg. The first frame of a 4K video takes less than a second. */
 const TIMEOUT_MS = 20_000;
 const MAX_PNG_BYTES = 64 * 1024 * 1024;
 /** Pixels of the longest side. */
 const MAX_SIDE = 1920;
 const QUALITY = 85;
 
-/** The first frame of videos as WebP: from the provider, else by ffmpeg where it is installed. */
+/** The first frame of videos as WebP: from the provider, or else by ffmpeg if it is installed. */
 @Injectable()
 export class Thumbnails {
   private readonly logger = new Logger('thumbnails');
@@ -34,7 +34,7 @@ export class Thumbnails {
 
   private async extract(path: string): Promise<Buffer | null> {
     if (this.isMissing) return null;
-    // Only the file itself: a video may name other files and addresses to play.
+    // Allows only the file itself, because a video may name other files and addresses to play.
     const input = ['-protocol_whitelist', 'file,pipe', '-i', path];
     const output = ['-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe', 'pipe:1'];
     try {

@@ -14,11 +14,11 @@ import { repeatRequest } from './repeated-request.ts';
 import type { RetryTaskInput } from './retry-task.input.ts';
 
 export interface RetryOptions {
-  /** The header's value. */
+  /** The value of the Idempotency-Key header. */
   idempotencyKey?: string | undefined;
-  /** In place of it, as for a creation. */
+  /** In place of `idempotencyKey`, as for a creation. */
   reserveKey?: () => Promise<ReservedKey>;
-  /** Absent: REST or GraphQL. */
+  /** Absent for REST and GraphQL. */
   source?: TaskSource;
 }
 
@@ -32,7 +32,7 @@ export class RetriesService {
   ) {}
 
   /**
-   * @param options of the interface; an idempotency key that was used for another task, or for a creation, is refused
+   * @param options an idempotency key is refused if it was used for another task, or for a creation
    * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the
    *   errors of a creation, with the field in `input` as `param`
    */
@@ -81,10 +81,7 @@ export class RetriesService {
     }
   }
 
-  /**
-   * Replaces links of this service that have expired by the ids of their files: the file may still be there, and be the
-   * caller's.
-   */
+  /** Replaces expired links of this service by file ids, because a file may still be there and belong to the caller. */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
     const replaced = replaceImageUrls(model, Object.fromEntries(kept), ({ url }) => {
@@ -101,7 +98,7 @@ export class RetriesService {
   }
 }
 
-/** Differs from the hash of every creation, which has no field `retry`. */
+/** Differs from the hash of every creation, because no creation has a field `retry`. */
 const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 

@@ -4,7 +4,7 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import { MustWait, waitForProvider } from './must-wait.ts';
 import { withoutPrompt } from './without-prompt.ts';
 
-/** Why a binding did not serve a task: it accepted nothing. */
+/** Why a binding did not serve a task. The provider has accepted nothing. */
 export type Skipped = ProviderError | UnsupportedRequest | MustWait;
 
 /** A content refusal is final: the same content is not sent to the next provider. */
@@ -14,8 +14,8 @@ export function canTryNext(error: unknown): error is Skipped {
 }
 
 /**
- * What becomes of a task that no binding served. It waits until its deadline if one of them may serve it later;
- * otherwise it fails for the first reason.
+ * What becomes of a task that no binding served. It waits until its deadline if a binding may serve it later; otherwise
+ * it fails for the first reason.
  */
 export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
   const waits = skipped.filter((one) => one instanceof MustWait);
@@ -33,7 +33,7 @@ export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError 
   return new ProviderError('provider_rejected', { message, param: unsupported.param });
 }
 
-/** For the operator's log. */
+/** The log entry of a skipped binding, for the operator. */
 export const skipOf = (
   task: ClaimedTask,
   { name, credential, upstream }: ReadyBinding,

@@ -2,25 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { free } from '../../platform/run/owned-bytes.ts';
 import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
-/** Of all kept files. Beyond it, an answer reads its files from the storage. */
+/** The most bytes of all kept files. Beyond it, an answer reads its files from storage. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Wanted {
   waiters: number;
-  /** By storage key. */
+  /** Files by storage key. */
   files: Map<string, Buffer>;
 }
 
 /**
  * Stored files that a request of this process waits for. They are kept until it is answered, so that the answer need
- * not read them back. What another process has stored, or what finds no room here, is read from the storage.
+ * not read them back. Files that another process stored, or that find no room here, are read from storage.
  */
 @Injectable()
 export class FreshOutputs {
   private readonly wanted = new Map<string, Wanted>();
   private bytes = 0;
 
-  /** @returns call it once, when the files are not needed any more: they are freed when nobody needs them */
+  /** @returns a function to call once, when the files are no longer needed. They are freed when nobody needs them */
   want(taskId: string): () => void {
     const wanted = this.wanted.get(taskId) ?? { waiters: 0, files: new Map<string, Buffer>() };
     wanted.waiters += 1;
@@ -33,7 +33,7 @@ export class FreshOutputs {
 
   /**
    * Takes over a stored file that somebody waits for.
-   * @returns false when the file stays the caller's
+   * @returns false when the caller keeps the file
    */
   keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {
     const wanted = this.wanted.get(taskId);
@@ -57,5 +57,5 @@ export class FreshOutputs {
   }
 }
 
-/** A file may be a part of a larger buffer, all of which stays. */
+/** A file may be part of a larger buffer, which stays in memory as a whole. */
 const memoryOf = (file: Buffer): number => file.buffer.byteLength;

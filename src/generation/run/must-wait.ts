@@ -1,7 +1,7 @@
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { HoldReason } from '../../tasks/record/moment.ts';
 
-/** A full provider is asked again after 0.5 to 5 s, one that is away after 0.5 to 30 s. */
+/** A full provider is asked again after 0.5 to 5 s, an unavailable one after 0.5 to 30 s. */
 const MIN_WAIT_S = 0.5;
 const MAX_PLACE_WAIT_S = 5;
 const MAX_AWAY_WAIT_S = 30;
@@ -39,8 +39,8 @@ export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefi
 }
 
 /**
- * The pause grows with the time since the task's first start, so that many waiting tasks cost little. It has a jitter
- * of 20 %.
+ * The pause grows with the time since the task's first start, so that many waiting tasks cost little. The pause has a
+ * jitter of 20 %.
  */
 function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
   const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;

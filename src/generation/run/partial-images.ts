@@ -7,10 +7,9 @@ import type { Lease } from './running-tasks.ts';
 const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;
 
 /**
- * Early stages of a picture, stored in the folder of their task: they are deleted with its files. To follow them, watch
- * the task and ask for the next number after each state; each stored partial image raises the progress. Ask once more
- * after the final state, because states can be merged. A new claim of the task begins again at number 0 of its own
- * attempt.
+ * Early stages of a picture. They are stored in the folder of their task, and deleted with its files. To follow them,
+ * watch the task and ask for the next number after each state, because each stored image raises the progress. Ask once
+ * more after the final state, because states can be merged. Each claim of a task numbers its images from 0.
  */
 @Injectable()
 export class PartialImages {
@@ -20,20 +19,20 @@ export class PartialImages {
   ) {}
 
   /**
-   * Stores it in the format that the task asks for, or else as the provider made it.
+   * Stores a partial image in the format that the task asks for, or else as the provider made it.
    * @param nth from 0
    */
   async store(lease: Lease, nth: number, image: Buffer, conversion: Conversion): Promise<void> {
     const body = await this.conversions.convert(image, conversion, lease.signal);
     const key = keyOf(lease.id, lease.attempt, nth);
     await this.storage.put(key, body, CONTENT_TYPES[conversion.wanted?.format ?? 'png']);
-    // A reader may look for the image while it is written, so its presence is a second file.
+    // A second file says that the image is complete, because a reader may look for it while it is written.
     await this.storage.put(markerOf(key), Buffer.from('stored'), 'text/plain');
   }
 
   /**
-   * The caller has checked whose task it is.
-   * @param attempt of the state in which the task was seen
+   * The caller must have checked whose task it is.
+   * @param attempt of the state in which the caller saw the task
    * @param nth from 0
    * @returns null while there is no such partial image
    */

@@ -20,7 +20,7 @@ import { RunStages } from './run-stages.ts';
 
 /** How long a run waits for its partial images to be stored. */
 const STORING_MS = 5_000;
-/** Throttles progress writes to four a second and task. */
+/** The progress of a task is written at most four times a second. */
 const PROGRESS_MS = 250;
 
 interface Services {
@@ -30,7 +30,7 @@ interface Services {
   links: Pick<LinkedImages, 'link'>;
 }
 
-/** One claim's run of a task at one provider. Its writes name the claim, so a late run changes nothing. */
+/** The run of one claim of a task at one provider. Its writes name the claim, so a late run changes nothing. */
 export class ProviderRun implements Run {
   private readonly logger = new Logger('run');
   private newest: number;
@@ -40,17 +40,17 @@ export class ProviderRun implements Run {
   private reported: Tokens | null = null;
   /** Partial images that the provider has made. */
   private partials = 0;
-  /** One after the other, so that they appear in order. */
+  /** Partial images are stored one after the other, so that they appear in order. */
   private storing = Promise.resolve();
-  /** An intent to submit was committed, by this run or by an earlier one that it continues. */
+  /** Whether an intent to submit was committed, by this run or by an earlier one that it continues. */
   private hasIntent: boolean;
-  /** The run polls a job that an earlier claim has submitted, at the price of that time. */
+  /** Whether the run polls a job that an earlier claim has submitted. The price is then that of the earlier claim. */
   private readonly continues: boolean;
-  /** Paid calls that made nothing and may have been charged, where other calls made pictures. */
+  /** Calls that made nothing and may have been charged, while other calls of the run made pictures. */
   private unknownCalls = 0;
-  /** Fewer pictures than were asked for: the intent did not know. */
+  /** Says that fewer pictures were made than asked for, which the intent could not know. */
   private lacking: Approximation[] = [];
-  /** Of each output; empty: none was sent. */
+  /** The seed that was sent for each output; empty if none was sent. */
   sentSeeds: readonly number[] = [];
   readonly stages: RunStages;
 
@@ -100,7 +100,7 @@ export class ProviderRun implements Run {
 
   /** Capped at 99: a task is at 100 only when its files are stored. */
   progress(percent: number): void {
-    // False for NaN, which would never leave.
+    // `>` is false for NaN, so NaN is ignored: no later percentage could replace it.
     if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
@@ -116,7 +116,7 @@ export class ProviderRun implements Run {
     this.storing = this.storing.then(() => this.storePartial(nth, image));
   }
 
-  /** Call when the provider is done: the partial images are then stored, unless the storage is slow. */
+  /** Waits until the partial images are stored, but not for long. Call when the provider is done. */
   async partialImagesStored(): Promise<void> {
     if (this.partials === 0) return;
     const over = new AbortController();
@@ -177,7 +177,7 @@ export class ProviderRun implements Run {
       return await this.write(() => this.services.links.link(this.task, bytes));
     } catch (error) {
       if (this.signal.aborted) throw error;
-      // The storage is away: nothing is bought yet, so the task can wait for it.
+      // Any other error means that the storage is away. Nothing is bought yet, so the task can wait for it.
       if (!(error instanceof ApiError) || error.code !== 'file_quota_exceeded') {
         this.logger.warn({ event: 'image_link.failed', task_id: this.task.id, err: error });
         throw waitForProvider(this.task, undefined);
@@ -198,7 +198,8 @@ export class ProviderRun implements Run {
   }
 
   /**
-   * Call when the provider is done. The intent to pay records approximations, but a free provider commits no intent.
+   * Records approximations that are in no intent: a free provider commits none, and some are known only at the end.
+   * Call when the provider is done.
    */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];
@@ -212,7 +213,7 @@ export class ProviderRun implements Run {
     if (this.directory) await removeScratch(this.directory);
   }
 
-  /** Every paid call passes here first. */
+  /** Call before every paid call. */
   private assertMayBuy(): void {
     if (this.lease.mayBuy) return;
     const cause = 'Whether it was paid for since the backup (RESTORED_FROM) is unknown.';
@@ -223,11 +224,11 @@ export class ProviderRun implements Run {
     return retryWhileDatabaseDown(() => !this.signal.aborted, write);
   }
 
-  /** A partial image that cannot be stored is left out: it is worth no retry. */
+  /** A partial image that cannot be stored is left out, because it is not worth a retry. */
   private async storePartial(nth: number, image: Buffer): Promise<void> {
     try {
       await this.services.partials.store(this.lease, nth, image, conversionOf(this.task));
-      // Written at once: followers look for the image when the progress has risen.
+      // Progress is written at once, because followers look for the image when it rises.
       this.newest = Math.min(99, this.newest + 1);
       await this.writeProgress();
     } catch (err) {

@@ -5,8 +5,8 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
- * The binding that was called before the crash, with the upstream model and the address recorded then: a binding of the
- * same address may name another model now, and a declaration another address.
+ * The binding that was called before the crash, with the upstream model and the address recorded then. By now its
+ * binding may name another model, and its declaration another address.
  */
 export function bindingCalled(
   providers: Pick<ProviderRegistry, 'bindingsOf' | 'at'>,
@@ -29,7 +29,7 @@ const closest = (
   { provider_model }: Pick<ClaimedTask, 'provider_model'>,
 ): ReadyBinding | undefined => bindings.find(({ upstream }) => upstream.model === provider_model) ?? bindings[0];
 
-/** The key stays that of the binding: a SIGHUP replaces it there. */
+/** Inherits from `upstream`, so that the API key stays that of the binding, in which a SIGHUP replaces it. */
 const withModel = (upstream: Upstream, model: string): Upstream =>
   Object.create(upstream, { model: { value: model, enumerable: true } });
 
@@ -44,7 +44,7 @@ export const placeAt = ({ name, credential, concurrency, upstream }: ReadyBindin
 export const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
   provider.synchronousKinds?.includes(kind) ?? false;
 
-/** What the intent to submit records: where, what is approximated, and the price in force now. */
+/** What the intent to submit records: the place, the approximations and the price in force now. */
 export function submissionTo(
   binding: ReadyBinding,
   { model, input, upstream }: ProviderRequest,
@@ -77,12 +77,12 @@ export const hasImages = ({ images }: ProviderRequest): boolean =>
 
 type Addressed = Pick<ReadyBinding, 'endpoint' | 'circuit' | 'upstream' | 'name'>;
 
-/** The tasks at addresses of a provider. */
+/** Counts the tasks of a provider by address. */
 type Count = (provider: string, urls: string[]) => Promise<ReadonlyMap<string, number>>;
 
 /** Spreads tasks over equal servers. */
 export class EvenLoad {
-  /** Runs of this process by endpoint: those that have not recorded an intent yet are in no count. */
+  /** Runs of this process by endpoint. A run that has not recorded an intent yet is in no other count. */
   private readonly running = new Map<string, number>();
 
   /** Runs `work` as one more task of the address. */
@@ -97,8 +97,8 @@ export class EvenLoad {
 
   /**
    * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
-   * circuit come before the others, then those with fewer tasks; equal ones keep their order.
-   * @param count called for bindings at several addresses only, so that the others cost no statement
+   * circuit come first, and then those with fewer tasks. Equal ones keep their order.
+   * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {
     const groups = [...Map.groupBy(bindings, ({ upstream, endpoint }) => upstream.declared ?? endpoint).values()];

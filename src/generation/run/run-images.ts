@@ -23,7 +23,7 @@ export interface ImageSource {
   release(): Promise<void>;
 }
 
-/** For a run that only continues a job. */
+/** For a run that only continues a job and needs no images. */
 export const WITHOUT_IMAGES: ImageSource = { get: async () => NO_IMAGES, release: async () => undefined };
 
 interface Services {

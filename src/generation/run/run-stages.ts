@@ -10,7 +10,7 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 
 type StageName = 'submit' | 'upstream' | 'download';
 
-/** The spans of what a run does at its provider. One follows the other while the provider's code goes on. */
+/** The spans of a run at its provider. Each ends when the next one begins. */
 class StageSpans {
   private readonly scope = currentScope.getStore();
   private name: StageName | null = null;
@@ -46,9 +46,9 @@ class StageSpans {
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;
-  /** Of the paid call of this run, until it is known what it cost. */
+  /** The provider of this run's paid call, until its cost is known. */
   private provider: string | null = null;
-  /** When the task was given back to wait for its provider, by the database's clock; null: it was not. */
+  /** When the task was given back to wait for its provider, by the database's clock; null if it was not given back. */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;
 
@@ -71,12 +71,12 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** The run waits for the provider without a paid call of its own: its job was accepted before, or it is free. */
+  /** The run waits for the provider without a paid call: its job was accepted before, or the provider is free. */
   waits(): void {
     this.spans.begin('upstream');
   }
 
-  /** A job is accepted. A task of several jobs waits for all of them from the last one on. */
+  /** Call for each accepted job. The wait of a task with several jobs is measured from the last one on. */
   accepted(): void {
     this.spans.begin('upstream');
     this.spent('accepted');
@@ -90,7 +90,7 @@ export class RunStages {
     this.upstreamDone();
   }
 
-  /** The outputs are here. A provider that answers with them has no download. */
+  /** The outputs are here. A provider that sends them in its answer has no download. */
   received(): void {
     this.spent('accepted');
     if (this.isDone) this.end('download');

@@ -27,7 +27,7 @@ import { withoutPrompt } from './without-prompt.ts';
 
 type Outcome = Pick<Ending, 'outcome' | 'usage'>;
 
-/** Of failures that are not the client's or the provider's. */
+/** Log levels of failures that are neither the client's nor the provider's. */
 const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
   internal_error: 'error',
   result_storage_failed: 'error',
@@ -74,7 +74,7 @@ export class RunTask {
         event: 'task.run_failed',
         task_id: task.id,
         model: task.model,
-        provider: task.provider, // the last one called
+        provider: task.provider, // the last provider called
         credential: task.credential,
         code: failure.code,
         cause: error instanceof ProviderError ? (withoutPrompt(error.cause, task.input.prompt) ?? error) : error,
@@ -85,8 +85,8 @@ export class RunTask {
   }
 
   /**
-   * The model in the version that the task runs under. On its first start a task gets the loaded version if that takes
-   * its input unchanged. Otherwise it keeps its version, as far as that is still stored.
+   * The model in the version that the task runs under. On its first start a task gets the loaded version, if this takes
+   * its input unchanged. Otherwise it keeps its own version, if that is still stored.
    */
   private async modelOf(task: ClaimedTask, lease: Lease): Promise<Model | null> {
     const { model: id, model_version: version } = task;
@@ -126,14 +126,14 @@ export class RunTask {
 
   /**
    * Gives the task back on shutdown, without counting a lost worker. Another worker may claim it at once, unless a paid
-   * call is in flight: the successor could not find its job yet and would pay for a second one.
+   * call is in flight: that worker could not find its job yet and would pay for a second one.
    */
   private async release(lease: Lease): Promise<void> {
     const released = await this.queue.release(lease, lease.isCalling ? null : 0);
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
   }
 
-  /** Gives the task back until its provider may be free: meanwhile it has no slot, no memory and no lease. */
+  /** Gives the task back until its provider may be free. Meanwhile it takes no slot, and nobody renews its lease. */
   private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(
       () => !lease.signal.aborted,
@@ -161,7 +161,7 @@ export class RunTask {
   }
 }
 
-/** The run was stopped for a reason that leaves the outcome of the task to others. */
+/** Whether the run was stopped for a reason that leaves the outcome of the task to others. */
 const isRevoked = (lease: Lease): boolean => lease.signal.aborted && lease.signal.reason !== 'deadline';
 
 function afterStop({ signal, isCancelledUnrun }: Lease): Outcome | null {

@@ -19,7 +19,7 @@ import { isDatabaseAway } from '../../errors/database-away.ts';
 export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
   readonly slot: Slot;
-  /** false for a task of a backup: whether a call was paid for it since is unknown. */
+  /** false for a task from a restored backup: whether a call was paid for it since then is unknown. */
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
@@ -28,7 +28,7 @@ export interface Lease extends NotedLease {
   /** The provider has confirmed that it cancelled the job before it ran. */
   isCancelledUnrun: boolean;
   stop(reason: StopReason): void;
-  /** Call when a write reports that the lease no longer holds: reads why, and stops the run for that reason. */
+  /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
 }
 
@@ -58,7 +58,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Least seconds that a lease had left when it was last renewed; null: none was renewed yet. */
+  /** The least seconds that a lease had left when it was last renewed; null before the first renewal. */
   get leaseMarginS(): number | null {
     return this.margin;
   }
@@ -74,7 +74,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Calls `work` and keeps the task's lease until it settles.
+   * Calls `work` and keeps the task's lease until `work` settles.
    * @param shutdown aborts when this process must give up its unfinished tasks
    */
   async run(
@@ -112,7 +112,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
-    // Bound to the request of the task: the heartbeat or the bus aborts the signal.
+    // Bound to the request of the task, because the heartbeat or the bus aborts the signal outside of it.
     const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
@@ -177,10 +177,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/**
- * When a later claim ended the task, that is not a reason to cancel the upstream job: the later claim took the job
- * over.
- */
+/** If a later claim has the task, the upstream job must not be cancelled, because that claim has taken it over. */
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;
@@ -189,8 +186,8 @@ function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason 
 const RETRY_MS = 500;
 
 /**
- * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done.
- * Retrying for long does no harm: every write is fenced by its claim.
+ * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done. Long
+ * retries do no harm, because every write is fenced by its claim.
  * @param stillWanted checked before each retry
  * @throws the error of the write, when it is no longer wanted or the error is not an outage
  */

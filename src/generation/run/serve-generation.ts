@@ -27,10 +27,10 @@ import { type ImageSource, WITHOUT_IMAGES } from './run-images.ts';
 import { NO_IMAGES } from '../images/reference-images.ts';
 import { inStage } from './run-stages.ts';
 
-/** @param seeds that the call of each output was sent; empty: none */
+/** @param seeds sent with the call of each output; empty if none was sent */
 type Keep<Kept> = (outputs: ProviderOutput[], seeds: readonly number[]) => Promise<Kept>;
 
-/** What was kept, and what it used. */
+/** What was kept, and what the run used. */
 export interface Served<Kept> {
   kept: Kept;
   usage: RunUsage;
@@ -38,7 +38,7 @@ export interface Served<Kept> {
 
 interface Work<Kept> {
   task: ClaimedTask;
-  /** In the version that the task runs under. */
+  /** The model in the version that the task runs under. */
   model: Model;
   lease: Lease;
   /** Fetched only when a new job may be submitted. */
@@ -51,8 +51,8 @@ interface Work<Kept> {
 const CANCEL_MS = 5_000;
 
 /**
- * Chooses the binding that serves a generation and ensures that no call is paid twice: the next binding is tried only when
- * the one before certainly accepted nothing, and after a crash only the binding that was called may continue.
+ * Chooses the binding that serves a generation, and ensures that no call is paid twice. The next binding is tried only
+ * if the one before certainly accepted nothing. After a crash only the binding that was called may continue.
  */
 @Injectable()
 export class ServeGeneration {
@@ -84,7 +84,8 @@ export class ServeGeneration {
       if (!(await whileDatabaseDown(lease, withdraw))) throw await lease.whyRevoked();
       return this.tryInTurn(bindings, work);
     }
-    // A video is one job and already in flight. Its reference images may have disappeared from their URLs.
+    // A video is one job, which is already in flight. It needs no reference images any more, and their URLs may be
+    // gone.
     try {
       const continued = task.kind === 'video' ? { ...work, images: WITHOUT_IMAGES } : work;
       return await this.load.at(called.endpoint, () => this.runOn(called, continued));
@@ -94,7 +95,7 @@ export class ServeGeneration {
     }
   }
 
-  /** After a crash between the intent and the upstream's id: looks up whether the paid call was accepted. */
+  /** Looks up whether the paid call was accepted, after a crash between the intent and the upstream's id. */
   private async maySubmitAgain(
     called: ReadyBinding,
     { task, model, lease }: Work<unknown>,
@@ -144,7 +145,7 @@ export class ServeGeneration {
 
   private isPaused = ({ name, endpoint }: ReadyBinding): boolean => this.pauses.isPaused(name, endpoint);
 
-  /** Before the reference images are fetched: they would be fetched in vain at every claim. @throws MustWait */
+  /** Called before the reference images are fetched: a fetch at every claim would be in vain. @throws MustWait */
   private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
     const closed = bindings.filter((binding) => !binding.circuit.isOpen && !this.isPaused(binding));
     if (closed.length === 0 && bindings.length > 0) {
@@ -171,7 +172,7 @@ export class ServeGeneration {
       if (binding.provider.isFree && submission.price?.full) await run.submitting();
       if (binding.provider.isFree || run.upstreamId !== null) run.stages.waits();
       const generate = () => whileInFlight(binding.name, () => prepared.generate(run));
-      // A job that was accepted is polled, however often calls to its provider fail.
+      // An accepted job is polled however often calls to its provider fail, so the circuit does not count here.
       const outputs = await (run.upstreamId === null ? binding.circuit.execute(generate) : generate());
       run.stages.received();
       lease.signal.throwIfAborted();
@@ -198,7 +199,7 @@ export class ServeGeneration {
     }
   }
 
-  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim is polling it. */
+  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job. */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,

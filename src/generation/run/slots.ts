@@ -3,16 +3,16 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One slot in five is reserved for API keys that run nothing in this process. A key may have four polled runs in five.
- * So no key takes them all. For five slots there is one transfer at a time.
+ * One slot in five is reserved for API keys that run nothing in this process. Of the polled runs, one key may have four
+ * in five. So no key takes all of them. For each five slots one transfer may run at a time.
  */
 export const RESERVED_PART = 5;
 
-/** What one run occupies in this process. It has a slot from its claim to its end, except while it only polls. */
+/** The slot of one run in this process. The run has it from its claim to its end, except while it only polls. */
 export interface Slot {
   /**
-   * Runs `work`, which only waits for the upstream, without a slot. Afterwards the run has one of the slots for
-   * transfers: it will download and store. The run keeps its slot if too many runs poll already.
+   * Runs `work`, which only waits for the upstream, without a slot. Afterwards the run gets a slot for transfers, in
+   * which it downloads and stores. The run keeps its first slot if too many runs poll already.
    * @throws the signal's reason when it aborts before a transfer is possible; otherwise the error of `work`
    */
   polling<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
@@ -21,9 +21,9 @@ export interface Slot {
 }
 
 /**
- * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. A run
- * that only polls a job has none: up to WORKER_POLLED_RUNS of them wait without one. When its job has ended, it
- * downloads and stores in a slot for transfers, which no hanging call can take.
+ * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. Runs that
+ * only poll a job have none: up to WORKER_POLLED_RUNS of them wait without a slot. When the job of such a run has
+ * ended, it downloads and stores in a slot for transfers, which no hanging call can take.
  */
 @Injectable()
 export class Slots {
@@ -69,8 +69,8 @@ export class Slots {
         try {
           return await work();
         } finally {
-          // Also after a failure: the run may go on with another binding.
-          // A call that was in flight at the abort may get here after `leave`, so nothing may stay behind.
+          // Enters also after a failure, because the run may go on with another binding. After an abort this may run
+          // later than `leave`, so nothing may stay behind.
           endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },

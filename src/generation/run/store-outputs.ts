@@ -16,7 +16,7 @@ import type { ProviderOutput } from '../../providers/contract/provider.ts';
 import type { Lease } from './running-tasks.ts';
 import { Thumbnails } from '../images/thumbnails.ts';
 
-/** Between attempts to store a file; doubles from the first to the last. */
+/** The pause between attempts to store a file. It doubles from the first to the last. */
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 15_000;
 
@@ -35,13 +35,13 @@ export class StoreOutputs {
     private readonly fresh: FreshOutputs,
   ) {}
 
-  /** Nothing should be bought now: its result could not be stored. */
+  /** Whether the storage fails. Then nothing should be bought, because its result could not be stored. */
   get isFailing(): boolean {
     return this.waiting > 0;
   }
 
   /**
-   * Retries until the task's deadline: the result is paid for.
+   * Retries until the task's deadline, because the result is paid for.
    * @throws ProviderError internal_error when an output is neither an image nor a video; the signal's reason
    */
   async store(
@@ -60,8 +60,8 @@ export class StoreOutputs {
     try {
       return await Promise.all(outputs.map(store));
     } catch (error) {
-      // The other puts must stop: the files are deleted with the run, so they would fail for ever, and nothing is
-      // bought while puts fail.
+      // The other writes must stop. They would fail for ever, because the files are deleted with the run, and nothing
+      // is bought while writes fail.
       failed.abort(error);
       throw error;
     }
@@ -95,7 +95,7 @@ export class StoreOutputs {
     return stored;
   }
 
-  /** Tried once: a video without a thumbnail is better than a video too late. */
+  /** Tried once, because a video without a thumbnail is better than a late one. */
   private async storeThumbnail(output: ProviderOutput, key: string): Promise<string | null> {
     const bytes = await this.thumbnails.of(output);
     if (bytes === null) return null;

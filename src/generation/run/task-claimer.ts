@@ -20,18 +20,18 @@ import { createHash } from 'node:crypto';
 import { parseTraceparent, toTraceparent } from '../../platform/observe/traces/traceparent.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 
-/** Between two claims of a busy worker: the statement costs PostgreSQL as much as ten of its rows. */
+/** The least time between two claims of a worker, because the statement costs PostgreSQL as much as ten of its rows. */
 const MIN_INTERVAL_MS = 5;
-/** Between claims of reserved slots: a busy worker makes them in vain for each of a busy key's tasks. */
+/** The least time between claims of reserved slots. Each task of a busy key would cause a claim in vain. */
 const RESERVED_CLAIM_MS = 100;
 
-/** How long the claims of a process rest between each other. One that comes alone does not wait. */
+/** Keeps a least time between the claims of a process. A claim that comes later than that does not wait. */
 export class ClaimIntervals {
-  /** Both on the monotonic clock. */
+  /** When the next claims may be made, on the monotonic clock. */
   private nextMs = 0;
   private nextReservedMs = 0;
 
-  /** Milliseconds until the next claim; 0 or less: it may be made. */
+  /** Milliseconds until the next claim; 0 or less if it may be made now. */
   get leftMs(): number {
     return this.nextMs - performance.now();
   }
@@ -41,7 +41,10 @@ export class ClaimIntervals {
     this.nextMs = performance.now() + MIN_INTERVAL_MS;
   }
 
-  /** @returns milliseconds until the next claim of reserved slots; 0: it is made now, and begins the rest */
+  /**
+   * @returns milliseconds until the next claim of reserved slots; 0 if the caller makes it now, which begins the next
+   *   interval
+   */
   beginReserved(): number {
     const nowMs = performance.now();
     if (nowMs < this.nextReservedMs) return this.nextReservedMs - nowMs;
@@ -79,11 +82,11 @@ function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void
 const spanIdOf = (taskId: string, attempt: number): string =>
   createHash('sha256').update(`${taskId} ${attempt}`).digest('hex').slice(0, 16);
 
-/** Poll even without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
+/** The interval between polls without a wake-up: no event announces an expired lease, and a wake-up may be lost. */
 export const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** From stopping the running tasks until they are abandoned. */
+/** The time from stopping the running tasks until they are abandoned. */
 const SETTLE_MS = 5_000;
 
 /**
@@ -101,10 +104,10 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly intervals = new ClaimIntervals();
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
-  /** Tasks may wait that the last claim did not take, because it found no slot for them. */
+  /** Whether tasks may wait that the last claim had no slot for. */
   private isBehind = false;
   private stopped: Promise<void> | null = null;
-  /** On the monotonic clock. */
+  /** When claims may include expired leases, on the monotonic clock. */
   private includeExpiredFromMs = 0;
   private lastClaimSucceeded = true;
   private isPaused = false;
@@ -132,7 +135,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
-    // Outside the request whose task has left its slot: the claim is for the tasks of others.
+    // Outside the request whose task has left its slot, because the claim is for the tasks of other requests.
     this.slots.onFree(() => {
       if (this.isBehind) outsideOfRequests(() => this.poll());
     });
@@ -166,8 +169,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   /**
-   * Whether this process claims nothing more: an operator drains it, or it is about to stop. A task that it claimed now
-   * would be handed over half-way, so other processes take it.
+   * Whether this process claims nothing more: an operator drains it, or it is about to stop. It would have to hand over
+   * a new task half-way, so other processes take the new tasks.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;
@@ -212,7 +215,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     while (this.pollAgain && !this.isDraining) {
       if (this.intervals.leftMs > 0) {
         await new Promise((resolve) => setTimeout(resolve, this.intervals.leftMs));
-        continue; // it may drain by now
+        continue; // checks again, because the process may drain by now
       }
       this.pollAgain = false;
       const { free } = this.slots;

@@ -1,18 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
 /**
- * The first revision whose results have links. A client of an earlier one may refuse a whole result for a block it does
- * not know.
+ * The first protocol revision whose results have links. A client of an earlier revision may refuse a whole result
+ * because of one unknown block.
  */
 const WITH_LINKS = '2025-06-18';
-/** What a client without the header speaks, by the protocol. */
+/** The revision that the protocol assumes for a client without the header. */
 const WITHOUT_HEADER = '2025-03-26';
 
-/** @param header `MCP-Protocol-Version`; revisions are dates */
+/** @param header `MCP-Protocol-Version`, which is a date */
 export const knowsLinks = (header: string | string[] | undefined): boolean =>
   String(header ?? WITHOUT_HEADER) >= WITH_LINKS;
 
-/** The text of a result has the links too. */
+/** Drops only the link blocks: the text of the result has the links too. */
 export const withoutLinks = (result: CallToolResult): CallToolResult => ({
   ...result,
   content: result.content.filter(({ type }) => type !== 'resource_link'),

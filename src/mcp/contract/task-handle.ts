@@ -1,7 +1,7 @@
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { isFinal, POLL_AFTER_S } from '../../tasks/record/task-status.ts';
 
-/** The extension of the protocol in which a task of ours is a task of the protocol. */
+/** The protocol extension that shows our tasks as tasks of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** How the extension shows a task. */
@@ -12,7 +12,7 @@ export interface ProtocolTask {
   /** ISO 8601. */
   createdAt: string;
   lastUpdatedAt: string;
-  /** From the creation; null: it is kept. */
+  /** Counts from the creation; null if the task is kept. */
   ttlMs: number | null;
   pollIntervalMs: number;
 }
@@ -37,7 +37,7 @@ export function protocolTaskOf(task: ShownTask, statusMessage: string): Protocol
 }
 
 /**
- * A failure is a completed call with an error in its result: the extension keeps `failed` for faults of the protocol.
+ * A failed task is `completed` with an error in its result: the extension reserves `failed` for faults of the protocol.
  */
 function statusOf({ status, error }: ShownTask): ProtocolTask['status'] {
   if (!isFinal(status)) return 'working';
@@ -49,6 +49,6 @@ export const handleOf = (task: ShownTask, statusMessage: string): TaskHandle => 
   ...protocolTaskOf(task, statusMessage),
 });
 
-/** Of an unfinished task, in a few words. */
+/** The state of an unfinished task, in a few words. */
 export const progressText = ({ status, progress }: Pick<ShownTask, 'status' | 'progress'>): string =>
   status === 'queued' ? 'Waiting for a place to run.' : `Running, ${progress} %.`;

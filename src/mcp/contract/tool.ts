@@ -15,32 +15,31 @@ export interface Exchange {
   gone: AbortSignal;
 }
 
-/** One call of a tool. */
 export interface ToolCall extends Exchange {
-  /** By `messageName`. */
+  /** The name that `messageName` gives. */
   message: string;
-  /** Tells the client how far the task is, if it asked for that. */
+  /** Tells the client how far the task is, if the client asked for that. */
   report(task: ShownTask): void;
-  /** Whether the client takes the handle of a task in place of a result. */
+  /** Whether the client takes the handle of a task instead of a result. */
   takesHandles: boolean;
 }
 
 export type ToolArguments = Record<string, unknown>;
-/** A handle is an extension of the protocol, for clients that declare it. */
+/** Only clients that declare the tasks extension get a handle. */
 export type ToolAnswer = CallToolResult | TaskHandle;
 
-/** An act of the service for agents. One file a tool. */
+/** An operation that agents can call. Each tool has its own file. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Of a caller, where it names models. */
+  /** A function of the caller if the input names models. */
   readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];
-  /** Its answer is a task, which hosts of MCP Apps show in the viewer. */
+  /** The answer is a task, which hosts of MCP Apps show in the viewer. */
   readonly hasViewer?: true;
-  /** As for the same act in REST; null: any key. */
+  /** The same scope as in REST; null if any key may call. */
   readonly scope: Scope | null;
   readonly bucket: RateBucket;
   /** @throws ApiError, which becomes a tool error */
@@ -48,7 +47,7 @@ export interface Tool {
 }
 
 export const READS = { readOnlyHint: true, openWorldHint: false } as const;
-/** It adds a task each time, and a provider outside sees the prompt. */
+/** Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. */
 export const CREATES = {
   readOnlyHint: false,
   destructiveHint: false,

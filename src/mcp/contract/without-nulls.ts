@@ -1,6 +1,6 @@
 type Fields = Record<string, unknown>;
 
-/** A message, or a batch, whose parameters of the protocol that are null are left out: the SDK refuses them. */
+/** Drops the null parameters of a message, or of each message in a batch, because the SDK refuses them. */
 export function withoutNulls(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(withoutNulls);
   if (!isObject(body) || typeof body.method !== 'string') return body;
@@ -9,7 +9,7 @@ export function withoutNulls(body: unknown): unknown {
   return { ...message, params: isObject(params) ? present(params) : params };
 }
 
-/** Frameworks of agents send null for what their model has left out. */
+/** Drops null fields, because frameworks of agents send null for what their model has left out. */
 export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 

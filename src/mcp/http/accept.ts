@@ -2,8 +2,8 @@ export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
 
 /**
- * Whether an Accept header takes a content type (RFC 9110, 12.5.1): the most specific range decides. Without one all
- * are taken.
+ * Whether an Accept header accepts a content type (RFC 9110, 12.5.1): the most specific range decides. A header without
+ * a range accepts every type.
  */
 export function accepts(header: string | undefined, type: string): boolean {
   const ranges = (header ?? '')
@@ -25,8 +25,8 @@ function readRange(text: string): { name: string; quality: number } {
 }
 
 /**
- * The answers in a stream of events as JSON, for a client that takes no stream: one message, or those of a batch.
- * Reports of progress have no place there.
+ * Turns a stream of events into JSON for a client that takes no stream: one message, or the list of a batch. Progress
+ * reports are dropped.
  */
 export async function toJson(stream: Response, isBatch: boolean): Promise<Response> {
   const text = await stream.text();

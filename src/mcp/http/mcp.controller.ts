@@ -15,9 +15,9 @@ import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { accepts, JSON_TYPE, STREAM_TYPE, toJson } from './accept.ts';
 
-/** Revision 2025-03-26 of the protocol has batches; later ones do not. */
+/** Messages of one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
 const MAX_MESSAGES = 50;
-/** Each message of a batch observes the end of the response a few times. Node warns of more than ten listeners. */
+/** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
 
 /** MCP over Streamable HTTP, without sessions: any process answers any request. */
@@ -46,7 +46,7 @@ export class McpController {
     const [{ createMcpHandler }, { toWebRequest }] = await loadSdk();
     const handler = createMcpHandler(() => this.servers.of(exchange), {
       legacy: 'stateless',
-      maxSubscriptions: 0, // nothing changes that a client could subscribe to
+      maxSubscriptions: 0, // there is nothing to subscribe to
       onerror: (err) => this.logger.debug({ event: 'mcp_request.refused', err }),
     });
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
@@ -57,7 +57,7 @@ export class McpController {
     void reply.send(response);
   }
 
-  /** A call that reaches its tool is counted there: a creation is no read. */
+  /** Counts messages as reads, except calls of tools: ToolsService counts those in the bucket of the tool. */
   private async count(caller: Caller, messages: unknown[]): Promise<void> {
     if (messages.length > MAX_MESSAGES) {
       throw new ApiError('too_many_items', { message: `A batch has at most ${MAX_MESSAGES} messages.` });
@@ -67,7 +67,7 @@ export class McpController {
     }
   }
 
-  /** The SDK answers a call without an id or with malformed arguments by itself. */
+  /** The SDK itself answers a call without an id or with malformed arguments. */
   private reachesTool(message: unknown): boolean {
     const { method, id, params } = (message ?? {}) as { method?: unknown; id?: unknown; params?: Partial<CallParams> };
     if (method !== 'tools/call' || (typeof id !== 'string' && typeof id !== 'number')) return false;
@@ -76,10 +76,10 @@ export class McpController {
   }
 }
 
-/** Loaded by the first request: most processes serve no agents. */
+/** Loaded at the first request, because most processes serve no agents. */
 const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
 
-/** The ids of messages that their client waits for no more. The connection of each may be open. */
+/** The ids of messages whose client no longer waits. Their connections may still be open. */
 const cancelledBy = (messages: unknown[]): (string | number)[] =>
   messages.flatMap((message) => {
     const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
@@ -94,14 +94,17 @@ interface CallParams {
 
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
-/** The SDK looks for both types by their names, in requests of the revisions of 2025. */
+/** Whether the client takes JSON or a stream. The SDK demands both by name in requests of the revisions of 2025. */
 const takesAnswers = (accept: string | undefined): boolean =>
   accepts(accept, JSON_TYPE) || accepts(accept, STREAM_TYPE);
 
 const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean =>
   served.headers.get('content-type')?.startsWith(STREAM_TYPE) === true && !accepts(headers.accept, STREAM_TYPE);
 
-/** The SDK makes a URL of the Host header and the path. A client may send both in forms that no URL has. */
+/**
+ * The SDK builds a URL from the Host header and the path. Both are replaced, because a client may send forms that no
+ * URL has.
+ */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',
   url: MCP_PATH,

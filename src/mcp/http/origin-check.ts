@@ -11,12 +11,12 @@ import { MCP_PATH } from '../contract/mcp-path.ts';
 
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1'];
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
-/** Of JSON-RPC: an error that the protocol leaves to the server. */
+/** A JSON-RPC error code that the protocol leaves to the server. */
 const REFUSED = -32_000;
 
 /**
  * Protects against pages that reach this server through the browser of its user. Such a page may use a name that
- * resolves to a loopback address (DNS rebinding). It runs before the body is read.
+ * resolves to a loopback address (DNS rebinding). The check runs before the body is read.
  */
 @Injectable()
 export class OriginCheck {
@@ -24,7 +24,7 @@ export class OriginCheck {
   /** The names that `Host` may have. null: not checked, because the service does not listen on a loopback address. */
   private readonly hosts: ReadonlySet<string> | null;
 
-  /** In the constructor, because lifecycle hooks run after routes were added. */
+  /** Adds its hook in the constructor, because Nest's lifecycle hooks run after the routes are added. */
   constructor(
     adapter: HttpAdapterHost,
     private readonly config: Config,
@@ -32,7 +32,7 @@ export class OriginCheck {
     const publicUrl = new URL(config.publicUrl);
     this.origins = new Set([publicUrl.origin, ...config.corsOrigins, ...config.mcpAllowedOrigins]);
     this.hosts = LOOPBACK_HOSTS.includes(config.host) ? new Set([...LOOPBACK_NAMES, publicUrl.hostname]) : null;
-    if (config.role === 'worker') return; // it has no such route
+    if (config.role === 'worker') return; // a worker has no MCP route
     adapter.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
       if (route.url === MCP_PATH) route.onRequest = [route.onRequest ?? [], this.check].flat();
     });
@@ -64,7 +64,7 @@ export class OriginCheck {
   }
 
   private isOurs(host: string | undefined): boolean {
-    if (this.hosts === null || host === undefined) return true; // only HTTP/1.0 has no Host, and no browser speaks it
+    if (this.hosts === null || host === undefined) return true; // no browser uses HTTP/1.0, the only version without Host
     return this.hosts.has(URL.parse(`http://${host}`)?.hostname ?? '');
   }
 }

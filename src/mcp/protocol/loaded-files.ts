@@ -3,11 +3,11 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 
 /**
- * Bytes of files in memory at once, for all answers of this process. A file takes about three times as much: base64 and
- * JSON.
+ * Bytes of files in memory at once, for all answers of this process. Base64 and JSON make a file take about three times
+ * its size.
  */
 const MAX_BYTES = 200_000_000;
-/** The largest resource fits twice. Five keys are needed to use up the memory. */
+/** The largest resource fits twice. It takes five keys to use up MAX_BYTES. */
 const MAX_BYTES_PER_KEY = 40_000_000;
 
 /** Bounds the files that wait in memory for slow clients: one batch may ask for fifty of the largest. */
@@ -17,8 +17,8 @@ export class LoadedFiles {
   private total = 0;
 
   /**
-   * Sets memory aside until the response is closed. Call before the file is read.
-   * @param url where the client can have the file as a stream
+   * Reserves memory until the response is closed. Call it before the file is read.
+   * @param url where the client can download the file
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   admit(bytes: number, { apiKeyId, reply, url }: { apiKeyId: string; reply: FastifyReply; url: string }): void {

@@ -4,7 +4,7 @@ import { progressText } from '../contract/task-handle.ts';
 
 const LEAST_MS_BETWEEN = 1_000;
 
-/** Reports the progress of a task to a client that has sent a token for it: rising, and at most once a second. */
+/** Reports the progress of a task to a client that sent a token for it. Progress rises, once a second at most. */
 export function progressReports({ mcpReq }: ServerContext): (task: ShownTask) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
@@ -15,7 +15,7 @@ export function progressReports({ mcpReq }: ServerContext): (task: ShownTask) =>
     last = task.progress;
     lastAtMs = performance.now();
     const params = { progressToken, progress: last, total: 100, message: progressText(task) };
-    // The client may have gone.
+    // An error only means that the client has gone.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

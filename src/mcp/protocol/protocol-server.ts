@@ -29,11 +29,11 @@ const INSTRUCTIONS = [
 ].join(' ');
 
 const HOUR_MS = 3_600_000;
-/** The same for every key, until the next release. */
+/** For answers that are the same for every key until the next release. */
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
-/** The tools name the models, and those of the operator may change at any time. */
+/** For a list of tools that names models of the operator, which may change at any time. */
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
-/** They name the models that the key may use. */
+/** For a list of tools that names only the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
 const optionsFor = ({ models }: Caller) => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
@@ -48,7 +48,7 @@ const TASK_PARAMS = z.looseObject({ taskId: z.string() });
 
 type TaskMethod = (exchange: Exchange, taskId: string) => Promise<Result>;
 
-/** Serves one request of the protocol, of every revision. Nothing is kept between requests. */
+/** Serves one request of any protocol revision. Nothing is kept between requests. */
 @Injectable()
 export class ProtocolServer {
   private readonly logger = new Logger('mcp');
@@ -104,7 +104,7 @@ export class ProtocolServer {
     return server;
   }
 
-  /** The errors of ours become errors of the protocol. */
+  /** Turns our errors into errors of the protocol. */
   private async rendering<Answer>({ request }: Exchange, run: () => Promise<Answer>): Promise<Answer> {
     try {
       return await run();
@@ -116,7 +116,7 @@ export class ProtocolServer {
   }
 }
 
-/** An error of ours as one of JSON-RPC, with our code in its data. For methods that have no result to carry it. */
+/** One of our errors as a JSON-RPC error, with our code in its data. For methods whose result cannot carry an error. */
 async function toProtocolError(error: ApiError, requestId: string): Promise<ProtocolError> {
   const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
   const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

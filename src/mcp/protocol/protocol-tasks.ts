@@ -8,7 +8,7 @@ import { TaskResults } from '../results/task-results.ts';
 import type { Exchange } from '../contract/tool.ts';
 import { progressText, protocolTaskOf } from '../contract/task-handle.ts';
 
-/** The methods of the tasks extension: our task is the protocol's task. */
+/** The methods of the tasks extension. They show our tasks as tasks of the protocol. */
 @Injectable()
 export class ProtocolTasks {
   constructor(
@@ -34,7 +34,9 @@ export class ProtocolTasks {
     return {};
   }
 
-  /** A task of ours never asks its client for anything. @throws ApiError task_not_found, insufficient_scope */
+  /**
+   * Changes nothing: our tasks never ask the client for anything. @throws ApiError task_not_found, insufficient_scope
+   */
   async update({ caller }: Exchange, taskId: string): Promise<Result> {
     assertScope(caller, 'tasks:read');
     await this.tasks.find(caller.apiKeyId, taskId);

@@ -18,7 +18,7 @@ import { LoadedFiles } from './loaded-files.ts';
 const TASK = 'darkroom://tasks/';
 const FILE = 'darkroom://files/';
 const LISTED_TASKS = 50;
-/** Base64 makes a third more of it, in memory. */
+/** Base64 needs a third more in memory. */
 const MAX_BLOB_BYTES = 20_000_000;
 
 export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [

@@ -5,7 +5,7 @@ import { Storage } from '../../platform/storage/storage.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
 import { isPresent } from '../../tasks/read/task.view.ts';
 
-/** Of one preview. */
+/** The most bytes of one preview. */
 const MAX_BYTES = 150_000;
 /** Base64 characters of all previews of a result. Claude Desktop cuts a result at 1,048,576 characters. */
 const MAX_CHARACTERS = 700_000;
@@ -30,13 +30,13 @@ export interface Preview {
 @Injectable()
 export class Previews {
   private readonly logger = new Logger('mcp');
-  /** A 4K picture takes some 100 MB while it is decoded. */
+  /** One picture is decoded at a time, because a 4K picture takes some 100 MB while it is decoded. */
   private readonly turns = new Turns();
 
   constructor(private readonly storage: Storage) {}
 
   /**
-   * One for each output that has a picture: an image, or a video with a thumbnail.
+   * Makes a preview of each output that has a picture: an image, or a video with a thumbnail.
    * @param signal aborts when no client waits for them any more
    */
   async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {
@@ -47,7 +47,7 @@ export class Previews {
       const jpeg = await this.turns
         .take(task.api_key_id, signal, () => this.make(output, maxBytes))
         .catch((error: unknown) => {
-          if (signal.aborted) return null; // the client left before its turn, which is no failure
+          if (signal.aborted) return null; // not a failure: the client left before its turn
           throw error;
         });
       if (jpeg) previews.push({ data: jpeg.toString('base64'), mimeType: 'image/jpeg' });
@@ -55,7 +55,7 @@ export class Previews {
     return previews;
   }
 
-  /** @returns null if the file cannot be read; the result links it all the same */
+  /** @returns null if the file cannot be read or no preview is small enough; the result still links the file */
   private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
     try {
       const file = await buffer(await this.storage.open(pictureOf(output)!));
@@ -71,7 +71,7 @@ export class Previews {
   }
 }
 
-/** Its place in storage. */
+/** The storage key of an output's picture. */
 const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredOutput): string | null =>
   type === 'image' ? key : (thumbnail ?? null);
 

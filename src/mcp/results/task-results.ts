@@ -10,7 +10,7 @@ import { taskText } from './task-text.ts';
 
 interface ShowOptions {
   preview: PreviewChoice;
-  /** A failed task is the failure of this call. */
+  /** Whether a failed task makes this call a failure. */
   isCause: boolean;
   /** Aborts when no client waits for the result any more. */
   gone: AbortSignal;

@@ -1,7 +1,7 @@
 import { isFinal } from '../../tasks/record/task-status.ts';
 import type { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 
-/** Says in words what the structured result says, and what to call next: many clients show a model only the text. */
+/** Says in words what the result says, and what to call next, because many clients show a model only the text. */
 export function taskText(task: TaskView): string {
   if (!isFinal(task.status)) {
     const state = task.status === 'queued' ? 'waits to run' : `is running, ${task.progress} %`;
@@ -38,10 +38,10 @@ function failed({ task_id: id, error }: TaskView): string {
   return `Task ${id} failed: ${code}${field}: ${message}${advice}`;
 }
 
-/** Characters of a prompt in a list. */
+/** The most characters of a prompt in a list. */
 const MAX_PROMPT = 80;
 
-/** One task of a list. */
+/** One task in the text of a list. */
 export function taskLine({ task_id: id, status, progress, model, input }: TaskView): string {
   const prompt = String(input.prompt ?? '').replaceAll(/\s+/g, ' ');
   const shown = prompt.length > MAX_PROMPT ? `${prompt.slice(0, MAX_PROMPT).toWellFormed()}…` : prompt;

@@ -3,18 +3,18 @@ import { CallsService } from '../../calls/calls.service.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** A client that repeats a broken call does so within seconds, and then joins its task. */
+/** How long an abandoned task is left alone: a client repeats a broken call within seconds, and joins its task. */
 const GRACE_MS = 10_000;
 
 interface StartedTask {
   taskId: string;
-  /** Of the call, which a repeated one has too. */
+  /** The fingerprint of the call. A repeated call has the same one. */
   fingerprint: string;
 }
 
 /**
- * A closed stream is the protocol's cancellation. A task that no worker has claimed by then is cancelled; one that runs
- * goes on, because it is paid for. What a process has noted is lost when it stops: the task then runs.
+ * In the protocol, closing the stream cancels the call. A task that no worker has claimed after GRACE_MS is then
+ * cancelled; one that runs goes on, because it is paid for. A process that stops forgets these tasks, so they run.
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {
@@ -32,7 +32,7 @@ export class AbandonedTasks implements OnApplicationShutdown {
       if (!reply.raw.writableFinished) this.later(caller.apiKeyId, started);
     };
     if (reply.raw.destroyed)
-      left(); // it closed while the task was created
+      left(); // the connection closed while the task was created
     else reply.raw.once('close', left);
   }
 

@@ -12,7 +12,7 @@ import { TaskWaits } from './task-waits.ts';
 
 interface Creation {
   tool: string;
-  /** As the client gave them: an equal call joins the task of one that was cut. */
+  /** The arguments as the client sent them: an equal call joins the task of a broken one. */
   given: ToolArguments;
   waitS: number;
   /** Seconds after which a client that takes a handle gets one. */

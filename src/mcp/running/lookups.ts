@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Exchange } from '../contract/tool.ts';
 
-/** A quarter of the connections of the pool. The others are left to other requests. */
+/** Look-ups at once: a quarter of the pool's connections. The rest is for other requests. */
 const AT_ONCE = 5;
 
 /**
- * Bounds the look-ups of a batch of messages, up to 50, each of which is a statement of its own. A request that waits 2
- * s for a connection gets service_unavailable. So on a slow database a batch would fail its own messages and other
- * requests.
+ * Bounds the look-ups of a batch of up to 50 messages, each of which runs a statement. A request that waits 2 s for a
+ * connection gets service_unavailable. So without a bound, a batch on a slow database would fail its own messages and
+ * other requests.
  */
 @Injectable()
 export class Lookups {

@@ -10,7 +10,7 @@ import { isFinal } from '../../tasks/record/task-status.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** The body of a request stays in memory while its call waits; larger ones go on counting as requests in flight. */
+/** The body of a request stays in memory while its call waits, so one with a larger body still counts as in flight. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {
@@ -32,7 +32,7 @@ export class TaskWaits {
 
   /**
    * Call before anything is created, because too many waiting calls are refused.
-   * @returns aborts when the service stops
+   * @returns a signal that aborts when the service stops
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   admit({ caller, reply }: ToolCall): AbortSignal {
@@ -41,7 +41,7 @@ export class TaskWaits {
 
   /**
    * Waits for the end of a task and reports its progress.
-   * @returns the task, also when it is unfinished after that time, or when the client has gone
+   * @returns the task, which may be unfinished after `seconds` or when the client has gone
    * @throws ApiError task_not_found; those of a refused API key
    */
   async untilFinal(call: ToolCall, taskId: string, { seconds, stopping, scope }: WaitOptions): Promise<ShownTask> {

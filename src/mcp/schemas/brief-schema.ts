@@ -1,8 +1,8 @@
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 
 /**
- * The schema of a view without its descriptions. The agent gets the whole list of tools, and the first tool that
- * answers with a task has the descriptions, so the others do without.
+ * The schema of a view without its descriptions. An agent gets all tools at once, so only the first tool that returns a
+ * task describes its fields.
  */
 export const briefSchemaOf = (view: Parameters<typeof jsonSchemaOf>[0]): ReturnType<typeof jsonSchemaOf> =>
   withoutDescriptions(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;

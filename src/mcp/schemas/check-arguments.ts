@@ -8,12 +8,12 @@ const OPTIONS = { strict: true, allErrors: false, verbose: true, meta: false, va
 const validators = new WeakMap<ToolInput, ValidateFunction>();
 
 /**
- * Checks the arguments of a tool against its schema, for arguments that no service behind it checks.
+ * Checks the arguments of a tool against its schema. For arguments that no service checks.
  * @throws ApiError for the first fault, with what is allowed, so that an agent can correct itself
  */
 export function checkArguments(input: ToolInput, given: object): void {
   let validate = validators.get(input);
-  // An instance each: it keeps all that it has compiled, and the schemas follow the models.
+  // One Ajv instance per schema: an instance keeps all that it has compiled, and the schemas change with the models.
   if (!validate) validators.set(input, (validate = new Ajv2020(OPTIONS).compile(input)));
   if (!validate(given)) throw toApiError(validate.errors![0]!, input);
 }

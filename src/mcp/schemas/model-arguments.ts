@@ -21,13 +21,13 @@ export const modelsFor = (caller: Pick<Caller, 'models'>): Model[] =>
 export const ofKind = (models: readonly Model[], kind: MediaKind): Model[] =>
   models.filter((model) => model.kind === kind);
 
-/** Makes something of the models that a caller may use: once for all callers whose keys name no models. */
+/** A value made from the models that a caller may use. All callers whose keys name no models share one value. */
 export function perCaller<Made>(make: (models: readonly Model[]) => Made): (caller: Caller) => Made {
   const shared = perSet(() => make(modelsFor({})));
   return (caller) => (caller.models ? make(modelsFor(caller)) : shared());
 }
 
-/** With more models, each is named only by list_models: the list of tools is sent to the agent as a whole. */
+/** With more models only list_models names them, because an agent gets the whole list of tools. */
 const MAX_LISTED = 20;
 const MAX_NAMED = 8;
 const MAX_VALUES = 32;
@@ -49,13 +49,13 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
   };
 }
 
-/** The parameters that models may share, beside the prompt. The format of images is enough for an agent without its compression. */
+/** The parameters that models may share, besides the prompt. Agents need no compression of images. */
 export const WORDS = [...Object.keys(VOCABULARY).filter((name) => name !== 'prompt'), 'output_format'];
 
 /**
- * The arguments for the parameters that models of a kind take. Each is the union of what the models take, because
- * several model APIs refuse tools whose schema has alternatives. The description names who takes what; the creation
- * checks it.
+ * The arguments for the parameters that models of a kind take. Each argument is the union of what the models take,
+ * because several LLM APIs refuse schemas with alternatives. Its description says which model takes what, and the
+ * creation checks it.
  */
 export const unionArguments = (models: readonly Model[], names: readonly string[]): Record<string, ArgumentSchema> =>
   Object.fromEntries(
@@ -87,7 +87,7 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
   };
 }
 
-/** What a model says of a parameter itself may be wrong for the others. */
+/** Uses the shared description where models differ: the words of one model may be wrong for another. */
 function wordsFor(name: string, [first, ...others]: Taker[]): string {
   const { model, schema } = first!;
   const isSame = others.every((other) => other.schema.description === schema.description);
@@ -127,11 +127,11 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
   return `${text} ${byLimits.map(([limits, ids]) => `${ids}: ${limits || 'any'}`).join('; ')}.`;
 }
 
-/** A number in the description of one model would be wrong for the others. */
+/** Leaves out the numbers of one model, which would be wrong for the others. */
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 
-/** The rules of exact sizes are said in words only. */
+/** The description of exact sizes, the only text with their rules. */
 const PIXELS = /^The pixels: WIDTHxHEIGHT(?:, (.*))?\.$/;
 
 const idsOf = (takers: Taker[]): string =>
@@ -162,7 +162,7 @@ function limitsOf({
     .join(', ');
 }
 
-/** The parameters that only one model has, in one argument; none where no model of the kind has any. */
+/** One argument for the parameters that only one model has; none if no model has such a parameter. */
 export function extraArgument(models: readonly Model[]): Record<string, ArgumentSchema> {
   const has = models.some(({ parameters }) => Object.keys(parameters.properties).some(isOwn));
   const description = 'Parameters that only this model has, by their names, which begin with x_: see list_models.';

@@ -25,7 +25,7 @@ interface OwnArguments {
 const OWN = toolInput({ wait_s: waitArgument(0), preview: previewArgument });
 
 /**
- * Takes out the arguments that say how to answer, and are no parameters of a model.
+ * Separates the arguments that say how to answer from the parameters of the model.
  * @throws ApiError unknown_parameter, invalid_type, invalid_value, value_out_of_range
  */
 export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pick<Config, 'mcpWaitS'>): OwnArguments {
@@ -43,12 +43,12 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
 
 /**
  * The model of a call, or the first of its kind that the caller may use.
- * @throws ApiError invalid_value for one that does not make this kind
+ * @throws ApiError invalid_value for a model that does not make this kind
  */
 export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unknown {
   const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
   if (given === undefined) return ids[0];
-  // The creation refuses another type, and a model that the caller may not use.
+  // The creation refuses a value of another type, and a model that the caller may not use.
   if (typeof given !== 'string' || findModel(given)?.kind === kind) return given;
   const message = `model must be one of ${ids.join(', ')}, which make ${kind}s.`;
   throw new ApiError('invalid_value', { param: 'model', message });

@@ -49,7 +49,7 @@ export class ToolsService {
     this.byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** The same for every key that names no models, so that clients may share it. */
+  /** The descriptions are the same for every key that names no models, so that clients may share them. */
   descriptions(caller: Caller): ToolDescription[] {
     return [...this.byName.values()].map((tool) => describe(tool, caller));
   }
@@ -59,7 +59,7 @@ export class ToolsService {
   }
 
   /**
-   * Calls a tool. A failure of ours is a result too, so that an agent can read it and correct itself.
+   * Calls a tool. Our errors are results too, so that an agent can read them and correct itself.
    * @throws ProtocolError for an unknown tool
    */
   async call(name: string, given: ToolArguments, call: ToolCall): Promise<ToolAnswer> {

@@ -5,7 +5,7 @@ import { parameterNamesOf, parameterSchemaOf } from './parameters-of.ts';
 import { pixelRuleOf } from './sizes-of.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-/** Checks what the schema of declarations cannot say, but for the bindings. The file's faults get what is wrong. */
+/** Checks what the schema of declarations cannot express, except the bindings. Adds what is wrong to `file.faults`. */
 export function checkDeclaration(file: YamlFile, model: Declaration): void {
   checkTable(file, model);
   checkPixels(file, model);
@@ -81,7 +81,7 @@ function checkGuidance(file: YamlFile, model: Declaration): void {
   }
 }
 
-/** The reference_modes of a model; without the parameter every request is `omni`. */
+/** The values of `reference_mode` for a model. A model without this parameter has only `omni`. */
 export function modesOf(model: Declaration): readonly string[] {
   if (!model.parameters.reference_mode) return ['omni'];
   return (parameterSchemaOf(model, 'reference_mode').enum ?? []) as string[];
@@ -102,7 +102,7 @@ function checkDates(file: YamlFile, { created, lifecycle = {} }: Declaration): v
   }
 }
 
-/** Unix seconds at the beginning of a day (UTC); null for a day that is in no calendar. */
+/** Unix seconds at the beginning of a day (UTC); null for a date that does not exist. */
 export function secondsOf(date: string): number | null {
   const ms = Date.parse(`${date}T00:00:00Z`);
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date ? null : ms / 1000;

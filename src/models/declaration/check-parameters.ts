@@ -11,7 +11,7 @@ import type { YamlFile } from './yaml-file.ts';
 const MAX_OWN = 32;
 const PLURAL = { image: 'images', video: 'videos' } as const;
 
-/** Compares the parameters of a declaration with the vocabulary. Its faults get what does not fit. */
+/** Checks the parameters of a declaration against the vocabulary. Adds what does not fit to `file.faults`. */
 export function checkParameters(file: YamlFile, model: Declaration): void {
   const own = Object.keys(model.parameters).filter(isOwn);
   if (own.length > MAX_OWN) file.fault(['parameters'], `parameters has ${own.length} own ones, at most ${MAX_OWN}`);
@@ -113,7 +113,7 @@ function isOf(type: ParameterSchema['type'], value: Scalar): boolean {
   return typeof value === type;
 }
 
-/** Without a table `size` is the only field that says how large, so it needs a default; beside one it has none. */
+/** Without a table only `size` says how large the result is, so `size` needs a default. With a table it has none. */
 function checkSizeDefault(file: YamlFile, model: Declaration): void {
   const rule = pixelRuleOf(model);
   if (!rule) return;

@@ -3,7 +3,7 @@ import type { MediaKind } from '../definition/media-kind.ts';
 import type { ImageGuidance } from '../definition/model.ts';
 import type { Scalar } from '../definition/parameters.ts';
 
-/** What a declaration says of a parameter. */
+/** What a declaration says about a parameter. */
 export interface DeclaredParameter {
   description?: string;
   type?: 'string' | 'integer' | 'number' | 'boolean';
@@ -27,7 +27,7 @@ export interface DeclaredTable {
   rows: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A file that the schema of declarations, models/schema.json, accepts. */
+/** The content of a file that models/schema.json accepts. */
 export interface Declaration {
   id: string;
   kind: MediaKind;

@@ -1,10 +1,10 @@
 /** What is wrong in a file of a model, and where. */
 export interface Fault {
   file: string;
-  /** From 1, as the column. */
+  /** Counts from 1, like the column. */
   line: number;
   column: number;
-  /** `bindings[1].send.steps`; `file` where the fault is of the whole file. */
+  /** For example `bindings[1].send.steps`; `file` for a fault of the whole file. */
   path: string;
   message: string;
 }
@@ -12,7 +12,7 @@ export interface Fault {
 export const textOf = ({ file, line, column, path, message }: Fault): string =>
   `${file}:${line}:${column}: ${path}: ${message}`;
 
-/** The steps to a value: names of fields, and numbers of items. */
+/** The steps to a value: names of fields and indexes of items. */
 export type Path = readonly (string | number)[];
 
 export function pathText(path: Path): string {
@@ -20,10 +20,10 @@ export function pathText(path: Path): string {
   return text.replace(/^\./, '') || 'file';
 }
 
-/** Characters of a value that a message repeats. */
+/** The most characters of a value that a message repeats. */
 const MAX_SHOWN = 80;
 
-/** A value of the file for a message. A text that may be a key is not repeated. */
+/** Shows a value of the file in a message. A text that may be an API key is not shown. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === null) return 'nothing';
@@ -35,10 +35,10 @@ export function shown(value: unknown): string {
 
 const KEY = /(?:^|[^A-Za-z0-9])(?:sk-|r8_|AIza|Bearer\s+(?!\{\{))[A-Za-z0-9_-]{3}/;
 
-/** Beginnings that vendors give their keys. */
+/** Whether a text has a prefix that vendors give their API keys. */
 export const looksLikeKey = (text: string): boolean => KEY.test(text);
 
-/** The known name that is nearest to one that is misspelt: at most two letters apart, or alike without separators. */
+/** The known name nearest to a misspelt one: at most two letters apart, or equal without case and separators. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[_-]/g, '');
   const near = known
@@ -48,7 +48,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.each;
 }
 
-/** Letters to add, leave out or change (Levenshtein). Names are short. */
+/** The number of letters to add, leave out or change (Levenshtein). */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -62,7 +62,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** `; did you mean base_url? known are provider, …` */
+/** For example `; did you mean base_url? known are provider, …` */
 export function hint(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   const advice = nearest === undefined ? ';' : `; did you mean ${nearest}?`;

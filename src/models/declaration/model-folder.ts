@@ -11,16 +11,16 @@ import { type ReadWorkflow, readWorkflow } from './workflows.ts';
 import { YamlFile } from './yaml-file.ts';
 
 const MAX_FILES = 500;
-/** Of all declarations and workflows together, in bytes. */
+/** Bytes of all declarations and workflows together. */
 const MAX_FOLDER_BYTES = 33_554_432;
-/** In a row, of a folder that changes meanwhile. */
+/** How often a folder that keeps changing is read in a row. */
 const MAX_READS = 5;
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
 export interface FolderOptions {
-  /** Unix seconds at which an id was first loaded, for declarations without a date. */
+  /** Unix seconds at which an id was first loaded. Used for declarations without a date. */
   createdAtOf: (id: string) => number;
-  /** Ids and aliases that are given already, and to what. */
+  /** Ids and aliases that are already used, each with its owner. */
   taken: ReadonlyMap<string, string>;
   checkBindings: CheckBindings;
 }
@@ -28,7 +28,7 @@ export interface FolderOptions {
 /** All models of a folder, or what is wrong in its files. */
 export interface ReadFolder {
   files: { file: YamlFile; model: Model | null; faults: Fault[] }[];
-  /** By id, in order. Empty if there is a fault. */
+  /** Sorted by id. Empty if there is a fault. */
   models: Model[];
   faults: Fault[];
 }
@@ -39,10 +39,10 @@ interface Known {
   model: Model | null;
 }
 
-/** A folder of declarations. What has not changed since the last reading is not read again. */
+/** A folder of declarations. Files that have not changed since the last reading are not read again. */
 export class ModelFolder {
   private known = new Map<string, Known>();
-  /** Of the last reading, relative to the folder. */
+  /** Paths from the last reading, relative to the folder. */
   private workflows: readonly string[] = [];
 
   constructor(
@@ -50,7 +50,7 @@ export class ModelFolder {
     private readonly options: FolderOptions,
   ) {}
 
-  /** Changes whenever a file may have changed. @throws Error when the folder cannot be read */
+  /** A text that changes whenever a file may have changed. @throws Error when the folder cannot be read */
   async stamp(): Promise<string> {
     const names = [...new Set([...(await this.names()), ...this.workflows])];
     const stamps = await Promise.all(names.map(async (name) => `${name} ${await this.stampOf(name)}`));
@@ -58,9 +58,9 @@ export class ModelFolder {
   }
 
   /**
-   * Reads until the folder is the same before and after, so that no set is half of one and half of the next.
-   * @param stamp of the folder now
-   * @returns null if it changes all the time
+   * Reads again until the folder has not changed during a reading. So no set of models mixes two states of the folder.
+   * @param stamp the stamp of the folder now
+   * @returns null if the folder changed during each reading
    * @throws Error when the folder cannot be read
    */
   async readWhole(stamp: string): Promise<(ReadFolder & { stamp: string }) | null> {
@@ -97,7 +97,7 @@ export class ModelFolder {
     return { files, models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)), faults };
   }
 
-  /** The files that may be declarations: not hidden, and of links those that lead to a file of the folder itself. */
+  /** The visible files that may be declarations. A link counts only if it leads to a file inside the folder. */
   private async names(): Promise<string[]> {
     const inside = (await realpath(this.path)) + sep;
     const isFile = async (entry: Dirent): Promise<boolean> => {
@@ -124,7 +124,7 @@ export class ModelFolder {
     return (await Promise.all(names.map((name) => this.stampOf(name)))).map(sizeIn);
   }
 
-  /** A JSON file that a binding names is its workflow, and no declaration. */
+  /** A JSON file that a binding names is the workflow of this binding, not a declaration. */
   private async declarations(names: readonly string[]): Promise<Omit<Known, 'model'>[]> {
     const isJson = (name: string): boolean => extname(name) === '.json';
     const yaml = await this.open(names.filter((name) => !isJson(name)));
@@ -156,7 +156,7 @@ export class ModelFolder {
     return new Map(read);
   }
 
-  /** The model of a file; the one of the last reading if neither it nor a workflow of it has changed. */
+  /** The model of a file. Keeps the model of the last reading if the file and its workflows have not changed. */
   private async model(
     { file, stamp: own }: Omit<Known, 'model'>,
     workflows: ReadonlyMap<string, ReadWorkflow>,
@@ -166,8 +166,8 @@ export class ModelFolder {
     const stamp = `${first}\n${of.join('\n')}`;
     const known = this.known.get(file.name);
     if (known?.file === file && known.stamp === stamp) return known;
-    await setImmediate(); // others wait meanwhile: hundreds of files may have changed
-    const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file; // its faults were of other workflows
+    await setImmediate(); // lets other work run in between: hundreds of files may have changed
+    const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file; // read again: its faults are of the old workflows
     const { createdAtOf, checkBindings } = this.options;
     const id = idOf(fresh);
     const createdAt = id === null ? 0 : createdAtOf(id);
@@ -179,7 +179,7 @@ export class ModelFolder {
   }
 }
 
-/** Of the schema: other texts are no names of files. */
+/** As in models/schema.json. A text that does not match is no file name. */
 const WORKFLOW = /^[A-Za-z0-9._/-]{1,200}\.json$/;
 
 /** A stamp begins with the size in bytes. */
@@ -197,7 +197,7 @@ async function openFile(path: string, size: number): Promise<YamlFile> {
   }
 }
 
-/** What a set of models is, in one word that all processes with the same set say. */
+/** A hash of a set of models. Processes with the same set have the same hash. */
 export function nameOfSet(models: readonly Model[]): string {
   const lines = models.map(({ id, version }) => `${id} ${version}`).toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12);

@@ -5,19 +5,19 @@ import { requestSchemaOf } from './parameters-of.ts';
 import { pixelRuleOf, sizeTableOf } from './sizes-of.ts';
 import { versionOf } from './version.ts';
 
-/** What a declaration does not say itself. */
+/** What is known about a declaration besides its content. */
 interface About {
-  /** Whether an operator declared it; the others come with the service. */
+  /** Whether an operator declared the model. If not, it comes with the service. */
   declared: boolean;
   /** The name of the file. */
   file: string;
-  /** Unix seconds at which the id was first loaded, for a declaration without a date. */
+  /** Unix seconds at which the id was first loaded. Used for a declaration without a date. */
   createdAt: number;
-  /** The files that its bindings name, by name. */
+  /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
 }
 
-/** @param model that is checked */
+/** @param model a declaration without faults */
 export function modelOf(model: Declaration, { declared, file, createdAt, workflows }: About): Model {
   const { lifecycle } = model;
   return {
@@ -30,7 +30,7 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
     pixels: pixelRuleOf(model),
     parameters: requestSchemaOf(model),
     ...(model.kind === 'video' && { guidance: { loneFirstFrame: guidanceOf(model) } }),
-    // The status follows from the dates, and a service may run past them.
+    // Computed at each read: the status follows from the dates, and a running service may pass them.
     get lifecycle() {
       return lifecycleOf(lifecycle, Date.now());
     },
@@ -53,7 +53,7 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
   };
 }
 
-/** A video model without a word on it starts from a lone first frame. */
+/** A video starts from a lone first frame unless the model declares other guidance. */
 function guidanceOf(model: Declaration) {
   const isStart = { as: 'first_frame' } as const;
   return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));

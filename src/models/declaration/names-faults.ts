@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-/** Words behind `darkroom models`. */
+/** The subcommands of `darkroom models`. */
 const COMMANDS = new Set(['add', 'check', 'test', 'import', 'list']);
 
 interface Named {
@@ -15,7 +15,7 @@ interface Named {
 /**
  * The faults between the files of a folder: each id and alias must stand for one model, and a replacement must be a
  * model.
- * @param taken ids and aliases that are given already, and to what
+ * @param taken ids and aliases that are already used, each with its owner
  */
 export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<string, string>): Map<YamlFile, Fault[]> {
   const named = files.map(namedIn);
@@ -48,7 +48,7 @@ export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<strin
   return new Map(found);
 }
 
-/** Of a file that may be wrong in any way. */
+/** Reads the names in a file that may be wrong in any way. */
 function namedIn(file: YamlFile): Named {
   const { id, aliases, lifecycle } = (file.value ?? {}) as Record<string, unknown>;
   const replacement = (lifecycle as { replacement?: unknown } | null | undefined)?.replacement;

@@ -11,7 +11,7 @@ import type { Declaration, DeclaredRule } from './declaration.ts';
 import { sizeParametersOf } from './sizes-of.ts';
 import { isOwn, ownSchema, VOCABULARY } from './vocabulary.ts';
 
-/** The names of a model's parameters in the order in which they are published: the vocabulary's, then its own. */
+/** The names of a model's parameters in published order: first those of the vocabulary, then its own. */
 export function parameterNamesOf(model: Declaration): string[] {
   const named = new Set([...Object.keys(model.parameters), ...sizeParametersOf(model)]);
   const own = Object.keys(model.parameters).filter(isOwn);
@@ -81,7 +81,7 @@ function ruleOf({ when, requires = [], excludes = [] }: DeclaredRule): Parameter
   };
 }
 
-/** Names each parameter among its properties too, because validators in a strict mode ask for that. */
+/** Lists each required parameter among the properties too, because validators in strict mode demand that. */
 function conditionOf(when: DeclaredRule['when']): ParameterCondition {
   const entries = Object.entries(when);
   const there = entries.filter(([, value]) => value !== 'absent').map(([name]) => name);
@@ -97,7 +97,7 @@ function valueCondition(value: unknown): false | { const?: Scalar; enum?: readon
   return Array.isArray(value) ? { enum: value as Scalar[] } : { const: value as Scalar };
 }
 
-/** `reference_mode "first_frame"` */
+/** A condition in words, for example `reference_mode "first_frame"`. */
 function inWords(when: DeclaredRule['when']): string {
   return Object.entries(when)
     .map(([name, value]) => {

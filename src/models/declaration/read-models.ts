@@ -7,7 +7,7 @@ import { fitsSchema } from './schema-faults.ts';
 import type { ReadWorkflow } from './workflows.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-/** Of one file, in bytes. */
+/** The most bytes of one declaration. */
 export const MAX_FILE_BYTES = 262_144;
 
 export type CheckBindings = (file: YamlFile, model: Declaration, workflows: ReadonlyMap<string, unknown>) => void;
@@ -15,24 +15,24 @@ export type CheckBindings = (file: YamlFile, model: Declaration, workflows: Read
 export interface ReadOptions {
   /** Whether an operator wrote the file. */
   declared: boolean;
-  /** Unix seconds, for a declaration without a date. */
+  /** Unix seconds of the creation. Used for a declaration without a date. */
   createdAt: number;
-  /** Checks the bindings, of which this room knows nothing. The file's faults get what is wrong. */
+  /** Checks the bindings, which this folder knows nothing about. Adds what is wrong to `file.faults`. */
   checkBindings?: CheckBindings;
-  /** The workflow files that its bindings may name. */
+  /** The workflow files that the bindings may name. */
   workflows?: ReadonlyMap<string, ReadWorkflow>;
 }
 
-/** @returns the model of a file; null if something is wrong, which the faults of the file then have */
+/** @returns the model of a file; null if something is wrong, which is then in `file.faults` */
 export function readOpened(file: YamlFile, options: ReadOptions): Model | null {
   const { checkBindings, workflows: files = new Map(), ...about } = options;
   if (file.faults.length > 0) return null;
-  // Compiling the schema takes a tenth of a second of each start; a test compares the built-in files with it.
+  // Built-in files skip this: compiling the schema would add 0.1 s to each start. A test validates them instead.
   if (options.declared && !fitsSchema(file)) return null;
   const declaration = file.value as Declaration;
   checkDeclaration(file, declaration);
   const workflows = workflowsOf(file, declaration, files);
-  if (file.faults.length > 0) return null; // what the bindings name must be right first
+  if (file.faults.length > 0) return null; // the bindings name parameters and workflows, which must be right first
   checkBindings?.(file, declaration, workflows);
   return file.faults.length > 0 ? null : modelOf(declaration, { ...about, file: basename(file.name), workflows });
 }

@@ -15,7 +15,7 @@ interface Schema {
 
 let compiled: { validate: ValidateFunction; datePattern: string | undefined } | undefined;
 
-/** Compiled by the first file: an installation without models needs none. */
+/** Compiled for the first file, because an installation without own models needs no validator. */
 function validator() {
   if (compiled) return compiled;
   const schema = JSON.parse(schemaText()) as Schema;
@@ -24,7 +24,7 @@ function validator() {
   return compiled;
 }
 
-/** Compares a file with the schema of declarations. Its faults get what does not fit. @returns whether it fits */
+/** Validates a file against the schema of declarations. Adds faults to `file.faults`. @returns whether it fits */
 export function fitsSchema(file: YamlFile): boolean {
   const { validate } = validator();
   if (validate(file.value)) return true;
@@ -32,7 +32,7 @@ export function fitsSchema(file: YamlFile): boolean {
   return false;
 }
 
-/** The keyword that a message is of; the others of the same place say the same in other words. */
+/** Keywords whose errors are not reported, because other errors at the same path say the same. */
 const SILENT = new Set(['anyOf']);
 
 function report(error: ErrorObject, file: YamlFile): void {
@@ -72,7 +72,7 @@ function report(error: ErrorObject, file: YamlFile): void {
   }
 }
 
-/** `aliases[1]` of `aliases`, else the last name. */
+/** The last name in a path, with the indexes after it: `aliases[1]`. */
 function nameOf(path: Path): string {
   const named = path.findLastIndex((step) => typeof step === 'string');
   const name = named < 0 ? 'the file' : String(path[named]);
@@ -148,7 +148,7 @@ function boundFault(name: string, { keyword, params, data }: ErrorObject): strin
   }
 }
 
-/** `/bindings/1/send` as steps. */
+/** A JSON pointer such as `/bindings/1/send` as steps. */
 function pathOf(pointer: string, value: unknown): Path {
   let at = value;
   return pointer

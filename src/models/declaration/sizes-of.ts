@@ -11,14 +11,14 @@ export function sizeTableOf({ sizes: { table } }: Sized): SizeTable {
 /** The fewest pixels of a side, unless the declaration says otherwise. */
 const MIN_SIDE = 16;
 
-/** The exact sizes that a model takes; null if it takes those of its table only. H.264 needs even sides. */
+/** The exact sizes that a model takes; null if it takes only those of its table. H.264 needs even sides. */
 export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | null {
   if (!pixels) return null;
   const { step = kind === 'video' ? 2 : 1, min_side = Math.max(step, MIN_SIDE), max_side = 0, ...more } = pixels;
   return { step, min_side, max_side, ...more };
 }
 
-/** The parameters that the sizes of a model bring, whether its declaration narrows them or not. */
+/** The parameters that a model has because of its `sizes`, even if its declaration does not list them. */
 export const sizeParametersOf = ({ sizes: { table, pixels } }: Sized): string[] => [
   ...(pixels ? ['size'] : []),
   ...(table ? ['aspect_ratio', 'resolution'] : []),

@@ -6,13 +6,13 @@ import type { Declaration } from './declaration.ts';
 import { parameterNamesOf, parameterSchemaOf } from './parameters-of.ts';
 import { pixelRuleOf } from './sizes-of.ts';
 
-/** What of a parameter makes a request mean something else. */
+/** The fields of a parameter that change what a request means. */
 const MEANING = ['type', 'enum', 'minimum', 'maximum', 'maxLength', 'maxItems', 'default'] as const;
 
 /**
- * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and words may change
- * without another version.
- * @param workflows the files that its bindings name, by name
+ * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions do
+ * not change the version.
+ * @param workflows the workflow files that the bindings name, by name
  */
 export function versionOf(model: Declaration, workflows: ReadonlyMap<string, unknown>): string {
   const meaning = {

@@ -5,10 +5,10 @@ import { sizeInWords } from '../definition/pixel-rule.ts';
 import type { Declaration, DeclaredParameter } from './declaration.ts';
 import { pixelRuleOf } from './sizes-of.ts';
 
-/** What a declaration may set of a parameter, beside its description. */
+/** The fields of a parameter that a declaration may set, besides its description and type. */
 type Bound = Exclude<keyof DeclaredParameter, 'description' | 'type'>;
 
-/** A parameter that models of all operators share: its name, type and meaning are fixed, a declaration narrows it. */
+/** A parameter that models of all operators share. Name, type and meaning are fixed; a declaration may narrow it. */
 interface Word {
   kind: MediaKind | 'both';
   sets: readonly Bound[];
@@ -16,9 +16,9 @@ interface Word {
   values?: readonly string[];
   /** The lowest and the highest bound that a declaration may set. */
   range?: readonly [number, number];
-  /** A default is needed. */
+  /** Whether the declaration must set a default. */
   needsDefault?: true;
-  /** Parameters that this one needs beside it. */
+  /** Parameters that a request with this one must have too. */
   needs?: readonly string[];
   schema: (given: DeclaredParameter, model: Declaration) => ParameterSchema;
 }
@@ -38,7 +38,7 @@ const image = (kind: MediaKind, description: string, needs?: readonly string[]):
   schema: (given) => imageUrl(given.description ?? description),
 });
 
-/** In the order in which they are published. */
+/** The shared parameters, in published order. */
 export const VOCABULARY: Readonly<Record<string, Word>> = {
   prompt: {
     kind: 'both',
@@ -183,7 +183,10 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
 
 const WIDEST = { maxLength: 32_000, maxItems: 50 };
 
-/** The words with the widest bounds that a declaration may set. Only a model says its sizes and defaults. */
+/**
+ * The shared parameters with the widest bounds that a declaration may set. Sizes and defaults are left out, because
+ * only a model has them.
+ */
 export function widestSchemas(kind = 'image or video'): Record<string, ParameterSchema> {
   const anyModel = { kind, sizes: {} } as Declaration;
   return Object.fromEntries(
@@ -195,10 +198,10 @@ export function widestSchemas(kind = 'image or video'): Record<string, Parameter
   );
 }
 
-/** Words of the vocabulary that no provider serves yet. */
+/** Names reserved for shared parameters that no provider serves yet. */
 export const LATER = new Set(['reference_videos', 'reference_audios', 'source_video', 'source_mode', 'fps']);
 
-/** Whether models may share it. What is neither such a word nor an own parameter of a model is unknown to all of them. */
+/** Whether models may share the parameter. A name that is neither shared nor a model's own is unknown to all models. */
 export const isWord = (name: string): boolean =>
   Object.hasOwn(VOCABULARY, name) || LATER.has(name) || Object.hasOwn(imageFormat, name);
 
@@ -214,12 +217,12 @@ function choice(
 const firstOf = (values: readonly Scalar[], usual: Scalar): Scalar | undefined =>
   values.includes(usual) ? usual : values[0];
 
-/** A parameter that only this model has. */
+/** Whether only one model has the parameter. */
 export const isOwn = (name: string): boolean => name.startsWith('x_');
 
 export const OWN_NAME = '^x_[a-z0-9_]{1,40}$';
 
-/** @param given with the fields that own parameters need */
+/** @param given has the fields that a model's own parameter needs */
 export function ownSchema(given: DeclaredParameter): ParameterSchema {
   const { type = 'string', description = '', enum: values, minimum, maximum, maxLength, default: byDefault } = given;
   return {

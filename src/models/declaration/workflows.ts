@@ -1,13 +1,13 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 
-/** Of one workflow, in bytes. */
+/** The most bytes of one workflow. */
 const MAX_WORKFLOW_BYTES = 2_097_152;
 
 /** The JSON of a workflow file, or what is wrong with it. */
 export type ReadWorkflow = { value: unknown } | { fault: string };
 
-/** @param name of a file in the folder of its declaration */
+/** @param name path of the file, relative to the folder of its declaration */
 export async function readWorkflow(folder: string, name: string): Promise<ReadWorkflow> {
   try {
     const path = await realpath(join(folder, name));
@@ -19,7 +19,7 @@ export async function readWorkflow(folder: string, name: string): Promise<ReadWo
     if (error instanceof SyntaxError) return { fault: 'is no JSON' };
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    // A path out of the folder says nothing of what is there.
+    // For a path that leaves the folder, the fault does not say whether the file exists.
     return { fault: name.split('/').includes('..') ? 'is outside the folder' : `cannot be read (${code})` };
   }
 }

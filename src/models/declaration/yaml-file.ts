@@ -1,12 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
 import { type Fault, type Path, pathText } from './fault.ts';
 
-/** A declaration is read by people: what is deeper than this is no declaration. */
+/** The deepest nesting of a declaration, which people must be able to read. */
 const MAX_DEPTH = 32;
-/** Of one file. The operator mends the first ones first. */
+/** Reported faults of one file. The operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
-/** The walk over the nodes tells these, with the path. */
+/** `valueOf` and `mapOf` report these errors, because they know the path. */
 const TOLD_BELOW: ReadonlySet<string> = new Set(['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED']);
 const MESSAGES: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'aliases are not allowed',
@@ -14,16 +14,16 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 interface Place {
-  /** Characters from the start of the file: of its name, and of its value. */
+  /** Characters from the start of the file: `key` to the name of the field, `value` to its value. */
   key: number;
   value: number;
-  /** As the file writes a number. */
+  /** The text of the value in the file: `1.10` for the number 1.1. */
   source: string | undefined;
 }
 
 /**
- * A file as read: its values, and where in the text each of them stands. What a reviewer reads is what loads: no
- * anchors, no aliases, no merge keys, no tags, no key twice.
+ * The values of a YAML file, and the position of each value in the text. The file must mean what a reviewer reads, so
+ * it has no anchors, aliases, merge keys, tags or duplicate keys.
  */
 export class YamlFile {
   readonly faults: Fault[] = [];
@@ -32,8 +32,8 @@ export class YamlFile {
   private readonly places = new Map<string, Place>();
 
   /**
-   * @param name for the faults
-   * @param bytes null: it could not be read
+   * @param name the file name in faults
+   * @param bytes null if the file could not be read
    */
   constructor(
     readonly name: string,
@@ -54,7 +54,7 @@ export class YamlFile {
     this.faultAt(this.placeOf(path)[at], path, message);
   }
 
-  /** A fault that is not of the file alone. */
+  /** A fault that involves other files. It is not added to `faults`. */
   faultFor(path: Path, message: string): Fault {
     return this.faultOf(this.placeOf(path).value, path, message);
   }
@@ -74,7 +74,7 @@ export class YamlFile {
     return { file: this.name, line, column, path: pathText(path), message };
   }
 
-  /** Of the value, or of what should hold it. */
+  /** The place of the value, or of its nearest parent that exists. */
   private placeOf(path: Path): Place {
     for (let length = path.length; length >= 0; length--) {
       const place = this.places.get(keyOf(path.slice(0, length)));
@@ -99,7 +99,7 @@ export class YamlFile {
       return this.readText();
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.faultAt(0, [], `is nested more than ${MAX_DEPTH} deep`); // the stack of the parser was full
+      this.faultAt(0, [], `is nested more than ${MAX_DEPTH} deep`); // the parser overflowed the stack
       return undefined;
     }
   }
@@ -149,5 +149,5 @@ export class YamlFile {
   }
 }
 
-/** Names may hold any character, so a separator would not do. */
+/** JSON, because names may contain any separator. */
 const keyOf = (path: Path): string => JSON.stringify(path);

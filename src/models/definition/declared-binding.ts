@@ -1,4 +1,4 @@
-/** One HTTP call of a binding of the provider `http`. */
+/** One HTTP call in a binding of the provider `http`. */
 export interface DeclaredCall {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -15,10 +15,10 @@ export interface DeclaredCall {
   certain?: boolean;
 }
 
-/** Which requests a binding takes: those where a parameter is there, is not, or has one of some values. */
+/** Which requests a binding takes: by name, a parameter must be present, be absent, or have one of these values. */
 export type Condition = Readonly<Record<string, 'present' | 'absent' | readonly (string | number | boolean)[]>>;
 
-/** How a model is made, as its declaration says. The providers read and check it. */
+/** How a provider serves a model, as the declaration says. The room `providers` reads and checks it. */
 export interface DeclaredBinding {
   provider: string;
   dialect?: string;

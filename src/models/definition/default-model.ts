@@ -1,4 +1,4 @@
 import type { MediaKind } from './media-kind.ts';
 
-/** The first recommendation of each kind: of a façade whose client names none, and the first in lists. */
+/** The default model of each kind. Façades use it when the client names no model, and lists show it first. */
 export const DEFAULT_MODEL: Readonly<Record<MediaKind, string>> = { image: 'gpt-image-2', video: 'sora-2' };

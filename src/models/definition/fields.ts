@@ -1,15 +1,15 @@
 import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 import { MAX_URL_LENGTH, type ParameterRule, type ParameterSchema, type Scalar } from './parameters.ts';
 
-/** The schemas that parameters of several models have. */
+/** Schemas that parameters of several models share. */
 
-/** Text that must not be blank. @param maxLength code points */
+/** Text that must not be blank. @param maxLength in code points */
 export const words = (maxLength: number, description: string): ParameterSchema => ({
   type: 'string',
   description,
   minLength: 1,
   maxLength,
-  // U+0085 is Unicode white space that \s does not include. Written so that other regular expression engines agree.
+  // One character that is not white space. \s in JavaScript lacks U+0085, which other engines include, so it is added.
   pattern: '[^\\s\\u0085]',
 });
 
@@ -43,7 +43,7 @@ export const numberFrom = (
   ...(byDefault !== undefined && { default: byDefault }),
 });
 
-/** The file format of the images, which the service converts them to. */
+/** The file format that the service converts images to. */
 export const imageFormat: Record<string, ParameterSchema> = {
   output_format: oneOf(['png', 'jpeg', 'webp'], {
     description: 'File format of the images. When left out, the file is as the provider made it.',
@@ -54,7 +54,10 @@ export const imageFormat: Record<string, ParameterSchema> = {
   }),
 };
 
-/** Below 100 it is refused beside another format. 100 changes nothing there, and generated clients send the default. */
+/**
+ * `output_compression` below 100 needs jpeg or webp. 100 is allowed with any format, because generated clients send the
+ * default.
+ */
 export const imageFormatRule: ParameterRule = {
   if: { properties: { output_format: { enum: ['jpeg', 'webp'] } }, required: ['output_format'] },
   else: {
@@ -67,7 +70,7 @@ export const imageUrl = (description: string): ParameterSchema => ({
   type: 'string',
   description,
   format: 'image',
-  // No end after data:, whose bytes are checked when they are decoded: an expression may not cross 30 MB.
+  // The pattern ends after `data:`, because an expression may not cross 30 MB. Decoding checks the bytes.
   pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|[Dd][Aa][Tt][Aa]:)`,
 });
 

@@ -19,15 +19,15 @@ export interface Lifecycle {
 }
 
 /**
- * How an image guides a video: the video starts from it, or follows it as a reference. `nearest` is the reference_mode
- * that an upstream without this mode comes closest to; absent where the guidance expresses the mode exactly.
+ * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the closest
+ * reference_mode for an upstream that lacks this one. It is absent if `as` expresses the mode exactly.
  */
 export interface ImageGuidance {
   as: 'first_frame' | 'reference';
   nearest?: string;
 }
 
-/** What can be made: a logical id that its bindings, or the configuration, bind to providers. */
+/** A model that requests can name. Its bindings, or the configuration, say which providers serve it. */
 export interface Model {
   id: string;
   kind: MediaKind;
@@ -37,31 +37,31 @@ export interface Model {
   description: string;
   /** Pixels of every `aspect_ratio` but `auto` in every `resolution`. */
   sizes: SizeTable;
-  /** Every allowed value, default and bound. Validates creation requests and is published by /v1/models. */
+  /** The schema with every allowed value, default and bound. It validates creations, and /v1/models publishes it. */
   parameters: ParametersSchema;
-  /** Videos: by reference_mode, how a first_frame_image_url without other images guides the video. */
+  /** Only for videos: how a first_frame_image_url without other images guides the video, by reference_mode. */
   guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
   lifecycle: Lifecycle;
-  /** Exact sizes beside those of the table; null: none. */
+  /** Exact sizes besides those of the table; null if there are none. */
   pixels: PixelRule | null;
-  /** Whether an operator declared it; the others come with the service. */
+  /** Whether an operator declared the model. If not, it comes with the service. */
   declared: boolean;
   /** The name of the file that declares it. */
   file: string;
-  /** Ids that façades take for this one. */
+  /** Other ids that façades accept for this model. */
   aliases: readonly string[];
-  /** Only keys that name it may use it. */
+  /** Whether only API keys that name this model may use it. */
   isListed: boolean;
-  /** Changes with what a request means, not with addresses, prices and words. */
+  /** Changes when a request means something else, but not with addresses, prices and descriptions. */
   version: string;
-  /** In order of preference: all of them, or those of the first provider whose credential is set. */
+  /** In order of preference. `choose` says whether all count, or only the first provider whose credential is set. */
   bindings: readonly DeclaredBinding[];
   choose: 'in_order' | 'first_configured';
-  /** Rows of prices as the declaration says them. */
+  /** Rows of prices as the declaration has them. */
   prices: readonly Readonly<Record<string, unknown>>[];
-  /** The workflow files that its bindings name, by name. */
+  /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
-  /** All of it, as it is kept for tasks whose process has not its file. */
+  /** The whole model as it is stored, for processes that need it for a task and do not have its file. */
   document: ModelDocument;
 }
 

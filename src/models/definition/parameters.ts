@@ -23,18 +23,18 @@ export interface ParameterSchema {
 }
 
 export interface ParameterCondition {
-  /** false: the parameter is absent. */
+  /** `false` means that the parameter is absent. */
   readonly properties?: Readonly<Record<string, false | { const?: Scalar; enum?: readonly Scalar[] }>>;
   readonly required?: readonly string[];
 }
 
-/** What a rule asks for: parameters that are required, and, with `not`, others that are excluded. */
+/** What a rule demands: `required` parameters, and properties that exclude others by `not`. */
 interface ParameterDemand {
   readonly properties?: Readonly<Record<string, { not?: object; const?: Scalar; description?: string }>>;
   readonly required?: readonly string[];
 }
 
-/** A rule between parameters: when one has a certain value, others are required or excluded; otherwise others are. */
+/** A rule between parameters: `then` applies when the condition in `if` holds, `else` when it does not. */
 export interface ParameterRule {
   readonly if: ParameterCondition;
   readonly then?: ParameterDemand;
@@ -49,18 +49,18 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly properties: Readonly<Record<string, ParameterSchema>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
-  /** The parameters that one needs beside it. */
+  /** By parameter: the others that a request with it must have. */
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
   /** Further rules. */
   readonly allOf?: readonly ParameterRule[];
 }
 
-/** Characters of an http(s) URL. */
+/** The most characters of an http(s) URL. */
 export const MAX_URL_LENGTH = 2048;
 
 /**
  * The schema of one model's requests. Adds the fields that all models share.
- * @param needs the parameters that one needs beside it
+ * @param needs by parameter: the others that a request with it must have
  */
 export function parametersOf(
   id: string,
@@ -104,16 +104,16 @@ const SHARED: Record<string, ParameterSchema> = {
   parent_task_id: { type: 'string', description: 'Id of your task that this one is made from.' },
 };
 
-/** Whether the field is a parameter of the model itself: what a provider gets and the task shows as `input`. */
+/** Whether the field is a parameter of the model itself. Providers get these, and the task shows them as `input`. */
 export const isModelParameter = (name: string): boolean => name !== 'model' && !Object.hasOwn(SHARED, name);
 
-/** The values of a parameter that is one of several; none of any other. */
+/** The values of an enum parameter as strings; none for any other parameter. */
 export const valuesOf = ({ properties }: ParametersSchema, name: string): string[] =>
   (properties[name]?.enum ?? []).map(String);
 
 type Default = [name: string, byDefault: Scalar | undefined];
 
-/** Kept, because every creation asks for them. */
+/** A cache, because every creation reads it. */
 const modelParameters = new WeakMap<ParametersSchema, readonly Default[]>();
 
 /** The parameters of the model itself, in catalogue order, with their defaults. */
@@ -126,7 +126,9 @@ export function modelParametersOf(schema: ParametersSchema): readonly Default[] 
   return parameters;
 }
 
-/** Whether the model's rules allow the parameter beside these values. Its default applies only then. */
+/**
+ * Whether the model's rules allow the parameter beside these values. Only then the default of the parameter applies.
+ */
 export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
   const needs = schema.dependentRequired?.[name] ?? [];
   if (needs.some((other) => values[other] === undefined)) return false;
@@ -137,10 +139,10 @@ export function isAllowed(name: string, schema: ParametersSchema, values: Readon
   });
 }
 
-/** `not: {}` forbids every value; another one only some. */
+/** `not: {}` forbids every value; any other `not` forbids only some. */
 const isNever = (not: object | undefined): boolean => not !== undefined && Object.keys(not).length === 0;
 
-/** Kept, because every creation asks for them. */
+/** A cache, because every creation reads it. */
 const rules = new WeakMap<ParametersSchema, readonly ParameterRule[]>();
 
 function rulesOf(schema: ParametersSchema): readonly ParameterRule[] {
@@ -152,7 +154,7 @@ function rulesOf(schema: ParametersSchema): readonly ParameterRule[] {
   return all;
 }
 
-/** As a validator of JSON Schema reads the condition of a rule. */
+/** Whether the condition of a rule is met, as a JSON Schema validator decides it. */
 function holds(
   { properties = {}, required = [] }: ParameterCondition,
   values: Readonly<Record<string, unknown>>,
@@ -169,7 +171,7 @@ function holds(
   );
 }
 
-/** A model, as far as its requests have parameters. */
+/** The part of a model that these functions need. */
 interface Parameterised {
   parameters: ParametersSchema;
 }
@@ -182,10 +184,7 @@ export interface ImageUrl {
   url: string;
 }
 
-/**
- * The fields that name images, one or a list, by the schema that marks them. Kept, because every creation asks for
- * them.
- */
+/** The fields that name one image or a list of images, by schema. A cache, because every creation reads it. */
 const imageFields = new WeakMap<ParametersSchema, readonly string[]>();
 
 function imageFieldsOf({ parameters }: Parameterised): readonly string[] {
@@ -210,7 +209,7 @@ export function imageUrlsOf(model: Parameterised, input: object): ImageUrl[] {
   return found;
 }
 
-/** A copy of the input with other image URLs. @param replacement returns null to keep one */
+/** A copy of the input with other image URLs. @param replacement returns null to keep a URL */
 export function replaceImageUrls<Input extends object>(
   model: Parameterised,
   input: Input,

@@ -1,14 +1,14 @@
 import type { Size } from './sizes.ts';
 
-/** The sizes that a model makes beside those of its table, if it makes exact ones. */
+/** The exact sizes that a model makes besides those of its table. */
 export interface PixelRule {
-  /** Each side is a multiple of it. */
+  /** Each side is a multiple of this. */
   step: number;
   min_side: number;
   max_side: number;
   min_pixels?: number;
   max_pixels?: number;
-  /** The longer side by the shorter one. */
+  /** The highest ratio of the longer side to the shorter one. */
   max_ratio?: number;
 }
 
@@ -26,7 +26,7 @@ export function takesSize(rule: PixelRule, { width, height }: Size): boolean {
   );
 }
 
-/** `WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels` */
+/** For example `WIDTHxHEIGHT, each a multiple of 16 from 256 to 2048, at most 2359296 pixels` */
 export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, max_ratio }: PixelRule): string {
   const side = step === 1 ? 'a whole number' : `a multiple of ${step}`;
   return [
@@ -38,6 +38,6 @@ export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, 
   ].join(', ');
 }
 
-/** @param given the client's own text, which is short: the schema of the model has a pattern for it */
+/** @param given the client's text; the pattern in the model's schema keeps it short */
 export const sizeFault = (rule: PixelRule, given: string): string =>
   `size must be ${sizeInWords(rule)}, not ${JSON.stringify(given)}.`;

@@ -9,7 +9,7 @@ export type SizeTable = Readonly<Record<string, Readonly<Record<string, Size>>>>
 
 /**
  * @param resolutions names of the columns, as the model spells them
- * @param rows ratio to pixels; cells beyond the last name are left out
+ * @param rows pixels by ratio; cells without a column name are left out
  */
 export function sizeTable(
   resolutions: readonly string[],
@@ -36,9 +36,9 @@ export interface SizeRequest {
   /** A ratio of the table, or `auto` for the one nearest to `reference`. */
   ratio: string;
   resolution: string;
-  /** A square when absent. Only its ratio counts. */
+  /** Only the ratio of the reference counts. A square when absent. */
   reference?: Size | undefined;
-  /** Whether the provider can make a size; all of them when absent. */
+  /** Whether the provider can make a size; absent if it can make all. */
   accepts?: ((size: Size) => boolean) | undefined;
 }
 
@@ -71,20 +71,20 @@ function ratioDistance(a: Size, b: Size): number {
   return Math.round(1000 * Math.abs(Math.log((a.width * b.height) / (a.height * b.width))));
 }
 
-/** A key of the client's may name a member of Object.prototype. */
+/** Own properties only, because a client may name a member of Object.prototype. */
 function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Ratio and resolution of a table, with the pixels that they stand for. */
 export interface NearestSize {
-  /** As the model spells them. */
+  /** Ratio and resolution as the model spells them. */
   ratio: string;
   resolution: string;
   size: Size;
 }
 
-/** A ratio further off than this is another picture, so it is refused. */
+/** A ratio further off than this would make another picture, so it is refused. */
 const MAX_RATIO_ERROR = Math.log(1.15);
 const PIXELS = /^([0-9]{1,4})x([0-9]{1,4})$/;
 
@@ -125,7 +125,7 @@ export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null 
   return nearest ?? null;
 }
 
-/** `16:9` is 1.78. */
+/** Width by height: 1.78 for `16:9`. */
 function valueOf(ratio: string): number {
   const [width = NaN, height = NaN] = ratio.split(':').map(Number);
   return width / height;
@@ -136,7 +136,7 @@ const areaOf = ({ width, height }: Size): number => width * height;
 /** Rounded, so that two equal distances stay equal in floating point. */
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
-/** The resolution that a request counts as: its own, or of exact pixels that of the nearest area, of two the larger. */
+/** The resolution that a request counts as. For exact pixels it has the nearest area; of two, the larger one. */
 export function resolutionOf(
   sizes: SizeTable,
   { size, resolution }: { size?: unknown; resolution?: unknown },

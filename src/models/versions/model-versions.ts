@@ -7,10 +7,10 @@ import { modelOf } from '../declaration/model-of.ts';
 import type { Model } from '../definition/model.ts';
 import { ModelVersion } from './model-version.entity.ts';
 
-/** Versions in memory that are not loaded. */
+/** Versions in memory besides the loaded models. */
 const MAX_KNOWN = 500;
 
-/** Every version of every model that tasks may need, in the database: a process may not have its file. */
+/** Keeps in the database every version of a model that tasks may need, because a process may not have its file. */
 @Injectable()
 export class ModelVersions {
   private readonly known = new LRUCache<string, Model>({ max: MAX_KNOWN });
@@ -18,14 +18,14 @@ export class ModelVersions {
   constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
 
   /**
-   * Stores the models. A version that is there gets its newest words and lifecycle. Await it before a task of these
-   * models may be created.
+   * Stores the models. A stored version gets the newest descriptions and lifecycle. Await this before tasks of these
+   * models can be created.
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
     const values = models.map(({ id, version, document }) => ({ id, version, document, loaded_at: () => 'now()' }));
     const insert = this.rows.createQueryBuilder().insert();
-    // A document is any JSON, which TypeORM's types read as nested columns.
+    // The cast is needed because TypeORM's types read a JSON document as nested columns.
     await insert
       .values(values as QueryDeepPartialEntity<ModelVersion>[])
       .orUpdate(['document', 'loaded_at'], ['id', 'version'])
@@ -33,7 +33,7 @@ export class ModelVersions {
     for (const { id, version } of models) this.known.delete(keyOf(id, version));
   }
 
-  /** Says that these versions are in use. The words of a stored one stay: another process may have newer ones. */
+  /** Records that these versions are in use. Stored descriptions stay, because another process may have newer ones. */
   async stillLoaded(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
     const loaded = models.map(({ id, version }) => ({ id, version }));
@@ -42,7 +42,7 @@ export class ModelVersions {
       .set({ loaded_at: () => 'now()' })
       .whereInIds(loaded)
       .execute();
-    if (affected !== models.length) await this.keep(models); // this process was stopped for so long that some were purged
+    if (affected !== models.length) await this.keep(models); // some were purged while this process was stopped
   }
 
   /** @returns null for a version that was never stored, or whose last task is gone */
@@ -86,7 +86,7 @@ function toModel({ document }: Pick<ModelVersion, 'document'>): Model {
   return modelOf(declaration as unknown as Declaration, { ...about, workflows: new Map(Object.entries(workflows)) });
 }
 
-/** Its file is gone. */
+/** A model whose file is gone. */
 function retired(model: Model): Model {
   const { deprecated_at, sunset_at, replacement } = model.lifecycle;
   return { ...model, lifecycle: { status: 'retired', deprecated_at, sunset_at, replacement } };

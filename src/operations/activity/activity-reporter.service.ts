@@ -11,9 +11,9 @@ import { RecentCounts } from './recent-counts.ts';
 
 const HOUR_S = 3_600;
 const RATES_S = 300;
-/** Those with most refusals and failures. */
+/** The keys in a report: those with most refusals and failures. */
 const MAX_KEYS = 100;
-/** Ends that say nothing about the provider. */
+/** Errors of tasks that say nothing about the provider. */
 const NO_FAILURE: readonly unknown[] = ['task_cancelled', 'content_policy_violation'];
 
 const nameOf = (...parts: (string | number | undefined)[]): string => JSON.stringify(parts.map((part) => part ?? null));
@@ -88,7 +88,7 @@ export class ActivityReporter {
     this.errors.set(`${model} ${provider}`, { code, atS: Math.floor(Date.now() / 1000) });
   }
 
-  /** Since the start of the process. */
+  /** Counts since the start of the process. */
   private async totals(): Promise<Map<string, number>> {
     const totals = new Map<string, number>();
     const add = (name: string, count: number) => totals.set(name, (totals.get(name) ?? 0) + count);

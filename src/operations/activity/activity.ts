@@ -2,15 +2,15 @@ import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
 /** What was counted in the last hour, by one process or by all. */
 export interface Activity {
-  /** Tasks of the last five minutes. */
+  /** Tasks that were created and that ended in the last five minutes. */
   created: number;
   ended: number;
   objectives: { name: string; events: number; bad: number }[];
-  /** Tasks that ended, by the provider that served them. Without cancels and refusals of the content. */
+  /** Tasks that ended, by the provider that served them. Cancelled tasks and refused content are left out. */
   runs: ProviderRuns[];
-  /** Bindings that did not serve a task. */
+  /** How often bindings did not serve a task. */
   passed_over: { provider: string; reason: string; count: number }[];
-  /** To deliver webhooks. */
+  /** Attempts to deliver webhooks. */
   attempts: { outcome: string; error: string | null; count: number }[];
   keys: KeyActivity[];
   pool: { used: number; idle: number; waiting: number; max: number };
@@ -18,8 +18,8 @@ export interface Activity {
 }
 
 /**
- * What a process publishes with its row. Its lists are bounded: the models, providers and outcomes are few, and of the
- * keys only so many are listed.
+ * What a process publishes with its row. The lists are bounded: models, providers and outcomes are few, and the list of
+ * keys has a limit.
  */
 export interface ProcessActivity extends Activity {
   log: LevelSettings;
@@ -39,11 +39,11 @@ export interface KeyActivity {
   api_key_id: string;
   /** Requests over a rate limit. */
   refused: number;
-  /** Tasks, without cancels. */
+  /** Failed tasks, without cancelled ones. */
   failed: number;
 }
 
-/** Of all processes together. A process of the last release counts nothing. */
+/** The activity of all processes together. A process of the last release may lack any part of it. */
 export function total(activities: readonly Partial<Activity>[]): Activity {
   const all = <Name extends keyof Activity>(name: Name) =>
     activities

@@ -9,7 +9,7 @@ export interface Objective {
   metric: string;
   /** Whether a series of the metric counts events of this objective. */
   isEvent: (labels: Sample['labels']) => boolean;
-  /** Seconds in which an event has to be done, one of the buckets of the metric; or which events are bad. */
+  /** The seconds that an event may take, which must be a bucket of the metric; or which events are bad. */
   isBad: number | ((labels: Sample['labels']) => boolean);
 }
 
@@ -17,7 +17,8 @@ const HTTP = 'http_server_request_duration_seconds';
 const HEALTH = new Set<unknown>(Object.values(HEALTH_PATHS));
 
 /**
- * Failures of the task that a request has waited for. Most are those of its provider; the others are counted as tasks.
+ * Failures of the task that a request has waited for. Most are failures of the provider; the objective for tasks counts
+ * the others.
  */
 const OF_A_TASK =
   /^(generation_timeout|provider_.+|task_.+|content_policy_violation|reference_.+|worker_lost|result_storage_failed)$/;

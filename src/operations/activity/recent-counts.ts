@@ -3,7 +3,7 @@ const KEPT_S = 3_600;
 
 /** Counts of the last hour, in slots of ten seconds. */
 export class RecentCounts {
-  /** The newest last. `slot` is the number of the slot on the monotonic clock. */
+  /** The newest slot is last. `slot` is its number on the monotonic clock. */
   private slots: { slot: number; counts: Map<string, number> }[] = [];
 
   /** @param nowS seconds of a monotonic clock */

@@ -17,10 +17,10 @@ import { toObjectiveView } from './objective.view.ts';
 import type { OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
 const RATES_S = 300;
-/** A sample counts all unfinished tasks, so operators share one. */
+/** How long requests share a sample, because it counts all unfinished tasks. */
 const SAMPLE_MS = 1_000;
 
-/** What operators see first. */
+/** The overview that operators see first. */
 @Injectable()
 export class OverviewService {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);

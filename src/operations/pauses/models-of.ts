@@ -1,6 +1,6 @@
 import type { Pause } from '../../tasks/record/pause.entity.ts';
 
-/** What a model can be served by. */
+/** A model, and the bindings that can serve it. */
 export interface ServedModel {
   id: string;
   bindings: readonly { name: string; endpoint: string }[];
@@ -9,8 +9,8 @@ export interface ServedModel {
 type Target = Pick<Pause, 'id' | 'kind' | 'target'>;
 
 /**
- * The models that each open pause keeps from starting. A model is paused by itself, or when pauses leave none of its
- * bindings. In that case the newest of these pauses holds its tasks.
+ * The models that each open pause holds. A model is held by a pause of its own, or if all its bindings are paused. In
+ * that case the newest of these pauses holds it.
  */
 export function modelsOf(pauses: readonly Target[], served: readonly ServedModel[]): Map<string, string[]> {
   const models = new Map<string, string[]>(pauses.map(({ id }) => [id, []]));

@@ -8,8 +8,8 @@ import { PausesService } from './pauses.service.ts';
 const EVERY_S = 4;
 
 /**
- * In every worker process: ends pauses on time, sets waiting tasks of paused models aside, and lets them go on at the
- * end. Two processes may do it at once, since each passes over rows that the other has locked.
+ * Runs in every worker process. Ends pauses on time, parks waiting tasks of paused models, and lets them wait for a
+ * worker again at the end. Two processes may do this at once, because each skips rows that the other has locked.
  */
 @Injectable()
 export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -46,7 +46,7 @@ export const toPauseView = (pause: PauseWithTasks): PauseView => ({
   ended_at: pause.ended_at && unixSeconds(pause.ended_at),
 });
 
-/** For the audit. */
+/** A pause as the audit shows it. */
 export const snapshotOf = (pause: Pause): Record<string, unknown> => ({
   ...targetsOf(pause),
   reason: pause.reason,

@@ -14,14 +14,13 @@ import { modelsOf, type ServedModel } from './models-of.ts';
 import type { CreatePauseInput } from './pause.inputs.ts';
 import { type PauseView, snapshotOf, toPauseView } from './pause.view.ts';
 
-/** Bounded, because every creation, claim and renewal reads the open pauses. */
+/** The most open pauses, because every creation, claim and renewal reads them. */
 const MAX_OPEN = 100;
 
 const isPauseId = typeIdTest('pause');
 
 /**
- * How operators keep tasks from a model, a provider or a place. Each change is in force for every claim after its
- * commit.
+ * Lets operators pause a model, a provider or a place of a provider. A change holds for every claim after its commit.
  */
 @Injectable()
 export class PausesService {
@@ -32,7 +31,7 @@ export class PausesService {
     private readonly database: DataSource,
   ) {}
 
-  /** Newest first. */
+  /** Pauses, newest first. */
   async list(page: {
     limit: number;
     after?: string;
@@ -86,7 +85,7 @@ export class PausesService {
     });
   }
 
-  /** Ends the pauses whose time has come, and lets open ones hold the models that were declared since. */
+  /** Ends the pauses whose time has come, and adds models that were declared since to the open pauses. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
     const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());
@@ -105,7 +104,7 @@ export class PausesService {
     await this.pauses.changed();
   }
 
-  /** Divides the models that cannot start among the open pauses. */
+  /** Sets which models each open pause holds. */
   private async divide(tx: EntityManager): Promise<void> {
     const open = await openPauses(tx);
     const models = modelsOf(open, this.served());

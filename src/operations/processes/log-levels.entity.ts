@@ -8,11 +8,11 @@ export const SERVICE_LEVELS = 'service';
 @Entity('log_levels')
 export class LogLevelsRow {
   @PrimaryColumn('text') id: string;
-  /** In place of LOG_LEVEL; null: LOG_LEVEL is in force. */
+  /** Replaces LOG_LEVEL; null if LOG_LEVEL is in force. */
   @Column('text', { nullable: true }) log_level: LogLevel | null;
-  /** By context, in place of those of LOG_LEVELS. */
+  /** Levels by context. They replace those of LOG_LEVELS. */
   @Column('jsonb') log_levels: Record<string, LogLevel>;
   @Column('timestamptz') changed_at: Date;
-  /** The API key; null: the command line. */
+  /** The API key that changed the levels; null for the command line. */
   @Column('text', { nullable: true }) changed_by: string | null;
 }

@@ -10,7 +10,7 @@ import { ProcessesService } from './processes.service.ts';
 import { LogLevelsRow, SERVICE_LEVELS } from './log-levels.entity.ts';
 import { type LogLevelsView, type SetLogLevelsInput, toLogLevelsView } from './log-levels.view.ts';
 
-/** The log levels of all processes. Each reads them when it renews its row. */
+/** The log levels of all processes. Each process reads them when it renews its row. */
 @Injectable()
 export class LogLevelsService {
   constructor(
@@ -43,7 +43,7 @@ export class LogLevelsService {
   }
 }
 
-/** Acts are logged at info. */
+/** The audit logs at `info`, so any less verbose level would silence it. */
 const AUDIT_LEVELS: readonly string[] = ['info', 'debug', 'trace'] satisfies LogLevel[];
 
 function checked(levels: Record<string, string>): Record<string, LogLevel> {

@@ -11,7 +11,7 @@ export const LogLevelChoice = defineChoice('LogLevel', LOG_LEVELS, 'From the mos
   description: 'The log levels of all processes. What is left out goes back to the configuration.',
 })
 export class SetLogLevelsInput {
-  /** Without one all levels would be reset. */
+  /** A request without a body would reset all levels. */
   static readonly needsBody = true;
   @ApiField.oneOf(LogLevelChoice, 'the least severe level that is logged, in place of LOG_LEVEL', {
     optional: true,
@@ -33,7 +33,7 @@ export class LogLevelsView {
   changed_by: string | null;
 }
 
-/** @param row null: no operator has set any */
+/** @param row null if no operator has set levels */
 export const toLogLevelsView = (row: LogLevelsRow | null): LogLevelsView => ({
   object: 'log_levels',
   log_level: row?.log_level ?? null,

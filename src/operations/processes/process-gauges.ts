@@ -16,7 +16,7 @@ const SHOWN: Record<string, string> = {
   lost: 'lost',
 };
 
-/** How many processes there are. */
+/** Gauges of how many processes there are, by role and state. */
 @Injectable()
 export class ProcessGauges implements OnModuleInit {
   constructor(private readonly facts: DatabaseFacts) {}

@@ -19,14 +19,14 @@ import { ProcessesService } from './processes.service.ts';
 
 /** Renewals between two deletions of lost processes. */
 const FORGET_EVERY = 15;
-/** While it drains, a process also says so when its last task has ended. */
+/** Seconds between renewals while a process drains, so that operators soon see the end of its last task. */
 const DRAINING_HEARTBEAT_S = 1;
-/** The counts are many times larger than the rest of the row. */
+/** The least time between reports of the counts, which are many times larger than the rest of the row. */
 const ACTIVITY_EVERY_MS = 10_000;
 
 /**
- * Renews the row of this process, and does what operators have asked for there. It does so at once if the bus reports a
- * change, otherwise at the next renewal.
+ * Renews the row of this process, and does what operators have asked for in it. The bus reports a change at once;
+ * otherwise the next renewal finds it.
  */
 @Injectable()
 export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -35,7 +35,7 @@ export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicati
   private renewals = 0;
   private drainRequested = false;
   private isDrained = false;
-  /** Of the operator, as JSON. */
+  /** The log levels that operators have set, as JSON. */
   private levels = 'null';
   private reportedMs = -Infinity;
 
@@ -59,12 +59,12 @@ export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicati
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.interval.stop();
-    // Otherwise the process would be taken for a lost one.
+    // Otherwise operators would see the process as lost.
     await this.rows.leave(WORKER_ID).catch(() => undefined);
   }
 
   /**
-   * Renews the row, and again when the row has changed what this process does.
+   * Renews the row, and renews it again if the row has started or ended a drain of this process.
    * @returns seconds until the next renewal
    */
   private async renew(): Promise<number> {
@@ -87,7 +87,7 @@ export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicati
     return this.claimer.isDraining && this.claimer.busy > 0 ? DRAINING_HEARTBEAT_S : HEARTBEAT_S;
   }
 
-  /** Runs nothing, and will not. */
+  /** Whether the process runs no task and will claim none. */
   private get isIdle(): boolean {
     return this.claimer.isDraining && this.claimer.busy === 0;
   }
@@ -97,10 +97,10 @@ export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicati
     if (asked === this.levels) return;
     this.levels = asked;
     overrideLogLevels(levels);
-    this.reportedMs = -Infinity; // operators see the new levels at once
+    this.reportedMs = -Infinity; // so that operators see the new levels at once
   }
 
-  /** @param isDrained an operator wants it, and the last renewal said that no task runs */
+  /** @param isDrained whether an operator has asked for a drain and the last renewal reported no running task */
   private async recordDrained(isDrained: boolean): Promise<void> {
     if (isDrained === this.isDrained) return;
     if (isDrained) {

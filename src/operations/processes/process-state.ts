@@ -1,4 +1,4 @@
-/** `late` may be a slow database; `lost` is a process that is gone or cut off. */
+/** A `late` process may only have a slow database. A `lost` one is gone or cut off. */
 export const PROCESS_STATES = ['live', 'late', 'draining', 'drained', 'lost'] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
@@ -7,12 +7,12 @@ export const PROCESS_TOPIC = 'process';
 export const ALL_PROCESSES = '*';
 
 /**
- * Seconds between two renewals of the row of a process. Each renewal reads what operators ask for, so no request takes
- * longer than 5 s.
+ * Seconds between two renewals of the row of a process. Each renewal reads what operators have asked for, so a process
+ * follows within 5 s.
  */
 export const HEARTBEAT_S = 4;
-/** Three renewals are missing. */
+/** Seconds without a renewal: three are missing. */
 export const LATE_AFTER_S = 12;
 export const LOST_AFTER_S = 30;
-/** The row of a lost process is deleted. */
+/** Seconds after which the row of a lost process is deleted. */
 export const FORGOTTEN_AFTER_S = 3_600;

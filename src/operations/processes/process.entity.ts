@@ -3,35 +3,35 @@ import type { ProcessActivity } from '../activity/activity.ts';
 
 /** A circuit breaker as one process sees it. */
 export interface ProcessCircuit {
-  /** Number of the endpoint among all that are bound, from 1. */
+  /** The number of the endpoint among all bound ones, from 1. */
   place: number;
   provider: string;
   open: boolean;
-  /** In a row. */
+  /** Failures in a row. */
   failures: number;
 }
 
 /** One running process. It renews its row every few seconds, and deletes it when it stops. */
 @Entity('processes')
 export class ProcessRow {
-  /** The worker id in the record of the tasks that it has claimed. */
+  /** The same id is the `worker_id` of the tasks that the process has claimed. */
   @PrimaryColumn('text') id: string;
   @Column('text') role: 'all' | 'api' | 'worker';
   @Column('text') version: string;
   @Column('text') host: string;
   @Column('timestamptz') started_at: Date;
   @Column('timestamptz') last_seen_at: Date;
-  /** Most tasks at once, without those that only poll; 0 without a worker. */
+  /** The most tasks at once, without those that only poll; 0 for a process without a worker. */
   @Column('integer') slots: number;
-  /** Tasks that it runs, with those that only poll. */
+  /** Running tasks, with those that only poll. */
   @Column('integer') busy: number;
-  /** An operator wants it to claim nothing more. */
+  /** Whether an operator wants the process to claim no more. */
   @Column('boolean') drain_requested: boolean;
-  /** It claims nothing more, as it says itself. */
+  /** Whether the process reports that it claims no more. */
   @Column('boolean') draining: boolean;
-  /** Least seconds that a lease had left at the last renewal; null: none was renewed yet. */
+  /** The least seconds that a lease had left at the last renewal; null before the first renewal. */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
-  /** Empty for a process of the last release, and until the first is published. */
+  /** Empty before the first report, and for a process of the last release. */
   @Column('jsonb') activity: Partial<ProcessActivity>;
 }

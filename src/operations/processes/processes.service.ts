@@ -30,7 +30,7 @@ export class ProcessesService {
   }
 
   /**
-   * Makes a process claim no more tasks, or claim again. What it runs goes on to its end.
+   * Makes a process claim no more tasks, or claim again. Its running tasks go on to their end.
    * @throws ApiError process_not_found; invalid_value for a process without a worker
    */
   async drain(id: string, on: boolean, by: Actor): Promise<ProcessView> {
@@ -56,13 +56,13 @@ export class ProcessesService {
     return this.find(id);
   }
 
-  /** Call after the commit of what an operator asks of a process, or of all. */
+  /** Call after the commit of an operator's request to a process, or to all. */
   announce(id: string): void {
     this.changed(id);
     this.bus.publish(PROCESS_TOPIC, id);
   }
 
-  /** @param listener called when an operator asks something of a process: by this process, or by another one */
+  /** @param listener called when an operator asks something of a process, through this process or another one */
   onChange(listener: (id: string) => void): void {
     if (this.listeners.length === 0) this.bus.subscribe(PROCESS_TOPIC, (ids) => ids.forEach((id) => this.changed(id)));
     this.listeners.push(listener);
@@ -73,5 +73,5 @@ export class ProcessesService {
   }
 }
 
-/** Host, process and a random part. Keeps what the database cannot hold from it. */
+/** An id has the host, the process and a random part. Other texts are refused: the database cannot hold some. */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

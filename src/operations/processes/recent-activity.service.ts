@@ -3,10 +3,10 @@ import { Sampled } from '../../platform/run/sampled.ts';
 import { ProcessRows } from './sql/process-rows.ts';
 import { type Activity, total } from '../activity/activity.ts';
 
-/** Each process publishes every ten seconds. */
+/** How long requests share a sample. Each process publishes every ten seconds. */
 const SAMPLE_MS = 1_000;
 
-/** What all processes have counted lately. One that is lost counts no more. */
+/** What all processes have counted lately. A lost process no longer counts. */
 @Injectable()
 export class RecentActivity {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);

@@ -5,10 +5,10 @@ import { ProviderRegistry } from '../../providers/registry.ts';
 import { CircuitResets } from './sql/circuit-resets.ts';
 
 const TOPIC = 'circuit-reset';
-/** So that a process without the bus knows it within 5 s. */
+/** A process without the bus learns of a reset within 5 s. */
 const EVERY_S = 4;
 
-/** In every process: closes the circuits that an operator has closed since the last run. */
+/** Runs in every process. Closes the circuits that operators have closed since the last run. */
 @Injectable()
 export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
@@ -43,7 +43,7 @@ export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicatio
       const resets = await this.rows.read(places.map(({ endpoint }) => endpoint));
       const { seen } = this;
       this.seen = resets;
-      // The circuits of a process that starts are closed.
+      // The first run resets nothing, because a process starts with closed circuits.
       const reset = places.filter(({ endpoint }) => seen && (resets.get(endpoint) ?? 0) > (seen.get(endpoint) ?? 0));
       for (const { circuit } of reset) circuit.reset();
     } catch (err) {

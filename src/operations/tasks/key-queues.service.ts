@@ -9,7 +9,7 @@ import type { KeyQueueView } from './key-queue.view.ts';
 
 const MAX_KEYS = 100;
 
-/** The keys that an operator may want to look at: those with unfinished tasks, and those with refusals or failures. */
+/** The API keys that an operator may want to look at: those with unfinished tasks, refusals or failures. */
 @Injectable()
 export class KeyQueues {
   constructor(
@@ -19,7 +19,7 @@ export class KeyQueues {
     private readonly config: Config,
   ) {}
 
-  /** Those with most unfinished tasks first, then those with most refusals and failures. */
+  /** Keys with most unfinished tasks first, then keys with most refusals and failures. */
   async list(): Promise<KeyQueueView[]> {
     const [queues, { keys }] = await Promise.all([this.load.keys(MAX_KEYS), this.activity.get()]);
     const troubled = keys.toSorted((one, other) => other.refused + other.failed - one.refused - one.failed);

@@ -55,7 +55,7 @@ export const toOperatorTaskView = (task: WatchedTask): OperatorTaskView => ({
   stuck: task.stuck,
   low_priority: task.low,
   attempt: task.attempt,
-  losses: Math.max(task.losses, 0), // a task that is given back in order waits with one less, which its claim adds
+  losses: Math.max(task.losses, 0), // giving a task back lowers `losses`, and its next claim raises it again
   worker_id: task.worker_id,
   lease_until: seconds(task.lease_until),
   created_at: unixSeconds(task.created_at),

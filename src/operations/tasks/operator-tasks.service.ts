@@ -17,11 +17,11 @@ import { type OperatorTaskView, toOperatorTaskView } from './operator-task.view.
 import type { TasksChangedView } from './operator-tasks.inputs.ts';
 import { WatchTasks } from './sql/watch-tasks.ts';
 
-/** Tasks that one request may change. */
+/** The most tasks that one request may change. */
 const MAX_CHANGED = 10_000;
-/** Of them, those that are changed at the same time. */
+/** Tasks that are changed at the same time. */
 const AT_ONCE = 200;
-/** A run is suspicious after this multiple of the usual time of its model, and never before this number of seconds. */
+/** A run is suspicious after SUSPICIOUS_TIMES the usual time of its model, but never before LEAST_SUSPICIOUS_S. */
 const SUSPICIOUS_TIMES = 2;
 const LEAST_SUSPICIOUS_S = 30;
 
@@ -35,8 +35,8 @@ const ACTIONS = {
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
 /**
- * The tasks of all keys. The audit of an act is written before its changes, so no change is without it. Acts are
- * guarded moves like any other: a task that ends at the same moment ends once.
+ * The tasks of all keys. An act is audited before its changes, so no change lacks its audit. Its statements check the
+ * state of each task, so a task that ends at the same moment ends once.
  */
 @Injectable()
 export class OperatorTasks {
@@ -74,7 +74,7 @@ export class OperatorTasks {
 
   /**
    * A task that has ended stays as it is.
-   * @throws ApiError task_not_found; task_not_running for the release of one that no worker has
+   * @throws ApiError task_not_found; task_not_running for the release of a task that no worker has
    */
   async act(id: string, act: TaskAct, by: Actor): Promise<OperatorTaskView> {
     const before = await this.task(id);
@@ -102,7 +102,7 @@ export class OperatorTasks {
     { worker_id, provider, api_key_id, model }: TaskSelection,
     page: { after: string | null; limit: number },
   ): Promise<WatchedTask[]> {
-    if (typeof worker_id === 'string') return []; // no process runs them any more
+    if (typeof worker_id === 'string') return []; // these tasks have ended, so no process runs them
     const ids = await this.untaken.taskIds({ ...page, apiKeyId: api_key_id ?? null });
     const tasks = await this.rows.read(ids, await this.suspicion());
     return tasks
@@ -115,7 +115,7 @@ export class OperatorTasks {
     return task ?? unknownTask();
   }
 
-  /** @returns how many tasks it has changed: none that has ended meanwhile */
+  /** @returns how many tasks were changed, without those that ended meanwhile */
   private async perform(tasks: readonly WatchedTask[], act: TaskAct): Promise<number> {
     let changed = 0;
     for (let from = 0; from < tasks.length; from += AT_ONCE) {
@@ -133,7 +133,7 @@ export class OperatorTasks {
     const ends = await Promise.allSettled(
       tasks.map(({ id, api_key_id }) => this.queue.end({ id, api_key_id, attempt: null, outcome })),
     );
-    // Only when all have settled, so that no change happens after the response.
+    // Throws only when all have settled, so that no change happens after the response.
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     return ends.filter((end) => end.status === 'fulfilled' && end.value !== null).length;
   }

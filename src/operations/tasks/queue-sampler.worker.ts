@@ -4,12 +4,18 @@ import { Interval } from '../../platform/run/interval.ts';
 import { QueueSamples } from './sql/queue-samples.ts';
 
 const MINUTE_S = 60;
-/** The database says which minute it is, and its clock may be a little behind. */
+/**
+ * Seconds into the minute at which a sample is taken. The database says which minute it is, and its clock may be a
+ * little behind.
+ */
 const INTO_MINUTE_S = 2;
-/** So that a minute whose first attempt fails is not lost. */
+/** Seconds until the next attempt, so that a minute whose first attempt fails is not lost. */
 const RETRY_S = 10;
 
-/** In every worker process: writes down once a minute what the queue looks like. The first process of a minute does it for all. */
+/**
+ * Runs in every worker process. Once a minute it stores what the queue looks like; the first process in a minute does
+ * it for all.
+ */
 @Injectable()
 export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');

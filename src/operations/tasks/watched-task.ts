@@ -33,14 +33,14 @@ export const WATCHED_COLUMNS = [
   'request_id',
 ] as const;
 
-/** A task as operators see it: nothing that its owner sent or received. */
+/** A task as operators see it, without anything that its owner sent or received. */
 export type WatchedTask = Pick<Task, (typeof WATCHED_COLUMNS)[number]> & {
   error_code: string | null;
-  /** Why it seems stuck. */
+  /** Why the task seems stuck; null if it does not. */
   stuck: StuckReason | null;
 };
 
-/** Which unfinished tasks an operator means: those that fit every given field. */
+/** Selects the unfinished tasks that match every given field. */
 export interface TaskSelection {
   state?: WatchedState | null | undefined;
   worker_id?: string | null | undefined;

@@ -1,2 +1,2 @@
-/** Host and port of an address of the configuration, without what else may be in it. */
+/** Host and port of a configured address, without its other parts. */
 export const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host || null : null);

@@ -1,10 +1,10 @@
 import { ObjectType } from '@nestjs/graphql';
 
-/** Its fields are in the resolvers of the folders of this room. */
+/** The resolvers in the folders of this room add the fields. */
 @ObjectType('Operations', {
   description: 'What an operator sees, over all API keys. It never contains the content of a task.',
 })
 export class OperationsView {}
 
-/** Each field has a query of its own, so that a request costs only what it asks for. */
+/** An empty object, because each field has a query of its own. So a request costs only what it asks for. */
 export const OPERATIONS = new OperationsView();

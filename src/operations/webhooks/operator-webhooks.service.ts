@@ -6,10 +6,10 @@ import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-we
 import { WatchEndpoints } from './sql/watch-endpoints.ts';
 
 const MAX_TROUBLED = 100;
-/** A sample counts up to 10,000 events for each of 100 endpoints, so operators share one. */
+/** How long requests share a sample, because it counts up to 10,000 events for each of 100 endpoints. */
 const SAMPLE_MS = 1_000;
 
-/** The webhooks of all keys. */
+/** The webhooks of all API keys. */
 @Injectable()
 export class OperatorWebhooks {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);

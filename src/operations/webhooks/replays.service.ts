@@ -4,7 +4,7 @@ import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { WebhookReplays } from '../../webhooks/replays/webhook-replays.service.ts';
 import { type ReplayWebhooksInput, toReplayView, type WebhookReplayView } from './replay.view.ts';
 
-/** Replays as operators start and stop them. */
+/** Lets operators start and stop replays. */
 @Injectable()
 export class OperatorReplays {
   constructor(
@@ -37,7 +37,7 @@ export class OperatorReplays {
     });
   }
 
-  /** One that has ended stays as it is. @throws ApiError webhook_replay_not_found */
+  /** A replay that has ended stays as it is. @throws ApiError webhook_replay_not_found */
   cancel(id: string, by: Actor): Promise<WebhookReplayView> {
     return this.audit.transaction(by, async (tx, record) => {
       const { replay, isCancelled } = await this.replays.cancel(tx, id);

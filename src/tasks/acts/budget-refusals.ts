@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BudgetExceeded } from '../record/budget-exceeded.ts';
 
-/** Lets a room above report the first creation of a period that a budget refuses. */
+/** Lets another room report the first creation in a period that a budget refuses. */
 @Injectable()
 export class BudgetRefusals {
   private readonly listeners: ((apiKeyId: string) => void)[] = [];
@@ -10,7 +10,7 @@ export class BudgetRefusals {
     this.listeners.push(listener);
   }
 
-  /** Throws the error of a creation again. Refusals that were reported before cost nothing more. */
+  /** Throws the error of a creation again. A refusal is reported only if it is the first in its period. */
   rethrow(error: unknown): never {
     if (error instanceof BudgetExceeded && !error.isReported) {
       for (const listener of this.listeners) listener(error.apiKeyId);

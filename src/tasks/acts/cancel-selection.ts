@@ -5,7 +5,7 @@ import type { CancelTasksInput } from './cancel-tasks.input.ts';
 export type CancelSelection = { ids: string[] } | { filter: TaskFilter };
 
 /**
- * @param names of the two parameters in the interface
+ * @param names how the interface names the two parameters
  * @throws ApiError missing_required_parameter, invalid_value
  */
 export function selectionOf(
@@ -29,8 +29,8 @@ const hasCondition = ({ metadata, ...others }: TaskFilter): boolean =>
   Object.values(others).some((value) => value !== undefined && value !== null);
 
 /**
- * In a query string a number is text, and in GraphQL null means not given. In the JSON of a body that deletes work,
- * both are mistakes.
+ * Refuses null, and text in place of another type. In a query string numbers are text, and in GraphQL null means not
+ * given. In the JSON of a body that cancels work, both are mistakes.
  * @param read the filter after validation, which permits both
  * @throws ApiError invalid_type
  */

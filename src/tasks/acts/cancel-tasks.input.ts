@@ -1,10 +1,10 @@
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { TaskFilter } from '../record/task-filter.ts';
 
-/** Ids in one request. */
+/** The most ids in one request. */
 export const MAX_IDS = 100;
 
-/** Which tasks to cancel: exactly one of the two. */
+/** Which tasks to cancel: exactly one of the two fields is given. */
 export class CancelTasksInput {
   @ApiField.list('string', 'identifiers of tasks', { optional: true, min: 1, max: MAX_IDS })
   ids?: string[];

@@ -7,10 +7,10 @@ import { TasksService } from './tasks.service.ts';
 import type { CancelSelection } from './cancel-selection.ts';
 import type { CancelOutcome, TaskCancelView } from './task-cancel.view.ts';
 
-/** Tasks that a filter selects in one request. */
+/** The most tasks that a filter selects in one request. */
 const MAX_SELECTED = 1_000;
 
-/** Cancels many tasks. Each is cancelled as on its own, with its event; the writes are batched by the queue. */
+/** Cancels many tasks. Each is cancelled like a single one, with its event. The queue batches the writes. */
 @Injectable()
 export class CancelTasks {
   constructor(
@@ -20,9 +20,9 @@ export class CancelTasks {
   ) {}
 
   /**
-   * The tasks of a filter are selected once, before the first is cancelled: a task that is created meanwhile stays.
-   * After a failure half-way, repeat the call: cancelled tasks stay cancelled.
-   * @returns in the order of the ids, or oldest first
+   * Selects the tasks of a filter once, before the first is cancelled, so a task that is created meanwhile stays. After
+   * a failure half-way the call can be repeated, because cancelled tasks stay cancelled.
+   * @returns the outcomes in the order of the ids; for a filter, oldest task first
    * @throws ApiError service_unavailable
    */
   async cancel(apiKeyId: string, selection: CancelSelection): Promise<TaskCancelView[]> {
@@ -50,7 +50,7 @@ export class CancelTasks {
     }
   }
 
-  /** @param taskId of an unfinished task of the key, so it need not be read */
+  /** @param taskId must be of an unfinished task of the key, because it is not read here */
   private async end(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
     const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
     const ended = await this.queue.end({ api_key_id: apiKeyId, id: taskId, attempt: null, outcome });

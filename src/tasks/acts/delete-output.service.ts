@@ -13,7 +13,7 @@ import { giveUpOutputs, type Stars } from '../record/stars.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { recordStars, starsOf } from './record-stars.ts';
 
-/** Each round needs another output of the same task to be deleted meanwhile. */
+/** Attempts to change the task. An attempt fails only if the task has changed since it was read. */
 const ROUNDS = 20;
 
 /** Deletes the bytes of one output. The task stays, and shows no link for it. */
@@ -27,7 +27,9 @@ export class DeleteOutput {
     private readonly storage: Storage,
   ) {}
 
-  /** Repeats harmlessly. The record first: a link to bytes that are gone would be an error of the service. */
+  /**
+   * May be repeated. Changes the record first, because a link to bytes that are gone would be an error of the service.
+   */
   async delete(actor: Actor, { task, output }: Pick<OutputFile, 'task' | 'output'>): Promise<void> {
     for (let round = 1; round <= ROUNDS; round++) {
       const current = await this.reads.find(task.id);
@@ -41,7 +43,7 @@ export class DeleteOutput {
     throw new ApiError('service_unavailable');
   }
 
-  /** The end of a star is recorded in the transaction that ends it. @returns null when the task has changed since it was read */
+  /** The audit records the end of a star in the same transaction. @returns null when the task has changed meanwhile */
   private replace(actor: Actor, task: ShownTask, stars: Stars): Promise<ShownTask | null> {
     if (task.kept_at === null) return this.results.replace(task, stars);
     return this.audit.transaction(actor, async (tx, record) => {
@@ -52,13 +54,13 @@ export class DeleteOutput {
   }
 }
 
-/** A task whose last kept output is deleted is given up. */
+/** The stars after an output is deleted. A task whose last kept output is deleted loses its star. */
 function starsWithout(task: ShownTask, index: number): Stars {
   const left = giveUpOutputs(starsOf(task), index, 0);
   return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };
 }
 
-/** Of an output, with all that was made of it. */
+/** Deletes the bytes of an output, of its previews and of its thumbnail. */
 export async function deleteBytes(storage: Storage, taskId: string, output: StoredOutput): Promise<void> {
   await storage.delete(output.storage_key);
   for (const width of PREVIEW_WIDTHS) await storage.delete(previewKeyOf(taskId, output.index, width));

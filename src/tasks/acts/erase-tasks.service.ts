@@ -9,8 +9,8 @@ import { EraseTaskRows, type TaskToErase } from '../sql/erase-tasks.ts';
 import { taskError } from '../record/task-error.ts';
 
 /**
- * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. Files go
- * before the record, and both wait until no worker can write a file of the task any more, so that no file is left
+ * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. Files are
+ * deleted before the record. Both wait until no worker can write a file of the task any more, so that no file is left
  * without a record.
  */
 @Injectable()
@@ -38,7 +38,7 @@ export class EraseTasks implements OnModuleInit {
     }
   }
 
-  /** @returns whether some have to wait */
+  /** @returns whether some tasks have to wait */
   private async eraseSome(work: ErasureWork, tasks: TaskToErase[]): Promise<boolean> {
     await Promise.all(tasks.filter((task) => task.is_unfinished).map(({ id }) => this.cancel(work.apiKeyId, id)));
     for (const id of await this.rows.hide(tasks.map((task) => task.id))) this.cache.drop(id);
@@ -63,5 +63,5 @@ export class EraseTasks implements OnModuleInit {
   }
 }
 
-/** For the module. */
+/** The providers of the erasure, for the module. */
 export const ERASURE = [EraseTaskRows, EraseTasks];

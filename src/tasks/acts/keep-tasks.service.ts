@@ -28,17 +28,20 @@ import {
 import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** Kept tasks that are summed together: those of an API key, and below a key with an own limit of kept bytes those of all. */
+/** The most kept tasks of an API key, or of a key with a limit of kept bytes and all keys below it together. */
 export const MAX_KEPT = 10_000;
 
 /** What is kept or given up: a task with all its outputs, or one output. */
 export interface Kept {
   taskId: string;
-  /** Its index; null: the task. */
+  /** The index of the output; null for the whole task. */
   output: number | null;
 }
 
-/** Stars of tasks and of their outputs: what has one is not deleted by time. See docs/decisions/0096-a-star-puts-expiry-off.md. */
+/**
+ * Sets and takes stars of tasks and outputs. What has a star does not expire. See
+ * docs/decisions/0096-a-star-puts-expiry-off.md.
+ */
 @Injectable()
 export class KeepTasks {
   constructor(
@@ -48,7 +51,7 @@ export class KeepTasks {
   ) {}
 
   /**
-   * May be repeated; another name moves it to that collection.
+   * Sets a star, or moves what has one to another collection. May be repeated.
    * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded, string_too_long, invalid_value
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
@@ -67,7 +70,7 @@ export class KeepTasks {
   }
 
   /**
-   * What is given up stays for another day at least. May be repeated.
+   * Takes a star away. The files stay for another day at least. May be repeated.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
@@ -77,7 +80,7 @@ export class KeepTasks {
     });
   }
 
-  /** @param counting the keys that count what is kept; one change of theirs at a time */
+  /** @param counting the keys whose limits count what is kept; their stars are changed one at a time */
   private async change(
     actor: Actor,
     { taskId }: Kept,
@@ -104,7 +107,7 @@ export class KeepTasks {
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** What takes no more space than before passes, so that a lowered quota forbids no change of a name. */
+/** A change that takes no more space than before passes, so that a lowered quota forbids no change of a name. */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;
@@ -118,7 +121,7 @@ function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, ot
   }
 }
 
-/** The keys above with an own limit of what is kept. */
+/** The keys above that have a limit of kept bytes. */
 const countingAbove = ({ caller }: Actor): CallerBound[] =>
   (caller!.bounds ?? []).filter(({ limits }) => (limits.maxKeptBytes ?? 0) > 0);
 
@@ -134,7 +137,7 @@ async function assertRoomAbove(
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
   if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
-  const message = `A key above this API key has no room to keep ${what}.`; // whose limit is not for this one
+  const message = `A key above this API key has no room to keep ${what}.`; // the limit of that key is not for this one
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

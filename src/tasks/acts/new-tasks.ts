@@ -18,7 +18,7 @@ import { deadlineS } from '../../models/definition/model.ts';
 export interface TaskRequest {
   kind: MediaKind;
   model: string;
-  /** Of the model as it is loaded now. */
+  /** The version of the model as it is loaded now. */
   modelVersion: string;
   input: object;
   metadata: Record<string, string>;
@@ -26,7 +26,7 @@ export interface TaskRequest {
   priority?: TaskPriority | undefined;
   /** What the interface had to approximate before any provider was asked. */
   approximations?: Approximation[] | undefined;
-  /** Micro-units that it may cost. Called only for an API key with a budget. */
+  /** Returns the micro-units that the task may cost. Called only for an API key with a budget. */
   estimate: () => number;
 }
 
@@ -36,7 +36,6 @@ export interface MadeTask {
   row: NewTask;
 }
 
-/** Makes the records of new tasks. */
 @Injectable()
 export class NewTasks {
   constructor(
@@ -70,7 +69,7 @@ export class NewTasks {
     return { task, row };
   }
 
-  /** null where the configured time applies, as for nearly every key. */
+  /** null if the configured time applies, as for nearly every key. */
   private ownFileRetentionS({ limits }: Caller): number | null {
     return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : null;
   }
@@ -115,7 +114,7 @@ export class NewTasks {
   }
 }
 
-/** The keys above that count the tasks of this one; undefined: none does. */
+/** The keys above that count the tasks of this one; undefined if none does. */
 export function countersAbove({ bounds }: Caller): CallerBound[] | undefined {
   const above = bounds?.filter(({ limits, hasBudget }) => hasBudget || limits.maxRunning || limits.maxQueued);
   return above?.length ? above : undefined;
@@ -124,9 +123,9 @@ export function countersAbove({ bounds }: Caller): CallerBound[] | undefined {
 type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowDeadlineS' | 'taskRetentionDays'>;
 
 /**
- * How long a new task may wait, and how long it may run. Tasks of low priority and those of a batch are meant to wait,
- * though not for longer than their record is kept.
- * @param retentionDays of the record, for an API key that is known
+ * How long a new task may wait, and how long it may run. Tasks of low priority and of batches may wait longer, but not
+ * longer than their record is kept.
+ * @param retentionDays of the record; for an unknown API key those of the configuration
  */
 export function deadlinesOf(
   { kind, low, source }: Pick<ShownTask, 'kind' | 'low' | 'source'>,

@@ -8,7 +8,7 @@ export const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
   collection,
 });
 
-/** Another collection is not recorded: its name is the customer's text, which an erasure must find. */
+/** Names of collections are not recorded, because they are texts of the customer, which an erasure must find. */
 export async function recordStars(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
   const before = starsOf(task);
   if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;

@@ -53,7 +53,7 @@ export class TaskBatches {
     private readonly refusals: BudgetRefusals,
   ) {}
 
-  /** @param hook writes in the transaction that deletes the records of items, which are counted in no table any more */
+  /** @param hook writes in the transaction that deletes records of items, because no table counts these afterwards */
   registerPurgeHook(hook: PurgeHook): void {
     this.purged.registerHook(hook);
   }

@@ -84,8 +84,8 @@ export class TasksService {
   }
 
   /**
-   * Replaces the stored response of an idempotency key: a request with `Prefer: wait` is answered later than it is
-   * stored.
+   * Replaces the stored response of an idempotency key, because a request with `Prefer: wait` is answered after its
+   * task is stored.
    */
   async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
     await this.idempotencyKeys.update({ api_key_id: apiKeyId, key, task_id: taskId }, { response: json });
@@ -120,7 +120,7 @@ export class TasksService {
     }
   }
 
-  /** For requests that are counted elsewhere: unlike `findWhenFinal` it is no open wait. */
+  /** Like `findWhenFinal`, but without an open wait. For requests that are counted elsewhere. */
   async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
     const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
     this.cached.keep(task); // the client is about to fetch its files
@@ -149,7 +149,7 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /** Reads the task of any API key: signed links carry their own permission. */
+  /** Reads a task of any API key, for signed links, which carry their own permission. */
   read(taskId: string): Promise<ShownTask | null> {
     return this.cached.find(taskId);
   }

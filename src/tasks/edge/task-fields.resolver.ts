@@ -14,8 +14,8 @@ import { ListChildren } from '../sql/list-children.ts';
 import { TaskConnection } from './task-connection.ts';
 
 /**
- * The fields of a task that need a read of their own. Each checks its scope: guards run for root fields only, and a
- * mutation that returns the task may need another scope.
+ * The fields of a task that need a read of their own. Each checks its scope, because guards run for root fields only,
+ * and a mutation that returns the task may need another scope.
  */
 @Resolver(() => TaskView)
 export class TaskFieldsResolver {

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { storedTaskOf } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
 
-/** UTF-16 units cost at most two for each character. */
+/** The most characters of `promptStart`. Each has at most two UTF-16 units. */
 const MAX_PROMPT_START = 1_000;
 
 /** Fields of a task that only GraphQL has. Clients with a normalising cache find an object by its type and its `id`. */
@@ -32,7 +32,7 @@ export class TaskNodeResolver {
     }
     return Array.from(String(input.prompt).slice(0, most * 2))
       .slice(0, most)
-      .join(''); // by characters: no half of a pair
+      .join(''); // by characters, so that no surrogate pair is cut
   }
 
   @ResolveField(() => String, {

@@ -16,15 +16,15 @@ import type { TaskEstimateView, WaitingFor } from './estimate.view.ts';
 import { Lane, WaitingLine } from './waiting-line.ts';
 import { SAMPLE_S } from '../sql/record-pace.ts';
 
-/** How far back starts are counted. */
+/** How far back starts are counted, in seconds. */
 export const RATE_WINDOW_S = 300;
 
 /**
- * Tasks that start per second. Only the time since a line exists says how fast it moves: before, tasks started as
- * rarely as they were created.
+ * Tasks that start per second. Only the time since tasks wait counts: earlier, tasks started only as often as they were
+ * created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
- * @returns null without a start
+ * @returns null if no task has started
  */
 export function startRate(samples: readonly StartsOf[], lineAgeS: number, nowS: number): number | null {
   const windowS = Math.min(Math.max(lineAgeS, SAMPLE_S), RATE_WINDOW_S);
@@ -85,7 +85,7 @@ export class EstimatesService {
     };
   }
 
-  /** Of a task that would be created now. Unknown when the limit of its API key would hold it. */
+  /** Estimates for a task that would be created now. They are null if the limit of its API key would hold the task. */
   async ofNew(
     caller: Caller,
     { isLow, ...task }: NewTask,
@@ -99,7 +99,7 @@ export class EstimatesService {
     };
   }
 
-  /** Unix seconds. */
+  /** Unix seconds of the end of the task. */
   private async endOf(task: TaskPlace, startS: number | null): Promise<number | null> {
     return this.endOfRun(runKindOf(task), task.status === 'running' ? startOf(task) : startS);
   }
@@ -124,7 +124,7 @@ export class EstimatesService {
   }
 }
 
-/** A new task waits behind those of the same place: ids rise with time. */
+/** Sorts behind every id, because a new task waits behind those of the same place. */
 const AFTER_ALL_IDS = '~';
 
 const startAt = ({ readAtS, rate }: LineSample, position: number | null): number | null =>

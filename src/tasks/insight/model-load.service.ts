@@ -16,7 +16,10 @@ interface Sample {
   takenAtS: number;
 }
 
-/** Reports to the catalogue how many tasks of each model wait, run and end well. Counted at most every ten seconds. */
+/**
+ * Reports to the catalogue how many tasks of each model wait, run and end well. The tasks are counted at most every ten
+ * seconds.
+ */
 @Injectable()
 export class ModelLoadService implements OnModuleInit {
   private readonly samples = new Sampled(() => this.sample(), SAMPLE_MS);
@@ -43,7 +46,7 @@ export class ModelLoadService implements OnModuleInit {
     return { queued, running, median_run_s: median, typical, succeeded, failed, sampled_at: takenAtS };
   }
 
-  /** While the database is away, the last sample: its time says how old it is. */
+  /** The present sample, or the last one while the database is away. Its time says how old it is. */
   private async current(): Promise<Sample> {
     try {
       return await this.samples.get();

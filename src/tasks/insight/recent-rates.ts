@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Outcomes, ReadPace } from '../sql/read-pace.ts';
 
-/** Of all models, over some minutes. */
+/** Counts of all models together, over some minutes. */
 export interface TaskRates {
   started: number;
   succeeded: number;

@@ -23,7 +23,7 @@ export class TaskTimelineView {
   @ApiField.boolean('always false') has_more: boolean;
 }
 
-/** What is stored, and what other columns say, in order of time. */
+/** The stored moments, and those that follow from other columns, in order of time. */
 export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMomentView[] {
   const createdMs = task.created_at.getTime();
   const moments = [...beginOf(task), ...storedOf(task, 'running'), ...endOf(task)]
@@ -42,7 +42,7 @@ export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMom
   }));
 }
 
-/** A claim has the time at which its statement began, which may be before the release that it has seen. */
+/** The time of a claim is when its statement began. That may be before the release that the claim has seen. */
 function beginOf(task: TimelineRow): Moment[] {
   const waiting: Moment[] = [[task.created_at.getTime(), 'queued', 0, null, null], ...storedOf(task, 'waiting')];
   if (!task.started_at) return waiting;
@@ -50,7 +50,7 @@ function beginOf(task: TimelineRow): Moment[] {
   return [...waiting, [startedMs, 'started', 1, null, null]];
 }
 
-/** Before the first start, or from then on. */
+/** The stored moments before the first start, or those from then on. */
 const storedOf = ({ timeline }: TimelineRow, state: 'waiting' | 'running'): Moment[] =>
   (timeline ?? []).filter(([, , attempt]) => (attempt === 0) === (state === 'waiting'));
 

@@ -5,7 +5,7 @@ import { isTaskId } from '../record/task-id.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { type TaskMomentView, toTimeline } from './timeline.view.ts';
 
-/** What happened to tasks. */
+/** Reads the timelines of tasks. */
 @Injectable()
 export class TimelinesService {
   constructor(
@@ -20,7 +20,7 @@ export class TimelinesService {
     return toTimeline(row, this.terms.revealProviders);
   }
 
-  /** Of any API key, with the providers, for operators. @returns null when there is no such task */
+  /** The timeline of a task of any API key, with the providers, for operators. @returns null without such a task */
   async ofAnyKey(taskId: string): Promise<TaskMomentView[] | null> {
     const row = isTaskId(taskId) ? await this.rows.find(taskId) : null;
     return row && toTimeline(row, true);

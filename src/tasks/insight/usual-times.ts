@@ -6,14 +6,14 @@ import { anyRunOf, type RunKind, runKindKey } from '../record/run-kind.ts';
 import { RunTimes } from '../record/run-times.entity.ts';
 
 const REFRESH_MS = 60_000;
-/** While some kind of run has no data: the first successes of a new service count at once. */
+/** The interval while some kind of run has no data, so that the first successes of a new service count soon. */
 const REFRESH_NEW_MS = 10_000;
 
-/** Fewer runs than this are not typical. */
+/** With fewer runs the times are not typical. */
 const MIN_TYPICAL = 5;
 
 export interface TypicalTimes {
-  /** The runs that the times are of. */
+  /** How many runs the times come from. */
   tasks: number;
   wait_p50_ms: number;
   run_p50_ms: number;
@@ -33,19 +33,22 @@ export class UsualTimes {
 
   constructor(@InjectRepository(RunTimes) private readonly rows: Repository<RunTimes>) {}
 
-  /** Seconds; null without data. */
+  /** The usual seconds of a run; null without data. */
   async of(kind: RunKind): Promise<number | null> {
     return (await this.timesOf(kind))?.medianS ?? null;
   }
 
-  /** Milliseconds, as far as they were read before; undefined without data. For what must not wait for the database. */
+  /**
+   * The usual milliseconds of a run, if they were read before; otherwise undefined. For callers that must not wait for
+   * the database.
+   */
   knownMs(kind: RunKind): number | undefined {
     const key = runKindKey(kind);
     const known = lastOf(this.times)?.get(key) ?? lastOf(this.newTimes)?.get(key);
     return known && Math.round(known.medianS * 1000);
   }
 
-  /** Of all runs of the model; null while fewer than five are known. */
+  /** Times of all runs of the model; null while fewer than five are known. */
   async typicalOf(model: string): Promise<TypicalTimes | null> {
     return (await this.timesOf(anyRunOf(model)))?.typical ?? null;
   }
@@ -67,7 +70,7 @@ export class UsualTimes {
   }
 }
 
-/** Reads it again for later calls, if it is too old. */
+/** The last value. If it is too old, it is read again for later calls. */
 function lastOf<Value>(sampled: Sampled<Value>): Value | undefined {
   const next = sampled.get();
   if (next instanceof Promise) next.catch(() => undefined);
@@ -80,7 +83,7 @@ function median(values: number[]): number {
   return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
 }
 
-/** Waits were not recorded before runs: rows of an earlier release count once they have both. */
+/** An earlier release recorded runs without waits, so only as many of the newest runs count as there are waits. */
 function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
   if (waits.length < MIN_TYPICAL) return null;
   return {

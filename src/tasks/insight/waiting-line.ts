@@ -7,7 +7,7 @@ export interface Waiting {
 /** Waiting tasks of one priority, in the order in which they start. */
 export class Lane {
   /**
-   * @param ids in order
+   * @param ids in the order of the lane
    * @param places of the same tasks: the column `place`
    * @param isWhole false: more tasks wait behind these
    */
@@ -21,7 +21,7 @@ export class Lane {
     return this.ids.length;
   }
 
-  /** How many start before the task, which may be newer than the lane. */
+  /** How many tasks of the lane start before this one, which may be newer than the lane. */
   countBefore({ place, id }: Waiting): number {
     let from = 0;
     let to = this.ids.length;
@@ -44,7 +44,9 @@ export class WaitingLine {
     private readonly lowShare: number,
   ) {}
 
-  /** 1 for the next to start. Also of a task that is newer than the line. @returns null when too many wait to know */
+  /**
+   * The position of a task, which may be newer than the line; 1 is the next. @returns null when too many wait to know
+   */
   positionOf(task: Waiting, isLow: boolean): number | null {
     const [own, other] = isLow ? [this.low, this.normal] : [this.normal, this.low];
     const nth = own.countBefore(task) + 1;

@@ -11,7 +11,7 @@ import { TaskFeed } from '../queue/task-feed.ts';
 
 interface FollowAllOptions {
   filter?: TaskFilter;
-  /** First also the tasks that have ended since; unix milliseconds by the database's clock. */
+  /** Sends first the tasks that have ended since this time; unix milliseconds by the database's clock. */
   endedSinceMs?: number;
   /** Tasks whose end the subscriber has already received. */
   isKnown?: (taskId: string) => boolean;
@@ -29,13 +29,13 @@ export class FollowTasks {
 
   /**
    * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
-   * after the final state. The subscriber must end it (`return()`, `close()`).
+   * after the final state. The subscriber must end the queue (`return()`, `close()`).
    * @param after the sequence of a state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
-    // Before the read, so that no change is missed.
+    // Watches before the read, so that no change is missed.
     queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task)));
     try {
       const current = await this.tasks.findOfKey(apiKeyId, taskId);

@@ -5,8 +5,8 @@ import { OpenStreams } from './open-streams.ts';
 import { sendStream } from './send-stream.ts';
 
 /**
- * Sends the event streams of GraphQL, which count with those of REST. As for a socket, a stream is closed when its key
- * loses any scope.
+ * Sends the event streams of GraphQL. They count together with those of REST. Like a socket, a stream is closed when
+ * its key loses any scope.
  */
 @Injectable()
 export class GraphqlEvents implements OnModuleInit {

@@ -3,10 +3,11 @@ import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal } from '../record/task-status.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
-/** Rows in memory. Of further tasks only the id is kept; the row is read when it is due. */
+/** Rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
 const MAX_ROWS = 200;
 /**
- * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that it is disconnected and must resume.
+ * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that the subscriber is disconnected and
+ * must resume.
  */
 const MAX_WAITING = 50_000;
 /** Tasks whose last sent sequence is remembered, so that no state is sent twice. */
@@ -19,7 +20,7 @@ interface LiveQueueOptions {
   read: (ids: string[]) => Promise<ShownTask[]>;
   /** Selects the tasks to send; all when left out. */
   accepts?: (task: ShownTask) => boolean;
-  /** The queue follows one task and ends with its final state. */
+  /** Whether the queue follows one task and ends with its final state. */
   endsWithTask?: boolean;
 }
 
@@ -29,10 +30,10 @@ interface LiveQueueOptions {
  */
 export class LiveQueue {
   readonly states = new PullQueue<ShownTask>(() => this.take());
-  /** In the order of sending. null: only the id is kept. */
+  /** Waiting tasks in the order of sending. null: only the id is kept. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
-  /** The sequence last sent of each task. */
+  /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
 
@@ -80,7 +81,7 @@ export class LiveQueue {
     this.states.wake();
   }
 
-  /** Ends at once because the subscriber has not read for too long. It must connect again and resume. */
+  /** Ends at once because the subscriber has not read for too long. The subscriber must connect again and resume. */
   endBehind(): void {
     this.states.fail(fellBehind());
   }
@@ -105,7 +106,7 @@ export class LiveQueue {
     }
   }
 
-  /** The final state is about to be sent; the next `next()` ends. */
+  /** Ends the queue after the final state, which is about to be sent. */
   private endAfterThis(): void {
     this.isEnding = true;
     this.clear();

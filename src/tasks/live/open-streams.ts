@@ -8,12 +8,11 @@ import { registerLiveConnections } from '../../platform/observe/measuring/live-c
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import { withJitter } from '../../platform/run/jitter.ts';
 
-/** Per process. */
+/** The most open streams of an API key, in one process. */
 const MAX_STREAMS_PER_KEY = 1_000;
-/** Of all keys together, per process. */
+/** The most open streams of all keys together, in one process. */
 const MAX_STREAMS = 5_000;
 
-/** The queue of a stream. */
 export interface OpenQueue {
   close(): void;
   /** @param callback called once when the queue ends for any reason */
@@ -21,14 +20,14 @@ export interface OpenQueue {
 }
 
 /**
- * The open event streams: limited per key and in all, closed when their key is revoked or loses a scope that they need, and
- * when the service stops.
+ * The open event streams. They are limited per key and in all. They are closed when their key is revoked or loses a
+ * scope that they need, and when the service stops.
  */
 @Injectable()
 export class OpenStreams implements BeforeApplicationShutdown {
   private readonly open = new Set<OpenQueue>();
   private readonly ofKey = new Map<string, number>();
-  /** Also those that are being opened. */
+  /** The number of open streams and of those that are being opened. */
   private total = 0;
 
   constructor(
@@ -43,7 +42,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
-   * @param needs the scope whose loss closes it; `any`: each that its key has now
+   * @param needs the scope whose loss closes the stream; `any`: each scope that the key has now
    * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
   async track<Queue extends OpenQueue>(

@@ -3,24 +3,26 @@ import type { ShownTask } from '../record/task.entity.ts';
 
 /**
  * The longest time from the first answer in the transaction of an end to its commit. It covers waits for an endpoint,
- * for the counters of the API key and for its budget, twice 1.2 s each, and some more. Waits for the counters of
+ * for the counters of the API key and for its budget: twice 1.2 s each, and some more. Waits for the counters of
  * several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**
- * An end carries the time at which its transaction began, and becomes visible when that commits. Ends with later times
- * may have been sent meanwhile, so a resume starts earlier by the longest transaction.
+ * An end carries the time at which its transaction began, and becomes visible when the transaction commits. Ends with
+ * later times may have been sent meanwhile. So a resume starts earlier by the longest transaction.
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
-/** Ends sent within the overlap are listed in the id and not sent again. With more than this, some are sent twice. */
+/**
+ * Ends that were sent within the overlap are named in the id, and not sent again. Of more ends, some are sent twice.
+ */
 const MAX_NAMED = 12;
-/** The last characters of a task id are random: 40 bits distinguish a handful of tasks. */
+/** The last characters of a task id are random. Their 40 bits distinguish a handful of tasks. */
 const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * The position of a subscriber to all tasks. Tasks that ended before this position were sent. It is the `id:` of each
- * event, so the client brings it to its next connection, to any process.
+ * The position of a subscriber to all tasks. Tasks that ended before this position were sent. The position is the `id:`
+ * of each event, so the client brings it to its next connection, to any process.
  */
 export class ResumePoint {
   private constructor(

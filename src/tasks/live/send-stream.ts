@@ -13,7 +13,7 @@ export interface StreamEvent {
   json: string;
 }
 
-/** What a subscriber still has to be sent. */
+/** What is still to be sent to a subscriber. */
 export interface StateQueue<State> {
   next(): Promise<IteratorResult<State, undefined>>;
   close(): void;
@@ -49,7 +49,7 @@ async function* events<State>(
 const textOf = ({ id, name, json }: StreamEvent): string =>
   `${id === undefined ? '' : `id: ${id}\n`}${name === undefined ? '' : `event: ${name}\n`}data: ${json}\n\n`;
 
-/** What comes, or 'ping' when nothing has come for 15 s. */
+/** The next result, or 'ping' when nothing has come for 15 s. */
 export async function resultOrPing<T>(next: Promise<T>): Promise<T | 'ping'> {
   const ping = Promise.withResolvers<'ping'>();
   const timer = setTimeout(() => ping.resolve('ping'), PING_MS);

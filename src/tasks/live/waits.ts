@@ -8,9 +8,9 @@ import type { TaskFeed } from '../queue/task-feed.ts';
 export const MAX_WAIT_S = 60;
 
 export interface WaitOptions {
-  /** Longest wait. */
+  /** The most seconds to wait. */
   seconds: number;
-  /** Also return as soon as the sequence differs from this one. */
+  /** The wait also ends as soon as the sequence differs from this one. */
   changedFrom?: number | undefined;
   /** Aborts when the wait must end early: the client has disconnected, its key is refused, or the service stops. */
   over?: AbortSignal | undefined;
@@ -50,9 +50,8 @@ export async function untilFinal(
 }
 
 /**
- * Per process. Waits count as requests in flight, of which a process accepts 10,000: one key must not hold them all,
- * and with this bound 50 keys would be needed. A key runs 50 tasks at once by default, so each can be waited for four
- * times.
+ * The most open waits of a key, in one process. Waits count as requests in flight, of which a process accepts 10,000.
+ * So it takes 50 keys to use them all. A key runs 50 tasks at once by default, so each can be waited for four times.
  */
 const MAX_WAITS_PER_KEY = 200;
 
@@ -65,8 +64,8 @@ interface OpenWait {
 }
 
 /**
- * The requests that wait for a task (`?wait`, `Prefer: wait`): limited per key, answered at once when the service
- * stops.
+ * The requests that wait for a task (`?wait`, `Prefer: wait`). They are limited per key, and answered at once when the
+ * service stops.
  */
 @Injectable()
 export class OpenWaits implements BeforeApplicationShutdown {

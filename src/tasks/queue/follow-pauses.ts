@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { WakeSignal } from './wake-signal.ts';
 import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
-/** Moves the tasks that wait as the pauses say. A claim that is faster sets aside what it finds itself. */
+/**
+ * Sets aside the waiting tasks of paused models, and wakes them after the pause. A claim that meets such a task first
+ * sets it aside itself.
+ */
 @Injectable()
 export class FollowPauses {
   /** The pauses for which the waiting tasks were set aside. */
@@ -19,11 +22,11 @@ export class FollowPauses {
   async follow(isStopped: () => boolean): Promise<void> {
     const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
     if (inForce !== this.followed) {
-      // The line of waiting tasks is read as a whole, so only after a change.
+      // Setting tasks aside reads the whole line, so it is done only after a change.
       if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
       this.followed = inForce;
     }
-    // It may be overdue, because all workers or the database were down.
+    // The wake-up may be late, because all workers or the database were down.
     const nowMs = performance.now();
     const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
     if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();

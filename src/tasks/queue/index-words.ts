@@ -3,13 +3,13 @@ import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { FillWords } from '../sql/fill-words.ts';
 
-/** Seconds between rounds that found little. */
+/** Seconds until the next round, if the last one found little. */
 const EVERY_S = 30;
-/** The role may be given the right to make the extensions at any time. */
+/** Seconds until the next attempt to make the extensions. The role may be given the right to do so at any time. */
 const RETRY_S = 600;
 const NOT_PERMITTED = '42501';
 
-/** Runs in every worker process: one of them makes the words of final tasks known to the index. */
+/** Runs in every worker process. One of them adds the words of final tasks to the index. */
 @Injectable()
 export class IndexWords implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('words');

@@ -7,7 +7,7 @@ import { anyRunOf, type RunKind, runKindKey, runKindOf } from '../record/run-kin
 
 const FLUSH_MS = 2_000;
 const FORGET_MS = 600_000;
-/** Ends that say nothing about whether the model works. */
+/** Errors of tasks that say nothing about whether the model works. */
 const NO_FAILURE: ReadonlySet<TaskErrorCode> = new Set(['task_cancelled', 'content_policy_violation']);
 
 /**
@@ -47,7 +47,7 @@ export class Pace implements BeforeApplicationShutdown {
     }
   }
 
-  /** Never throws: what cannot be written is missing in estimates. */
+  /** Never throws. What cannot be written is missing in estimates. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

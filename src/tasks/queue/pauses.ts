@@ -6,12 +6,12 @@ import { PauseTasks } from '../sql/pause-tasks.ts';
 import type { Pause } from '../record/pause.entity.ts';
 
 const TOPIC = 'pauses';
-/** So that a process without the bus knows a pause within 5 s. */
+/** A process without the bus learns of a pause within 5 s. */
 const REFRESH_S = 4;
-/** Of a pause without an end, and the most that a client is asked to wait. */
+/** Retry-After for a pause without an end, and the highest Retry-After for any pause. */
 const RETRY_AFTER_S = 60;
 
-/** The pauses in force, as this process knows them. Claims read the table itself: no task of a paused model starts. */
+/** The pauses in force, as this process knows them. Claims read the table: no task of a paused model starts. */
 @Injectable()
 export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('pauses');
@@ -24,7 +24,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly bus: Bus,
   ) {}
 
-  /** Awaited, so that a process that starts accepts nothing that an operator has paused. */
+  /** Nest awaits this, so that a process that starts accepts nothing that an operator has paused. */
   async onApplicationBootstrap(): Promise<void> {
     this.bus.subscribe(TOPIC, () => void this.changedElsewhere());
     await this.refresh();
@@ -47,17 +47,17 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const listener of this.listeners) listener();
   }
 
-  /** How many are in force. */
+  /** How many pauses are in force. */
   get count(): number {
     return this.inForce().length;
   }
 
-  /** Whether no new work may go there. @param endpoint of one place of the provider */
+  /** Whether a pause keeps new work from a place of the provider. @param endpoint of the place */
   isPaused(provider: string, endpoint: string): boolean {
     return this.known.length > 0 && this.holding(provider, endpoint).length > 0;
   }
 
-  /** The pauses that keep new work from there. */
+  /** The ids of the pauses that keep new work from this place. */
   holding(provider: string, endpoint: string): string[] {
     const holds = ({ kind, target }: Pause) =>
       (kind === 'provider' && target === provider) || (kind === 'place' && target === endpoint);

@@ -33,7 +33,10 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     this.repeat(PURGE_VERSIONS, PURGE_VERSIONS_EVERY_S, () => this.rows.deleteUnnamedVersions()),
   ];
 
-  /** How overdue the oldest idempotency key of the last round was: an index that finds it costs every creation. */
+  /**
+   * How overdue the oldest idempotency key of the last round was. This is kept, because an index that finds the key
+   * would cost every creation.
+   */
   idempotencyLagS = 0;
 
   constructor(
@@ -58,7 +61,10 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
     return purgeInterval({ logger: this.logger, failure: 'purge.failed', fullRound, pauseS, purge });
   }
 
-  /** Tasks first, so that one past both times is visited once. Not at the same time: each reserves what it found. */
+  /**
+   * Tasks go first, so that one past both times is visited once. The two do not run at the same time, because each
+   * reserves what it found.
+   */
   private async purgeTasksAndFiles(): Promise<number> {
     const tasks = await this.purgeTasks();
     if (tasks >= PURGE_TASKS) return tasks;
@@ -117,5 +123,5 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** When nothing can be deleted, the storage is away: the next round is not worth an immediate try. */
+/** If nothing could be deleted, the storage is away, so the next round must not follow at once. */
 const roundSize = (taken: ExpiredTask[], purged: string[]): number => (purged.length > 0 ? taken.length : 0);

@@ -16,7 +16,7 @@ const OLDEST = {
 } as const;
 const KEYS = { name: 'darkroom_queue_keys', help: 'API keys with tasks that wait.', labels: [] } as const;
 
-/** What the queue looks like, for all processes. */
+/** Gauges of the queue, over all processes. */
 @Injectable()
 export class QueueGauges implements OnModuleInit {
   constructor(

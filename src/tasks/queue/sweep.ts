@@ -12,13 +12,13 @@ import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
-/** Rows per query; a full result is followed by the next sweep at once. */
+/** Rows per query. After a full result the next sweep follows at once. */
 const SWEEP_ROWS = 500;
 
 /**
- * Runs every few seconds in every worker process: ends tasks that are past their deadline or have lost too many workers,
- * and wakes throttled tasks whose key has a free place. Two sweeps may run at once, since every write is guarded by the
- * state of the row. Each query is an index scan of few rows.
+ * Runs every few seconds in every worker process. Ends tasks that are past their deadline or have lost too many
+ * workers, and wakes parked tasks whose key has a free place. Two sweeps may run at once, because every write is
+ * guarded by the state of the row. Each query is an index scan of few rows.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -90,7 +90,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     });
   }
 
-  /** The last allowed attempt has lost its worker too. */
+  /** Tasks whose last allowed attempt has lost its worker too. */
   private workerLost(): Promise<LiveTask[]> {
     return this.tasks
       .createQueryBuilder('task')

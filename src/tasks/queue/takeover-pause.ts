@@ -4,9 +4,9 @@ import { Config } from '../../platform/config/config.ts';
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Decides when expired leases may be taken for those of dead workers. After a standstill every lease looks expired
- * although its worker lives: this process has just started (perhaps with all others, after an outage), its machine was
- * frozen, or its clock was set. Live workers then get a heartbeat and a second to renew their leases.
+ * Decides when an expired lease means a dead worker. After a standstill every lease looks expired although its worker
+ * lives. A standstill is a start of this process (perhaps with all others, after an outage), a frozen machine or a
+ * changed clock. Live workers then get a heartbeat and a second to renew their leases.
  */
 @Injectable()
 export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
@@ -41,7 +41,7 @@ export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {
     return performance.now() >= this.untilMs;
   }
 
-  /** A frozen machine stops the monotonic clock or not, depending on the system, so both clocks are compared. */
+  /** Compares both clocks, because a frozen machine stops the monotonic clock on some systems only. */
   private check(): void {
     const now = readClocks();
     const elapsedMs = now.monotonicMs - this.last.monotonicMs;

@@ -6,18 +6,18 @@ import { isFinal } from '../record/task-status.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 const TOPIC = 'task_deleted';
-/** Inputs may be long, so the cache is also bounded by characters, those of the kept JSON included: some 64 MB. */
+/** Inputs may be long, so the cache is also bounded by characters, with those of the kept JSON: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
-/** After this time a task is read again: the event of a deletion may be lost. */
+/** After this time a task is read again, because the event of a deletion may be lost. */
 const TTL_MS = 15_000;
-/** Longer than a read of the database takes: a read that began before a deletion must not cache its result. */
+/** Longer than a read of the database takes, because a read that began before a deletion must not cache its result. */
 const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Tasks in memory. A final one may still change, in another process too: it or its outputs are deleted, kept or given
- * up, or its cost is corrected. A queued one is only given to a reader who knows its sequence in the database. Running
- * ones are not kept: some of what clients see of them changes without a new sequence. The cache is kept small: with
+ * Tasks in memory. A final task may still change, in another process too: it or its outputs are deleted, kept or given
+ * up, or its cost is corrected. A queued task is only given to a reader who knows its sequence in the database. Running
+ * tasks are not kept, because some of what clients see changes without a new sequence. The cache is small, because with
  * 20,000 tasks garbage collection made every other request a fifth slower.
  */
 @Injectable()
@@ -67,14 +67,17 @@ export class TaskCache implements OnModuleInit {
     this.bus.publish(TOPIC, taskId);
   }
 
-  /** In this process only. */
+  /** Forgets the task in this process only. */
   private forget(taskId: string): void {
     this.dropped.set(taskId, true);
     this.tasks.delete(taskId);
   }
 }
 
-/** Of the task and of its JSON. Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can outweigh the prompt. */
+/**
+ * The characters of a task and of its JSON. Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can
+ * outweigh the prompt.
+ */
 export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
   return 2 * (1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400);
 }

@@ -13,11 +13,11 @@ export type Watcher = (task: ShownTask) => void;
 const TOPIC = 'task';
 /** Rows read at once. The read queue is bounded and would refuse a whole backlog. */
 const CHUNK = 500;
-/** How often watched tasks are polled: a process killed between its commit and its event publishes nothing. */
+/** How often watched tasks are polled, because a process killed between its commit and its event publishes nothing. */
 const POLL_S = 15;
-/** How far back a poll looks for ends: over the poll before it, and over the longest commit. */
+/** How far back a poll looks for ends: beyond the poll before it, and beyond the longest commit. */
 const LOOK_BACK_S = 2 * POLL_S + 10;
-/** Ended tasks delivered in this process, so that a poll neither reads nor delivers them again. */
+/** Ended tasks that were delivered in this process, so that a poll neither reads nor delivers them again. */
 const REMEMBERED_ENDS = 50_000;
 
 /**
@@ -66,7 +66,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** @returns how to stop watching */
+  /** @returns a function that stops watching */
   watch(taskId: string, watcher: Watcher): () => void {
     return addWatcher(this.ofTask, taskId, watcher);
   }
@@ -77,7 +77,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private deliver(task: ShownTask): void {
-    // Also when there is no watcher: a later watcher reads the current state and needs no old event.
+    // Remembered without a watcher too, because a later watcher reads the current state first.
     if (isFinal(task.status)) this.deliveredEnds.set(task.id, true);
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
@@ -92,8 +92,8 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Events were lost: delivers the current state of every watched task, and of the unfinished and ended tasks of
-   * watched keys.
+   * Called after events were lost. Delivers the current state of every watched task, and of the unfinished and ended
+   * tasks of watched keys.
    */
   private async afterReconnect(missedS: number): Promise<void> {
     await this.readAndDeliver([...this.ofTask.keys()]);
@@ -120,7 +120,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** @returns those that no watcher has got */
+  /** @returns the ids whose end was not delivered before */
   private countLate(ids: string[]): string[] {
     const late = ids.filter((id) => !this.deliveredEnds.has(id));
     foundLate.inc(late.length);

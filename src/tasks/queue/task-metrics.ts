@@ -7,7 +7,7 @@ import type { ClaimedTask } from '../record/lease.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import type { Moment } from '../record/moment.ts';
 
-/** The models are a closed list too, of the operator's. */
+/** A model that is not in the catalogue becomes OTHER, so the values of this label are a closed list. */
 const modelOf = (id: string): string => (findModel(id) ? id : OTHER);
 
 const created = new Tally('darkroom_tasks_created_total', 'Tasks that this process stored.', ['model'], (model) => ({
@@ -79,7 +79,7 @@ export function tasksClaimed(tasks: readonly ClaimedTask[]): void {
   }
 }
 
-/** The claim adds these two moments when the worker before has not given the task back. */
+/** The claim adds these two moments if the worker before has not given the task back. */
 const isOfLostWorker = (timeline: readonly Moment[] | null): boolean =>
   timeline?.at(-1)?.[1] === 'taken_over' && timeline.at(-2)?.[1] === 'worker_lost';
 

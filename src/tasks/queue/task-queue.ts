@@ -23,7 +23,7 @@ import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/subm
 import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-/** Ends within this time share one wake-up statement: it costs as much as ending several tasks. */
+/** Ends within this time share one wake-up statement, because it costs as much as ending several tasks. */
 const WAKE_DEBOUNCE_MS = 20;
 
 /**
@@ -34,7 +34,7 @@ const WAKE_DEBOUNCE_MS = 20;
 export class TaskQueue {
   private readonly held = new Set<string>();
   private keysToWake = new Set<string>();
-  /** Keys that share a limit with those below them. */
+  /** Keys that share a limit with the keys below them. */
   private sharingToWake = new Set<string>();
   private isWaking = false;
   private readonly endListeners: ((task: ShownTask) => void)[] = [];
@@ -77,13 +77,13 @@ export class TaskQueue {
     return claim;
   }
 
-  /** While this process runs a task, it does not claim the task again. @returns call it when the run is over */
+  /** Keeps this process from claiming a task that it still runs. @returns a function to call when the run is over */
   hold(taskId: string): () => void {
     this.held.add(taskId);
     return () => void this.held.delete(taskId);
   }
 
-  /** @param listener renews the leases of this process: its machine was frozen, so they may be about to expire */
+  /** @param listener renews the leases of this process, which may be about to expire after its machine was frozen */
   onStandstill(listener: () => void): void {
     this.takeoverPause.onStandstill(listener);
   }
@@ -110,7 +110,7 @@ export class TaskQueue {
     return true;
   }
 
-  /** Lets another task of the key run while this one waits. Where that fails, the task keeps its place. */
+  /** Lets another task of the key run while this one waits. If that fails, the task keeps its place. */
   private async leavePlace(lease: LeaseRef): Promise<void> {
     const freed = await this.holds.hold(lease).catch(() => null);
     if (freed) this.wakeNextOf(freed.api_key_id, freed.shared_by);
@@ -130,12 +130,14 @@ export class TaskQueue {
     return lease.moments.write(['submitting', submission.provider], write, (intent) => intent === 'committed');
   }
 
-  /** Whether the provider is at its concurrency limit. Only the intent to submit decides; this saves work before it. */
+  /**
+   * Whether the provider is at its concurrency limit. The intent to submit decides; this check saves work before it.
+   */
   isFull(lease: LeaseRef, place: Place): Promise<boolean> {
     return this.submits.isFull(lease, place);
   }
 
-  /** How many tasks of a model are at each of these addresses of a provider, of all processes. */
+  /** How many tasks of a model are at each of these addresses of a provider, in all processes. */
   tasksAt(model: string, provider: string, urls: string[]): Promise<Map<string, number>> {
     return this.submits.tasksAt(model, provider, urls);
   }
@@ -169,7 +171,7 @@ export class TaskQueue {
     return lease.moments.write(null, (moments) => this.submits.withdrawn(lease, mayBeCharged, moments), Boolean);
   }
 
-  /** Counts a job that the provider has lost, and that cost nothing, as a lost attempt. */
+  /** Counts a lost attempt for a job that the provider has lost and that cost nothing. */
   submitLost(lease: LeaseRef): Promise<LostSubmit> {
     return this.submits.lost(lease);
   }
@@ -202,7 +204,8 @@ export class TaskQueue {
   }
 
   /**
-   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran: it costs nothing.
+   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran. It then costs
+   * nothing.
    */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);
@@ -225,7 +228,7 @@ export class TaskQueue {
     return this.reads.findStored(taskId);
   }
 
-  /** Calls `watcher` with every change of the task. @returns how to stop watching */
+  /** Calls `watcher` with every change of the task. @returns a function that stops watching */
   watch(taskId: string, watcher: Watcher): () => void {
     return this.feed.watch(taskId, watcher);
   }
@@ -240,7 +243,7 @@ export class TaskQueue {
     if ((await this.parked.wake(apiKeyIds)) > 0) this.wakeSignal.notify();
   }
 
-  /** The same for what these keys and those below them share. */
+  /** The same for limits that these keys share with the keys below them. */
   private async wakeThrottledBy(apiKeyIds: string[]): Promise<void> {
     if ((await this.parked.wakeShared(apiKeyIds)) > 0) this.wakeSignal.notify();
   }

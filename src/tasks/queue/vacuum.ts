@@ -3,10 +3,13 @@ import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { VacuumQueue } from '../sql/vacuum-queue.ts';
 
-/** Autovacuum looks once a minute at best; by then a thousand tasks a second have left 200,000 dead rows. */
+/**
+ * Seconds between checks. Autovacuum looks once a minute at best; by then a thousand tasks a second have left 200,000
+ * dead rows.
+ */
 const EVERY_S = 15;
 
-/** Runs in every worker process. */
+/** Vacuums the queue in every worker process. */
 @Injectable()
 export class Vacuum implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('sweep');

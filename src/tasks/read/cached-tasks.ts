@@ -22,12 +22,12 @@ export class CachedTasks {
     return task;
   }
 
-  /** Of any API key. @returns null when there is no such task or its record has expired */
+  /** Finds a task of any API key. @returns null when there is no such task or its record has expired */
   async find(taskId: string): Promise<ShownTask | null> {
     const cached = this.cache.final(taskId);
     if (cached !== undefined) {
-      // Answer at the end of the event-loop turn, like the reads that query the database: the responses of one turn are
-      // sent together, which costs both sides fewer wake-ups.
+      // Answers at the end of the event-loop turn, like the reads that query the database. The responses of one turn
+      // are sent together, which costs both sides fewer wake-ups.
       await endOfTurn();
       return cached;
     }
@@ -37,8 +37,8 @@ export class CachedTasks {
   }
 
   /**
-   * The tasks of a page that was read just before. Those that have changed since are as they are now.
-   * @param belongs whether a task that has changed still belongs to the page; one that does not is left out
+   * The tasks of a page that was read just before. Tasks that have changed since come in their present state.
+   * @param belongs whether a changed task still belongs to the page; one that does not is left out
    */
   async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
     const cached = listed.map(({ id, sequence }) => this.cache.ofSequence(id, sequence));
@@ -55,7 +55,7 @@ export class CachedTasks {
     });
   }
 
-  /** Caches a final task; ignores others. One that is cached already is not kept for longer. */
+  /** Caches a final task; ignores others. A task that is cached already is not kept for longer. */
   keep(task: ShownTask): void {
     if (isFinal(task.status) && !this.cache.ofSequence(task.id, task.sequence)) this.cache.add(task);
   }
@@ -64,8 +64,8 @@ export class CachedTasks {
 let turn: Promise<void> | undefined;
 
 /**
- * Resolves when the event loop has read everything that arrived in this turn. All that wait share one promise, so they
- * go on in step: the same code runs for one request after the other, and their responses leave together.
+ * Resolves when the event loop has read everything that arrived in this turn. All callers share one promise, so they go
+ * on together: the same code runs for one request after the other, and their responses leave together.
  */
 export function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {

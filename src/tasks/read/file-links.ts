@@ -9,7 +9,7 @@ export interface FileLink {
   expiresAt: number;
 }
 
-/** A link of ours, taken apart. */
+/** The parts of a link of ours. */
 export interface OwnLink {
   fileId: string;
   expires: string;
@@ -20,23 +20,23 @@ export interface OwnLink {
 const READ = '';
 const WRITE = 'put ';
 const ARCHIVE = 'archive ';
-/** The outputs of some pages of tasks, under 4 MB. */
+/** Links to the outputs of some pages of tasks, under 4 MB. */
 const REMEMBERED_LINKS = 10_000;
 const previewOf = (width: PreviewWidth): string => `preview ${width} `;
 
 /** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
-  /** KeyObjects, because a signature with raw bytes imports the key each time (17 µs, not 3). */
+  /** KeyObjects, because a signature with raw bytes imports the key each time, which takes 17 µs instead of 3. */
   private readonly secrets: NewestFirst<KeyObject>;
-  /** By file. A link stays the same for a quarter of its lifetime, and its signature costs 4 us. */
+  /** Links by file. A link stays the same for a quarter of its lifetime, and a new signature costs 4 us. */
   private readonly remembered = new LRUCache<string, FileLink>({
     maxSize: REMEMBERED_LINKS, // `max` would reserve 0.2 MB at once
     sizeCalculation: () => 1,
   });
 
   /**
-   * @param secrets used for nothing else. The newest signs, any verifies. A link is invalid without the one that signed
-   *   it
+   * @param secrets used for nothing else. The newest one signs, and any of them verifies. A link is invalid without the
+   *   secret that signed it
    * @param publicUrl without a trailing slash
    * @param ttlS shortest lifetime of a link, seconds; the longest is a quarter more
    */
@@ -116,7 +116,7 @@ export class FileLinks {
     };
   }
 
-  /** Takes the raw query parameters: anything but one string each is refused. */
+  /** Takes the raw query parameters. Each must be one string. */
   verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
     return this.isValid(READ, { fileId, expires, signature }, nowMs);
   }
@@ -126,8 +126,8 @@ export class FileLinks {
   }
 
   /**
-   * When a link that is signed now expires. Rounded up to a quarter of the lifetime, so that browsers and caches see
-   * the same link again.
+   * When a link that is signed now expires. The time is rounded up to a quarter of the lifetime, so that browsers and
+   * caches see the same link again.
    */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));

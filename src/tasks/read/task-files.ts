@@ -10,7 +10,7 @@ export interface OutputFile {
   apiKeyId: string;
   task: ShownTask;
   output: StoredOutput;
-  /** The bytes are there until then. */
+  /** Until when the bytes are there. */
   expiresAt: Date;
   /** Whether the bytes are still there: neither expired nor deleted. */
   isPresent: boolean;
@@ -35,7 +35,10 @@ export class TaskFiles {
     return parsed && fileIn(await this.tasks.find(parsed.taskId), parsed.index, fileId);
   }
 
-  /** As the database knows it now: another process may have deleted it some seconds ago. @returns null as `find` */
+  /**
+   * The output as the database has it now, because another process may have deleted it some seconds ago.
+   * @returns null as `find`
+   */
   async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {
     return fileIn(await this.reads.find(task.id), output.index, output.id);
   }

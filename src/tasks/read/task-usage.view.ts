@@ -56,7 +56,7 @@ export function toUsageView(task: ShownTask, { currency, revealProviders }: Usag
 }
 
 /**
- * Usage of a task that has none stored: it ended before usage was recorded, in an older release, or because its key was
+ * Usage of a task that has none stored: it ended in an older release, before usage was recorded, or because its key was
  * revoked.
  */
 const usageOfOldTask = ({ started_at }: Pick<ShownTask, 'started_at'>, currency: string): StoredUsage => ({

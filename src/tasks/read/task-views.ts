@@ -20,7 +20,7 @@ export class TaskViews {
     return toTaskView(task, this.links, this.terms);
   }
 
-  /** The view whose GraphQL fields beyond REST find the stored task. */
+  /** The view for GraphQL. Its fields that REST lacks find the stored task. */
   forGraphql(task: ShownTask): TaskView {
     return rememberStored(this.of(task), task);
   }
@@ -29,7 +29,7 @@ export class TaskViews {
     return JSON.stringify(this.of(task));
   }
 
-  /** The same for a task that stays in memory: made once, and again when its links change. */
+  /** The JSON of a task that stays in memory. It is made once, and again when its links change. */
   keptJson(task: ShownTask): string {
     const links = this.linksOf(task);
     const kept = this.kept.get(task);
@@ -39,7 +39,7 @@ export class TaskViews {
     return json;
   }
 
-  /** Their end, and how many have gone before it. */
+  /** A text that changes with the links: their end, and how many outputs have ended before it. */
   private linksOf(task: ShownTask): string {
     if (!filesPresent(task)) return 'none';
     return `${this.links.expiryOf(unixSeconds(task.files_expire_at!))} ${lapsedOutputs(task)}`;
@@ -52,8 +52,8 @@ interface OutputOfTask {
 }
 
 /**
- * What is stored behind each view, for the GraphQL fields that REST does not show. The keys are symbols, which JSON
- * leaves out: views are sent as they are. A WeakMap costs 1 us more for each view.
+ * The key under which a view has its stored task or output, for GraphQL fields that REST lacks. It is a symbol, because
+ * views are sent as they are and JSON leaves symbols out. A WeakMap costs 1 us more for each view.
  */
 const STORED = Symbol('what is stored behind the view');
 type TaskBehind = TaskView & { [STORED]?: ShownTask };
@@ -67,7 +67,7 @@ export function rememberStored(view: TaskView, task: ShownTask): TaskView {
   return view;
 }
 
-/** @throws ApiError task_not_found: the view is the first answer to a repeated request, and its task was deleted */
+/** @throws ApiError task_not_found if the view is a repeated first answer whose task was deleted */
 export function storedTaskOf(view: TaskView): ShownTask {
   const task = (view as TaskBehind)[STORED];
   if (!task) throw new ApiError('task_not_found');

@@ -79,7 +79,7 @@ export class TaskBatchView {
 const UNFINISHED = { requires: [], without: ['result', 'error', 'usage'] };
 export const SUCCEEDED_IN_EVENT = 'SucceededTaskInEvent';
 export const FAILED_IN_EVENT = 'FailedTaskInEvent';
-/** A webhook leaves them out when its body would be too long. */
+/** Fields that a webhook leaves out when its body would be too long. */
 const LEFT_OUT = ['input', 'metadata'];
 
 /** The task as every client sees it: REST body, GraphQL type, server-sent event, webhook data. */
@@ -182,7 +182,7 @@ export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boole
 export const isPresent = (task: ShownTask, output: StoredOutput, nowMs: number = Date.now()): boolean =>
   filesPresent(task, nowMs) && !output.deleted && (output.expires_at === undefined || output.expires_at * 1000 > nowMs);
 
-/** Outputs whose end of their own has come. */
+/** How many outputs have an end of their own that has come. */
 export const lapsedOutputs = ({ result }: ShownTask, nowMs: number = Date.now()): number =>
   result?.filter(({ expires_at }) => expires_at !== undefined && expires_at * 1000 <= nowMs).length ?? 0;
 
@@ -206,7 +206,7 @@ function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): T
   };
 }
 
-/** null: all that are left are kept. */
+/** Unix seconds of the first end of a file; null if all that are left are kept. */
 function firstEndOfFiles(task: ShownTask, outputs: StoredOutput[]): number | null {
   const isKeptNow = (output: StoredOutput) => task.kept_at !== null && isKept(output);
   const ends = outputs.flatMap((output) => (output.deleted || isKeptNow(output) ? [] : [endOf(task, output)]));
@@ -227,7 +227,7 @@ function linkTo(
 const toBatch = ({ batch_id, batch_index, custom_id }: ShownTask): TaskBatchView | null =>
   batch_id === null ? null : { id: batch_id, index: batch_index!, custom_id };
 
-/** Where the provider could only come near to what the interface had already approximated, the two are one. */
+/** If interface and provider both approximated a parameter, the two become one. */
 function approximationsOf({ request_approximations, approximations }: ShownTask): Pick<TaskView, 'approximations'> {
   if (!request_approximations && !approximations) return {};
   const rest = new Map(approximations?.map((each) => [each.param, each]));
@@ -249,9 +249,9 @@ const toApproximation = ({ param, requested, used }: Approximation): TaskApproxi
 const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(date) : 0);
 
 /**
- * The ETag of a task's view. Weak, because links to files change while the task does not. It changes with every visible
- * change, and when the files are deleted. It also changes as links do, four times within the lifetime of a link. So a
- * body that a client reuses after 304 never contains an expired link.
+ * The ETag of a task's view. The tag is weak, because links to files change while the task does not. It changes with
+ * every visible change, and when the files are deleted. It also changes as links do, four times within the lifetime of
+ * a link. So a body that a client reuses after 304 never contains an expired link.
  */
 export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;

@@ -3,9 +3,9 @@ import type { StoredOutput } from './task.entity.ts';
 import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
- * What an ending says of the cost, as columns of the statement that ends tasks. A success has its cost, because the
- * worker knows what was made. Any other ending names the amount of the task's own price that is charged if the task was
- * submitted.
+ * What an ending says about the cost, as columns of the statement that ends tasks. A success has its cost, because the
+ * worker knows what was made. Any other ending has a rule: which amount of the task's own price is charged if the task
+ * was submitted.
  */
 export interface Charge {
   rule: 'full' | 'failed' | 'stopped' | null;
@@ -14,15 +14,15 @@ export interface Charge {
   basis: CostBasis;
   images: number;
   video_seconds: number;
-  /** Of the binding that ran the task; null: the one that was submitted to, if any. */
+  /** The provider of the binding that ran the task; null: the one that the task was submitted to, if any. */
   provider: string | null;
-  /** As it is stored, unless there is a rule or an earlier call of the task was lost. */
+  /** The usage to store, unless there is a rule or an earlier call of the task was lost. */
   usage: StoredUsage | null;
 }
 
 const NOTHING = { images: 0, video_seconds: 0, provider: null, usage: null };
 
-/** @param currency ISO 4217; of all prices */
+/** @param currency of all prices (ISO 4217) */
 export function chargeOf({ outcome, usage }: Pick<Ending, 'outcome' | 'usage'>, currency: string): Charge {
   if (outcome.status === 'succeeded') return chargeOfSuccess(outcome.result, usage ?? NO_RUN, currency);
   const { code } = outcome.error;
@@ -52,7 +52,7 @@ function chargeOfSuccess(outputs: StoredOutput[], run: RunUsage, currency: strin
   return { rule: null, micros, basis, ...made, provider, usage };
 }
 
-/** What was made, in whole seconds for a video. */
+/** How many images were made, and how many whole seconds of video. */
 export function deliveredOf(outputs: readonly Pick<StoredOutput, 'type' | 'duration'>[]) {
   const videos = outputs.filter(({ type }) => type === 'video');
   const seconds = videos.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
@@ -78,6 +78,6 @@ function costOf(
   return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
-/** Rounded once, half up. As big integers: the products exceed what a number holds exactly. */
+/** Rounded once, half up. Big integers, because the products exceed what a number holds exactly. */
 const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
   Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

@@ -5,9 +5,9 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * Milliseconds from the beginning of the transaction that ends tasks, which is their `completed_at`, to the answer of
- * its first statement. A slower one is rolled back and repeated, so that a resumed stream knows how late an end can
- * appear.
+ * The most milliseconds from the beginning of the transaction that ends tasks, which is their `completed_at`, to the
+ * answer to its first statement. A slower transaction is rolled back and repeated, so that a resumed stream knows how
+ * late an end can appear.
  */
 export const LONGEST_END_MS = 5_000;
 
@@ -22,15 +22,15 @@ export interface Ending {
   /** End the task only if no worker has claimed it yet. */
   unclaimed?: boolean;
   outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
-  /** To add to the timeline of the task; absent: none. */
+  /** Moments to add to the timeline of the task; absent if there are none. */
   moments?: Moment[];
-  /** Absent when no worker ends the task: what a cancel or the sweep ends has used is in its row. */
+  /** Absent when no worker ends the task, as for a cancel or the sweep. The row then says what the task has used. */
   usage?: RunUsage | undefined;
-  /** Of the task's input, if the caller has it at hand. */
+  /** The resolution in the task's input, if the caller has it at hand. */
   resolution?: unknown;
 }
 
-/** A statement that an upper module adds to the transaction that ends tasks. */
+/** A statement that another room adds to the transaction that ends tasks. */
 export interface EndWrite {
   statement: Statement & { values: unknown[] };
   /** @param rows what the statement returned */
@@ -38,8 +38,8 @@ export interface EndWrite {
 }
 
 /**
- * Hook of an upper module that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
- * they are pipelined with the UPDATE.
+ * A hook of another room that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
+ * they are pipelined with the statement that ends the tasks.
  * @param apiKeyIds API keys of the tasks that are about to end
  * @returns null when there is nothing to write whichever of the tasks end
  */

@@ -1,4 +1,7 @@
-/** SQL over a row `l` of `key_load`: how many more tasks the fullest of the keys above it may run; null: none of them has a limit. */
+/**
+ * SQL over a row `l` of `key_load`: how many more tasks the fullest of the keys above it may run; null if none of them
+ * has a limit.
+ */
 const FREE_ABOVE = `(
         select min(a.shared_running - a.running + a.held - a.below_running) from key_load a where a.api_key_id = any(l.above) and a.shared_running > 0)`;
 

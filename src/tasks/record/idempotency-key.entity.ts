@@ -8,7 +8,7 @@ export class IdempotencyKey {
   /** SHA-256 of the canonical body. */
   @Column('bytea') request_hash: Buffer;
   @Column('text') task_id: string;
-  /** JSON, repeated byte for byte. */
+  /** The answer as JSON, repeated byte for byte. */
   @Column('text') response: string;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz') expires_at: Date;

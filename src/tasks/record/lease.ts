@@ -17,6 +17,6 @@ export type ClaimedTask = Task & { remaining_s: number };
 
 export interface Claim {
   tasks: ClaimedTask[];
-  /** The claim found as many candidates as it had room for, so there may be more. */
+  /** Whether the claim found as many candidates as it had room for, so that there may be more. */
   full: boolean;
 }

@@ -1,4 +1,4 @@
-/** What can happen to a task. The first, `started` and the final ones follow from other columns and are not stored. */
+/** What can happen to a task. The first, `started` and final moments follow from other columns and are not stored. */
 export const MOMENT_TYPES = [
   'queued',
   'held',
@@ -20,18 +20,18 @@ export type MomentType = (typeof MOMENT_TYPES)[number];
 /** Why a started task may not go on: its provider is full or away, or paused by an operator. */
 export type HoldReason = 'provider_limit' | 'pause';
 
-/** As stored in the row of its task, in this order so that it stays short. */
+/** A moment as stored in the row of its task. It is an array so that it stays short. */
 export type Moment = [atMs: number, type: MomentType, attempt: number, provider: string | null, detail: string | null];
 
-/** Moments of one timeline; of a longer one the middle goes. */
+/** The most moments of a timeline. A longer one loses its middle. */
 export const MAX_MOMENTS = 200;
 
 export const isHeld = (timeline: readonly Moment[] | null): boolean => timeline?.at(-1)?.[1] === 'held';
 
-/** More than a run without a write has, unless it tries very many bindings. */
+/** The most unwritten moments. A run has more only if it tries very many bindings without a write. */
 const MAX_PENDING = 8;
 
-/** What a task with moments knows of its run. */
+/** The part of a task that its moments need. */
 interface RunTask {
   attempt: number;
   timeline: Moment[] | null;
@@ -39,18 +39,18 @@ interface RunTask {
   upstream_id: string | null;
 }
 
-/** A moment of a write itself: it happens only if the write takes effect. */
+/** The moment of a write. It happens only if the write takes effect. */
 type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
 
 /**
  * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no
- * statement. Those after the last write are lost with the worker.
+ * statement. Moments after the last write are lost with the worker.
  */
 export class RunMoments {
   private pending: Moment[] = [];
-  /** The task was given back to wait for its provider, and waits on until it is submitted. */
+  /** Whether the task was given back to wait for its provider, and has not been submitted since. */
   private isWaiting: boolean;
-  /** A task of several jobs is accepted with the first. */
+  /** Whether a job was accepted. Of several jobs the first one counts. */
   private isAccepted: boolean;
   private areReferencesReady = false;
   private readonly claimedAtMs: number;
@@ -65,7 +65,7 @@ export class RunMoments {
     this.claimedAtMs = nowMs();
   }
 
-  /** The last one called. */
+  /** The provider that was called last. */
   get provider(): string | null {
     return this.task.provider;
   }
@@ -80,7 +80,7 @@ export class RunMoments {
     this.areReferencesReady = true;
   }
 
-  /** What is not written yet, for the statement that ends the task. */
+  /** The moments that are not written yet, for the statement that ends the task. */
   get unwritten(): Moment[] {
     return this.pending.length === 0 ? [] : this.withRelease(this.pending);
   }
@@ -91,7 +91,7 @@ export class RunMoments {
     write: (moments: string | null) => Promise<Result>,
     isWritten: (result: Result) => boolean,
   ): Promise<Result> {
-    if (last === null && this.isWaiting) return write(null); // it may have to wait on
+    if (last === null && this.isWaiting) return write(null); // the task may have to wait longer
     const sent = this.pending.length;
     const isNew = last !== null && !(last[0] === 'accepted' && this.isAccepted);
     const moments = [...this.pending, ...(isNew ? [this.momentOf(...last, null)] : [])];
@@ -105,7 +105,7 @@ export class RunMoments {
     return result;
   }
 
-  /** What to add when the task is given back. One that waits on does so silently, however often it is claimed. */
+  /** The moments to add when the task is given back; null if it has waited before, however often it was claimed. */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
     return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);

@@ -8,6 +8,6 @@ export class PaceSample {
   @PrimaryColumn('text') model: string;
   @Column('integer') started: number;
   @Column('integer') succeeded: number;
-  /** Without cancels and refusals of the content. */
+  /** Without cancelled tasks and refused content. */
   @Column('integer') failed: number;
 }

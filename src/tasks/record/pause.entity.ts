@@ -6,7 +6,7 @@ export type PauseKind = (typeof PAUSE_KINDS)[number];
 /** SQL: whether a row is in force now. */
 export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
 
-/** An operator keeps tasks from a model, a provider or one place of a provider. */
+/** A pause: an operator keeps tasks from a model, a provider or one place of a provider. */
 @Entity('pauses')
 export class Pause {
   /** `pause_` and 26 characters, time-ordered. */
@@ -16,19 +16,19 @@ export class Pause {
   @Column('text') target: string;
   /** Number of the place when it was paused. */
   @Column('integer', { nullable: true }) place: number | null;
-  /** The models that cannot start while it lasts. Other open pauses may take part in that. */
+  /** The models that cannot start while the pause lasts. Other open pauses may contribute to that. */
   @Column('text', { array: true }) models: string[];
   /** Whether creations for these models are refused. */
   @Column('boolean') refuse_creates: boolean;
   @Column('text') reason: string;
-  /** It ends by itself at this time; null: when an operator ends it. */
+  /** When the pause ends by itself; null if an operator must end it. */
   @Column('timestamptz', { nullable: true }) until: Date | null;
   @Column('timestamptz') created_at: Date;
-  /** The API key; null: the command line. */
+  /** The API key that made the pause; null for the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
-  /** When `models` or `ended_at` last changed: for a while the tasks that it holds are checked again. */
+  /** When `models` or `ended_at` last changed. For a while after that, the tasks of the pause are checked again. */
   @Column('timestamptz') changed_at: Date;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
-  /** It has ended and holds no task any more. */
+  /** Whether the pause has ended and holds no task any more. */
   @Column('boolean') released: boolean;
 }

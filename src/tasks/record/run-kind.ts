@@ -3,7 +3,7 @@ import type { Task } from './task.entity.ts';
 /** What decides how long a run takes, as far as estimates know. */
 export interface RunKind {
   model: string;
-  /** Empty for a model without it. */
+  /** Empty for a model without resolutions. */
   resolution: string;
   /** How many pictures, or seconds of film. */
   n: number;

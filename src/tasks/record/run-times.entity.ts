@@ -4,9 +4,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('run_times')
 export class RunTimes {
   @PrimaryColumn('text') model: string;
-  /** Empty for a model without it. */
+  /** Empty for a model without resolutions. */
   @PrimaryColumn('text') resolution: string;
-  /** 0, with an empty resolution: all runs of the model. */
+  /** Pictures or seconds of film; 0 with an empty resolution means all runs of the model. */
   @PrimaryColumn('integer') n: number;
   /** Milliseconds from start to end, the newest last. */
   @Column('integer', { array: true }) run_ms: number[];

@@ -1,4 +1,4 @@
-/** Each word costs a comparison with the prompt of every task that is read. */
+/** Bounded, because each word costs a comparison with the prompt of every task that is read. */
 export const MAX_SEARCH_WORDS = 8;
 export const MAX_SEARCH_CHARACTERS = 200;
 
@@ -10,7 +10,7 @@ export const patternOf = (word: string): string => `%${word.replaceAll(/[\\%_]/g
 
 export const patternsOf = (search: string): string[] => wordsOf(search).map(patternOf);
 
-/** The same rule for a prompt in memory. */
+/** Whether a prompt in memory has all words of a search, by the same rule. */
 export function hasWords(prompt: unknown, search: string): boolean {
   const text = typeof prompt === 'string' ? prompt.toLowerCase() : '';
   return wordsOf(search).every((word) => text.includes(word.toLowerCase()));

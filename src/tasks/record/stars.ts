@@ -3,19 +3,19 @@ import type { StoredOutput } from './task.entity.ts';
 /** Longest name of a collection, in characters. */
 export const MAX_COLLECTION_CHARACTERS = 64;
 
-/** What a star, or its end, makes of the outputs of a task. */
+/** The outputs of a task and its star, after a star was set or taken away. */
 export interface Stars {
   result: StoredOutput[] | null;
-  /** Of the task: true while it or one of its outputs is kept. */
+  /** Whether the task or one of its outputs is kept. */
   kept: boolean;
-  /** Of the task. */
+  /** The collection of the task. */
   collection: string | null;
 }
 
-/** Which outputs an act is about: one, by its index, or all. */
+/** Which outputs a change is about: one, by its index, or all. */
 type Chosen = number | 'all';
 
-/** Until when the outputs without an end of their own are there, unix seconds; null: no files. */
+/** Unix seconds until which outputs without an end of their own are there; null if there are no files. */
 type FilesEnd = number | null;
 
 export const isKept = (output: StoredOutput): boolean => output.kept === true && !output.deleted;
@@ -27,13 +27,13 @@ export const keptBytes = (outputs: StoredOutput[] | null): number =>
 export const isThere = (output: StoredOutput, filesEnd: FilesEnd, nowS: number): boolean =>
   !output.deleted && (output.kept || (output.expires_at ?? filesEnd ?? 0) > nowS);
 
-/** The first end of an output that has one of its own, unix seconds; null: none. */
+/** Unix seconds of the first end among outputs that have one of their own; null if none has. */
 export function firstEndOf(outputs: StoredOutput[] | null): number | null {
   const ends = (outputs ?? []).flatMap(({ deleted, expires_at }) => (deleted || !expires_at ? [] : [expires_at]));
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-/** Outputs that are gone stay as they are. Beside one that is kept, each other one gets its end. */
+/** Sets stars. Outputs that are gone stay as they are. If an output is kept, each other one gets an end of its own. */
 export function keepOutputs(
   { result, collection }: Stars,
   chosen: Chosen,
@@ -52,7 +52,7 @@ export function keepOutputs(
   return { result: kept, kept: true, collection: chosen === 'all' ? name : collection };
 }
 
-/** A task whose last kept output is given up is given up with it. */
+/** Takes stars away. A task whose last kept output is given up loses its star too. */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {
   const isGivenUp = (output: StoredOutput) => output.kept && (chosen === 'all' || output.index === chosen);
   const isOther = (output: StoredOutput) => isKept(output) && !isGivenUp(output);

@@ -1,7 +1,7 @@
 import type { Approximation } from './task.entity.ts';
 import type { FixedPrice } from './task-usage.ts';
 
-/** Where a task runs, and how many may at once. */
+/** Where a task runs, and how many tasks may run there at once. */
 export interface Place {
   provider: string;
   /** Base URL of the provider. */
@@ -17,7 +17,7 @@ export interface Place {
 /** The provider that will run a task, recorded before the paid call. */
 export interface Submission extends Place {
   approximations: Approximation[];
-  /** The operator's price of this request; null: none fits. */
+  /** The operator's price of this request; null if none fits. */
   price: FixedPrice | null;
   /** Paid calls that the intent announces. */
   calls: number;

@@ -29,7 +29,7 @@ export const TaskErrorCodeChoice = defineChoice(
   'Why a task failed.',
 );
 
-/** As stored with a failed task. */
+/** The error as stored with a failed task. */
 export interface TaskError {
   code: TaskErrorCode;
   message: string;

@@ -1,3 +1,3 @@
-/** A task of low priority waits behind all of normal priority, but gets LOW_PRIORITY_SHARE percent of the starts. */
+/** A task of low priority waits behind all normal ones, but gets LOW_PRIORITY_SHARE percent of the starts. */
 export const TASK_PRIORITIES = ['normal', 'low'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];

@@ -17,12 +17,13 @@ export interface FixedPrice {
   per_million_input_tokens?: number;
   per_million_output_tokens?: number;
   /**
-   * For all that was requested; absent when it depends on tokens alone. So are the next two if they are this amount.
+   * The amount for all that was requested; absent when it depends on tokens alone. Then `failed` and `stopped` are
+   * absent too if they are this amount.
    */
   full?: number;
-  /** For a job that failed at the provider: nothing, or the full amount. */
+  /** The amount for a job that failed at the provider: nothing, or the full amount. */
   failed?: number;
-  /** For a job that was cancelled, or was stopped at the deadline: nothing, or the full amount. */
+  /** The amount for a job that was cancelled, or was stopped at the deadline: nothing, or the full amount. */
   stopped?: number;
 }
 
@@ -33,21 +34,21 @@ export interface Tokens {
 
 /** What the worker that ran a task knows of its cost when it ends the task. */
 export interface RunUsage {
-  /** Of the binding that ran the task to its end; null when none did. */
+  /** The provider of the binding that ran the task to its end; null when none did. */
   provider: string | null;
-  /** For a run without a paid call: that of the sandbox. */
+  /** The price of the run, also of one in the sandbox, which makes no paid call; null if none fits. */
   price: FixedPrice | null;
-  /** As the provider reported them; null if it did not. */
+  /** The tokens that the provider reported; null if it reported none. */
   tokens: Tokens | null;
   /** What a failure at the provider may have cost. */
   billing: 'charged' | 'unknown' | null;
-  /** Calls of a success that made nothing and may have been charged. */
+  /** Calls that made nothing and may have been charged, in a run that succeeded. */
   unknown_calls?: number;
-  /** The provider has confirmed that it cancelled the job before it ran. */
+  /** Whether the provider has confirmed that it cancelled the job before it ran. */
   cancelled_unrun: boolean;
 }
 
-/** As stored with a final task. The rest of its usage is in its input, its result and the column `submits`. */
+/** Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`. */
 export interface StoredUsage {
   provider: string | null;
   input_tokens: number | null;

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The prompt of a final task, apart from it, so that an end does not pay for the index of its words. */
+/** The prompt of a final task in a table of its own, so that an end does not pay for the index of words. */
 @Entity('task_words')
 export class TaskWords {
   @PrimaryColumn('text') id: string;
@@ -8,9 +8,9 @@ export class TaskWords {
   @Column('text') prompt: string;
 }
 
-/** One row. */
+/** The table has one row. */
 @Entity('words_state')
 export class WordsState {
-  /** `task_words` has the prompts of the tasks that ended until then. */
+  /** `task_words` has the prompts of the tasks that ended until this time. */
   @PrimaryColumn('timestamptz') through: Date;
 }

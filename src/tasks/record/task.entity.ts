@@ -6,7 +6,7 @@ import type { TaskStatus } from './task-status.ts';
 import type { Moment } from './moment.ts';
 import type { FixedPrice, StoredUsage } from './task-usage.ts';
 
-/** A stored file of a finished generation. Without its link, which is signed at each read. */
+/** A stored file of a finished generation. It has no link, because links are signed at each read. */
 export interface StoredOutput {
   /** `file_` + the task's 26 characters + `_` + index */
   id: string;
@@ -24,15 +24,15 @@ export interface StoredOutput {
   duration?: number;
   /** Hex. */
   sha256: string;
-  /** That the call which made it was sent; absent: none. */
+  /** The seed that was sent with the call for this output; absent if none was. */
   seed?: number;
-  /** Its owner has deleted the bytes, or they went at `expires_at`. */
+  /** Whether the owner has deleted the bytes, or they expired at `expires_at`. */
   deleted?: boolean;
-  /** Its owner keeps it. */
+  /** Whether the owner keeps the output. */
   kept?: boolean;
-  /** Under which name it is kept. */
+  /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds: an end of its own, of an output that is not kept beside one that is. */
+  /** Unix seconds of its own expiry. An output has one only if it is not kept and another output is. */
   expires_at?: number;
 }
 
@@ -54,7 +54,7 @@ export class LiveTask {
   @Column('text') api_key_id: string;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;
-  /** Of the model that it was created under, or that it first ran under; null in tasks created before this column existed. */
+  /** The version of the model under which the task was created or first ran; null in tasks older than this column. */
   @Column('text', { nullable: true }) model_version: string | null;
   @Column('text') status: 'queued' | 'running';
   /** Percent. */
@@ -67,7 +67,7 @@ export class LiveTask {
   /** The record of the parent may be deleted before this one. */
   @Column('text', { nullable: true }) parent_task_id: string | null;
   @Column('text', { nullable: true }) relation: TaskRelation | null;
-  /** Most partial images of each picture that the worker stores. */
+  /** The most partial images that the worker stores for each picture. */
   @Column('smallint') partial_images: number;
   /** The batch that the task is an item of. */
   @Column('text', { nullable: true }) batch_id: string | null;
@@ -81,28 +81,30 @@ export class LiveTask {
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
-  /** Seconds from the end that the files are kept; null: as long as the process that ends the task is configured. */
+  /** Seconds that the files are kept after the end; null: as the process that ends the task is configured. */
   @Column('double precision', { nullable: true }) file_retention_s: number | null;
-  /** By the interface that took the request, before any provider was asked. */
+  /** Approximations by the interface that took the request, before any provider was asked. */
   @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
-  /** Of the request that created the task, for the log; null in tasks created before this column existed. */
+  /** The id of the request that created the task, for the log; null in tasks created before this column existed. */
   @Column('text', { nullable: true }) request_id: string | null;
   /** The traceparent of that request's span; null when it was not sampled. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   /** Whether the task waits behind those of normal priority. */
   @Column('boolean') low: boolean;
-  /** The UTC day in whose budget the task counts; null when its API key had none. */
+  /** The UTC day in whose budget the task counts; null when its API key had no budget. */
   @Column('date', { nullable: true }) budget_day: string | null;
   /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
-  /** The keys above its own one whose counters and budgets count it too; null: none. */
+  /** The keys above the task's own key that count it in their counters and budgets; null if there are none. */
   @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
-  /** A claim may take the task: it was never claimed and is not parked. Only statements about the line name this column. */
+  /**
+   * Whether a claim may take the task: never claimed and not parked. Only statements about the line name this column.
+   */
   @Column('boolean') waits: boolean;
-  /** Queued but throttled: its API key is at its limit of running tasks. The key's next task to end unparks it. */
+  /** Whether the task is set aside: its API key is at its limit of running tasks, or a pause holds it. */
   @Column('boolean') parked: boolean;
-  /** Queued and parked, because this pause holds it; null: none does. */
+  /** The pause for which the task is parked; null if there is none. */
   @Column('text', { nullable: true }) paused_by: string | null;
   /** The place in the line of waiting tasks of this priority: lower numbers are claimed first. See sql/admission.ts. */
   @Column('bigint') place: string;
@@ -113,19 +115,19 @@ export class LiveTask {
   @Column('smallint') losses: number;
   /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
-  /** Running, but it waits for its provider, and `max_running` does not count it. */
+  /** Whether the running task waits for its provider. `max_running` does not count it then. */
   @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
   /**
-   * The sweep ends the task after this time. It counts from the creation while the task waits, and again from its first
-   * start.
+   * The sweep ends the task after this time. The deadline counts from the creation while the task waits, and again from
+   * its first start.
    */
   @Column('timestamptz') deadline_at: Date;
   /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
   @Column('real', { nullable: true }) run_deadline_s: number | null;
 
   @Column('text', { nullable: true }) provider: string | null;
-  /** Base URL that was called. With provider and credential it identifies the binding that must continue after a crash. */
+  /** The base URL that was called. With provider and credential it tells which binding must continue after a crash. */
   @Column('text', { nullable: true }) provider_url: string | null;
   /** The provider's own name for the model that was called; null in tasks submitted before this column existed. */
   @Column('text', { nullable: true }) provider_model: string | null;
@@ -135,17 +137,17 @@ export class LiveTask {
   @Column('timestamptz', { nullable: true }) submitted_at: Date | null;
   @Column('text', { nullable: true }) upstream_id: string | null;
   @Column('text', { nullable: true }) upstream_request_id: string | null;
-  /** By the provider of the last submit. */
+  /** Approximations by the provider of the last submit. */
   @Column('json', { nullable: true }) approximations: Approximation[] | null;
-  /** Fixed by the intent to submit; null before, after a withdrawal, and without a matching price. */
+  /** The price, fixed by the intent to submit; null before it, after a withdrawal, and without a matching price. */
   @Column('json', { nullable: true }) price: FixedPrice | null;
   /** Paid calls so far. */
   @Column('integer') submits: number;
-  /** Those of `submits` whose answer was lost and which were repeated. They may have been charged. */
+  /** Calls in `submits` whose answer was lost and that were repeated. They may have been charged. */
   @Column('integer') lost_submits: number;
   /** The full price of the lost submits. */
   @Column('bigint') lost_micros: string;
-  /** What happened to the task, but for what follows from other columns; null: nothing. */
+  /** Moments of the task that do not follow from other columns; null if there are none. */
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 }
 
@@ -198,29 +200,29 @@ export class DoneTask {
   @Column('integer') lost_submits: number;
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 
-  /** Written by the statement that ends the task; null in tasks that ended before this column existed. */
+  /** The usage, written by the statement that ends the task; null in tasks that ended before this column existed. */
   @Column('json', { nullable: true }) usage: StoredUsage | null;
   @Column('json', { nullable: true }) result: StoredOutput[] | null;
   @Column('json', { nullable: true }) error: TaskError | null;
   /** The files of `result` are deleted after this time; null without files. */
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
-  /** Reserved by a worker that deletes what has expired of this task, until then. */
+  /** Until this time the row is reserved by a worker that deletes what has expired of the task. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 
-  /** When its owner began to keep it or one of its outputs. null: it goes at `expires_at`. */
+  /** When the owner began to keep the task or one of its outputs; null: the task goes at `expires_at`. */
   @Column('timestamptz', { nullable: true }) kept_at: Date | null;
-  /** Under which name the task is kept. */
+  /** The name under which the task is kept. */
   @Column('text', { nullable: true }) collection: string | null;
   /** `expires_at` as it was before the task was kept. It is restored when the task is no longer kept. */
   @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
-  /** What `files_expire_at` is again once no output is kept any more. */
+  /** `files_expire_at` as it was before an output was kept. It is restored when no output is kept any more. */
   @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;
-  /** The first end of an output that has one of its own and is not deleted. */
+  /** The first own expiry among the outputs that are not deleted. */
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 
-/** A task of the view `tasks`, which has both. A column that its table lacks is null there, or as it was never written. */
+/** A task of the view `tasks`, which has both tables. A column that its table lacks is null, or has its default. */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
     DoneTask,
@@ -228,10 +230,11 @@ export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   > & { status: TaskStatus; completed_at: Date | null };
 
 /**
- * The columns that clients see, plus the owner, the claim and `task_events`, which subscribers need: in this order they are
- * selected and read. The other columns are for workers: reading them too would make a list of tasks a seventh slower.
+ * The columns that clients see, and also the owner, the claim and `task_events`, for subscribers. They are selected and
+ * read in this order. The other columns are for workers, and reading them too would make a list of tasks a seventh
+ * slower.
  *
- * A literal, because V8 makes one in a tenth of the time of a loop over names.
+ * An object literal, because V8 makes one in a tenth of the time of a loop over names.
  */
 export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task[Name]) => ({
   id: value('id'),
@@ -273,10 +276,10 @@ export type ShownTask = Pick<Task, keyof ReturnType<typeof shownTask>>;
 
 export const SHOWN = Object.keys(shownTask(() => null as never)) as (keyof ShownTask)[];
 
-/** For a `select`. */
+/** The shown columns, for a `select`. */
 export const SHOWN_COLUMNS = SHOWN.join(', ');
 
-/** What an unfinished task has no column for, with the types. */
+/** Shown columns that `tasks_live` lacks, with their types. */
 const OF_END: Partial<Record<keyof ShownTask, string>> = {
   completed_at: 'timestamptz',
   result: 'json',
@@ -287,12 +290,12 @@ const OF_END: Partial<Record<keyof ShownTask, string>> = {
   collection: 'text',
 };
 
-/** SQL: what a task lacks until it ends. */
+/** SQL: the columns that a task lacks until it ends, as nulls. */
 export const NOTHING_OF_END = Object.entries(OF_END)
   .map(([column, type]) => `null::${type} as ${column}`)
   .join(', ');
 
-/** For a statement that returns rows `t` of `tasks_live`. */
+/** SQL: the shown columns, for a statement that returns rows `t` of `tasks_live`. */
 export const SHOWN_OF_LIVE = `${SHOWN.filter((column) => !OF_END[column])
   .map((column) => `t.${column}`)
   .join(', ')}, ${NOTHING_OF_END}`;

@@ -4,8 +4,9 @@ import type { TaskSource } from './task-origin.ts';
 import type { CostBasis } from './task-usage.ts';
 
 /**
- * What one task used: one row a task, written by the statement that ends the task and kept when the task is deleted.
- * Only `rolled_up` changes, and once the cost with its basis, if the provider confirms a cancel after the end.
+ * What one task used. The statement that ends the task writes the row, which stays when the task is deleted. Afterwards
+ * `rolled_up` changes, an erasure removes `metadata`, and the cost changes once if the provider confirms a cancel after
+ * the end.
  */
 @Entity('usage_ledger')
 export class UsageRow {
@@ -13,7 +14,7 @@ export class UsageRow {
   @Column('text') api_key_id: string;
   @Column('timestamptz') completed_at: Date;
   @Column('text') outcome: 'succeeded' | 'failed' | 'cancelled';
-  /** Of a failed task; null for the others, and in rows of an earlier release. */
+  /** The error of a failed task; null for other tasks, and in rows of an earlier release. */
   @Column('text', { nullable: true }) error_code: string | null;
   @Column('text') kind: MediaKind;
   @Column('text') model: string;
@@ -24,13 +25,13 @@ export class UsageRow {
   @Column('text', { nullable: true }) batch_id: string | null;
   /** Null when the task has none. */
   @Column('jsonb', { nullable: true }) metadata: Record<string, string> | null;
-  /** Delivered. */
+  /** Delivered images. */
   @Column('integer') images: number;
-  /** Delivered, in whole seconds. */
+  /** Delivered video, in whole seconds. */
   @Column('integer') video_seconds: number;
   @Column('integer') submits: number;
   @Column('bigint') cost_micros: string;
   @Column('text') basis: CostBasis;
-  /** Whether `usage_sums` contains it. */
+  /** Whether `usage_sums` contains the row. */
   @Column('boolean') rolled_up: boolean;
 }

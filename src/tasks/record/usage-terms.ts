@@ -4,7 +4,7 @@ import { Config } from '../../platform/config/config.ts';
 /** What every view of usage needs. */
 @Injectable()
 export class UsageTerms {
-  /** ISO 4217; the one of all prices and costs. The providers set it at the start, from the file with the prices. */
+  /** The currency of all prices and costs (ISO 4217). The providers set it at the start, from the file of prices. */
   currency = 'USD';
   readonly revealProviders: boolean;
 

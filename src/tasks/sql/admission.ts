@@ -14,41 +14,44 @@ import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
  * waited is not held against it. Each priority has a line of its own.
  */
 
-/** Milliseconds that a run takes of which nothing is known. */
+/** The assumed milliseconds of a run about which nothing is known. */
 const UNKNOWN_RUN_MS = 1_000;
 
-/** How far a task moves the next one of its key back. */
+/** How far a task moves the next task of its key back in the line. */
 const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
 /**
  * The most that a key with nothing queued is behind the line, so that tasks cancelled while they waited do not count
- * for hours. After 3,000 cancelled tasks of a second, 600 of another key start before its next one, and not 3,000.
+ * for hours. After 3,000 cancelled tasks of one second each, 600 tasks of another key start before the key's next task,
+ * instead of 3,000.
  */
 const MOST_BEHIND_MS = 600_000;
 
-/** SQL: where the next task of a key stands. `l` is the row of the key in `key_load`, if there is one, `n` that of `line`. */
+/**
+ * SQL: where the next task of a key stands. `l` is its row in `key_load`, if there is one; `n` is the row of `line`.
+ */
 export const startOf = (lane: 'place' | 'low_place'): string =>
   `greatest(n.${lane}, case when l.queued > 0 then l.${lane} else least(coalesce(l.${lane}, 0), n.${lane} + ${MOST_BEHIND_MS}) end)`;
 
-/** SQL fragment: the same for both priorities. */
+/** SQL fragment: where the next task of each priority stands. */
 export const STARTS = `${startOf('place')} as start, ${startOf('low_place')} as low_start`;
 
-/** The limits of an API key and what a statement asks for it, as it is sent to PostgreSQL. */
+/** The limits of an API key, and the tasks that a statement wants to create for it, as sent to PostgreSQL. */
 export interface KeyRow {
-  /** From 1. */
+  /** The number of the key in the statement, from 1. */
   key: number;
   api_key_id: string;
   tasks: number;
-  /** Those of low priority. */
+  /** Tasks of low priority among `tasks`. */
   low_tasks: number;
-  /** The cost of those of normal priority, among its first task, its first two and so on. */
+  /** For each task of the key, the summed cost of the normal tasks up to it. */
   ends: number[];
   low_ends: number[];
   max_queued: number;
   max_running: number;
 }
 
-/** Numbers the tasks of each API key, and lays them one behind the other. */
+/** Numbers the tasks of each API key, and places them one behind the other. */
 export function placed<Task extends NewTask>(tasks: Task[]): { rows: PlacedTask<Task>[]; keys: KeyRow[] } {
   const keys = new Map<string, KeyRow>();
   const rows = tasks.map((task) => {
@@ -77,11 +80,11 @@ const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: 
 });
 
 /**
- * SQL fragment of a create; $1 has the API keys of the new tasks, and $2 how long it may wait for a lock. Computes for
- * each key how many of its tasks the queue limit admits, and where its next task of each priority stands in the line.
- * Rows are locked in order, so two processes cannot deadlock. `lows` is bounded because a process of an earlier release
- * ends tasks of low priority without counting them. It comes first in a statement, so that `pg_stat_activity`, which
- * shows 1,024 bytes, shows for which row it waits.
+ * SQL fragment of a creation. $1 has the API keys of the new tasks, and $2 how long the statement may wait for a lock.
+ * Computes for each key how many of its tasks the queue limit admits, and where its next task of each priority stands
+ * in the line. Rows are locked in order, so two processes cannot deadlock. `lows` is bounded because a process of an
+ * earlier release ends tasks of low priority without counting them. The fragment comes first in a statement, because
+ * `pg_stat_activity` shows only 1,024 bytes, which must tell for which row the statement waits.
  */
 export const LOAD = `
     load as (
@@ -96,7 +99,7 @@ export const LOAD = `
       order by l.api_key_id for update of l
     )`;
 
-/** SQL fragment; needs the CTEs `load` and `made`, which returns the columns below of each inserted task. */
+/** SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`, which returns COUNTED_COLUMNS of each. */
 export const COUNTED = `
     counted as (
       update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running,
@@ -114,7 +117,7 @@ export const COUNTED_COLUMNS = 'api_key_id, low';
  */
 export type Refusal = 'known_key' | 'queue_full' | 'no_counters' | SpentBudget;
 
-/** A row of a statement that creates tasks. */
+/** A task that a statement for creations has refused. */
 export interface RefusalRow {
   id: string;
   refusal: Exclude<Refusal, SpentBudget> | 'budget_exceeded';
@@ -125,12 +128,12 @@ export interface RefusalRow {
 export const refusalsOf = (rows: RefusalRow[]): Refusals =>
   new Map(rows.map(({ id, refusal, budget }) => [id, refusal === 'budget_exceeded' ? budget! : refusal]));
 
-/** By task id; every task that is not among them was inserted. */
+/** Refusals by task id. Every task that is not among them was inserted. */
 export type Refusals = Map<string, Refusal>;
 
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
-  // The keys are locked, so that a change of their limits either is read or finds the row.
+  // Locks the keys, so that a change of their limits either is read here or finds the row.
   text: `
     with own as (
       select id, limits from api_keys where id = any($1::text[]) order by id for share
@@ -140,11 +143,12 @@ const OPEN: Statement = {
     from (select distinct unnest($1::text[]) collate "C" as id) w left join own using (id) order by 1 on conflict do nothing`,
 };
 
-/** API keys whose row is known to be there. One that is forgotten costs another insert. */
+/** API keys that are remembered to have a row. A forgotten key costs another insert. */
 const MAX_KEYS = 20_000;
 
 /**
- * Creates the counters row of API keys. Raw SQL because it is part of every create, in key order to avoid deadlocks.
+ * Creates the counters rows of API keys, in the order of the keys to avoid deadlocks. Raw SQL because this is part of
+ * every creation.
  */
 @Injectable()
 export class OpenKeyCounters {

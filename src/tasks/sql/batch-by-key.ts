@@ -18,20 +18,21 @@ interface OfKey {
 export type LockWait = '1200ms' | '300ms' | '100ms';
 
 /**
- * SQL fragment for a `from`: sets the parameter's `lock_timeout` until the transaction ends, without another statement.
+ * SQL fragment for a `from`: sets `lock_timeout` to the parameter until the transaction ends, without another
+ * statement.
  */
 export const lockWait = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
-/** Keys that wait longer for their locked rows at once: each holds a connection. */
+/** Keys that may wait longer for their locked rows at once, because each holds a connection. */
 const MAX_PATIENT = 4;
 
 /**
  * A batch in which a locked row delays only the items of its own API key. When a flush gives up on a lock, each key is
  * flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s are over.
- * So the items of other keys wait for it once at most, for less than a second.
+ * So the items of other keys wait for a locked key once at most, for less than a second.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
-  /** An outcome that is a promise is that of the batch of a locked key. */
+  /** An outcome that is a promise comes from the batch of a locked key. */
   private readonly together: Batch<Item, Outcome | Promise<Outcome>>;
   private readonly locked = new Map<string, LockedKey<Item, Outcome>>();
   private patient = 0;
@@ -52,7 +53,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
     const outcomes = new Map<Item, Outcome | Promise<Outcome> | ApiError>();
     const takeEach = (of: Item[], results: readonly (Outcome | ApiError)[]) =>
       of.forEach((item, at) => outcomes.set(item, results[at]!));
-    // Its row may have been found locked since an item came.
+    // The row of a key may have been found locked since the item came.
     const free = items.filter((item) => {
       const locked = this.lockedKey(item.api_key_id);
       if (locked) outcomes.set(item, locked.batch.add(item));
@@ -68,7 +69,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
           try {
             takeEach(ofKey, await this.flush(ofKey, '100ms'));
           } catch (cause) {
-            // It does not throw: what one key did has been committed when another one fails.
+            // Does not throw, because what other keys did has been committed when this one fails.
             const { batch } = isLockTimeout(cause) ? this.lock(apiKeyId) : { batch: null };
             for (const item of ofKey) outcomes.set(item, batch?.add(item) ?? unavailable(cause));
           }
@@ -112,7 +113,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
 
 interface LockedKey<Item, Outcome> {
   batch: Batch<Item, Outcome>;
-  /** On the monotonic clock. */
+  /** Until when the key counts as locked, on the monotonic clock. */
   untilMs: number;
 }
 

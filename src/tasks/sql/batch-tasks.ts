@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/** Queued ones first: otherwise the places of the running ones would go to tasks that end a moment later. */
+/** Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later. */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',
   text: `
@@ -26,7 +26,7 @@ export class BatchTasks {
     return this.sql.run(UNFINISHED, [batchId]);
   }
 
-  /** In the order of the batch. */
+  /** Final tasks in the order of the batch. */
   finalTasks(batchId: string, after: number, limit: number): Promise<ShownTask[]> {
     return this.sql.run<ShownTask>(FINAL, [batchId, after, limit]);
   }

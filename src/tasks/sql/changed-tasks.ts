@@ -27,7 +27,7 @@ const ENDED_WITHIN: Statement = {
     order by completed_at desc limit ${MAX_CHANGED}`,
 };
 
-/** Those of the given tasks that have ended: a watcher may have missed the only event of the end. */
+/** The given tasks that have ended, because a watcher may have missed the only event of an end. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
   text: 'select id from tasks_done where id = any($1::text[])',
@@ -39,20 +39,20 @@ const NOW: Statement = {
 };
 
 /**
- * Ids of the tasks that a subscriber must be sent; the rows are read later, as there may be thousands. All times are the
- * database's. Raw SQL because each statement is shaped for one index.
+ * Ids of the tasks that must be sent to a subscriber. The rows are read later, as there may be thousands. All times are
+ * the database's. Raw SQL because each statement is shaped for one index.
  */
 @Injectable()
 export class ChangedTasks {
   constructor(private readonly sql: Sql) {}
 
-  /** Oldest first. */
+  /** Unfinished tasks, oldest first. */
   async unfinished(apiKeyIds: readonly string[]): Promise<string[]> {
     return (await this.ids(UNFINISHED, [apiKeyIds])).sort();
   }
 
   /**
-   * In the order in which they ended.
+   * Tasks in the order in which they ended.
    * @param sinceMs unix milliseconds, exclusive
    */
   endedSince(apiKeyId: string, sinceMs: number): Promise<string[]> {

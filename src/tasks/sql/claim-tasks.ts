@@ -13,7 +13,7 @@ import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
 
-/** Moves the line to the last of the claimed tasks. A claim that meets another one there leaves it to that. */
+/** Moves the line to the last of the claimed tasks. If another claim is moving the line, this one leaves it alone. */
 const MOVED = `passed as (
       select max(place) filter (where not low) as place, max(place) filter (where low) as low_place from claimed where was = 'queued'
     ), moved as (
@@ -24,8 +24,8 @@ const MOVED = `passed as (
     ), `;
 
 /**
- * A worker that gives a task back clears `worker_id`. A task that was given back to wait for its provider is not taken
- * over: its next claim waits on.
+ * SQL: the timeline of a task that is claimed again. `worker_id` is set if the worker has not given the task back. A
+ * task that was given back to wait for its provider gets no moment, because its next claim waits on.
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
@@ -34,9 +34,9 @@ const RECLAIMED = `case
 
 /**
  * SQL: which of the candidates may run. `key_load` is read under its lock, so no key passes its limit, or the one that
- * it shares with the keys below it, in any number of processes. `keys` reads all tasks first: locks are taken in the
- * order tasks -> key_load, as in every statement that takes both, so there is no deadlock. A task that was held takes a
- * place again.
+ * it shares with the keys below it, in any number of processes. `keys` reads all tasks first, so locks are taken in the
+ * order tasks -> key_load. Every statement that takes both does so, so there is no deadlock. A task that was held takes
+ * a place again.
  */
 const GRANTED = `keys as (
       select array_agg(k.id) as ids, ${lockWait(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
@@ -69,9 +69,9 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
           timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end`;
 
 /**
- * $10: passes over the tasks of API keys whose counters row, or one above it, is locked. It is used for 5 s after a
- * claim gave up on a lock. With the turns it costs an eighth of PostgreSQL's time for a claim of one task, 7 percent
- * for one of 8 tasks, 5 for one of 32.
+ * With $10, passes over the tasks of API keys whose counters row, or one above it, is locked. $10 is true for 5 s after
+ * a claim gave up on a lock. With the turns this costs an eighth of PostgreSQL's time for a claim of one task, 7
+ * percent for a claim of 8 tasks, 5 percent for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -79,12 +79,12 @@ const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_
 
 const CANDIDATE = 'id, api_key_id, counts_for, status, held, model';
 
-/** Where a claim looks. */
+/** The conditions by which a claim finds tasks. */
 interface Places {
   lapsed: string;
   waiting: string;
   low: string;
-  /** Left out: none; the tasks are no heads of the line. */
+  /** SQL that moves the line. Left out if the tasks are not at the head of the line. */
   moved?: string;
 }
 
@@ -94,8 +94,8 @@ interface Places {
  * skipped. Tasks over the limit of their key are parked until a task of the key ends. Those of a paused model are
  * parked too, so that the next claim does not read them.
  *
- * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; from them
- * follows after how many others each turn comes. Rows are numbered in the order in which the CTEs return them, without
+ * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; they say
+ * after how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without
  * sorting them again.
  */
 const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Statement => ({
@@ -145,7 +145,7 @@ const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Stat
     order by c.low, c.place, c.id`,
 });
 
-/** $5: not only released tasks, but any whose lease has expired. */
+/** With $5 any task whose lease has expired, otherwise only released tasks. */
 const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
 const CLAIM = claim('tasks.claim', {
@@ -156,12 +156,12 @@ const CLAIM = claim('tasks.claim', {
 });
 
 /**
- * Tasks at the head of the queue that a claim of reserved places looks at: it must not read the whole backlog of a busy
- * key.
+ * Tasks at the head of the queue that a claim of reserved places looks at, because it must not read the whole backlog
+ * of a busy key.
  */
 const LOOKAHEAD = 200;
 
-/** One task of each key but $11. */
+/** SQL: one task of each key that is not in $11. */
 const headOfOthers = (waiting: string): string => `waits and id in (
         select distinct on (api_key_id) id
         from (select id, api_key_id, low, place from tasks_live where ${waiting}
@@ -169,8 +169,8 @@ const headOfOthers = (waiting: string): string => `waits and id in (
         where api_key_id <> all($11::text[]) order by api_key_id, low, place, id)`;
 
 /**
- * For places that are reserved for keys other than $11. One text for both claims would read the backlog of a busy key
- * to its end, because few tasks match: 27 ms with 60,000 tasks, and this one takes 0.5 ms.
+ * The claim for places that are reserved for keys other than $11. One text for both claims would read the backlog of a
+ * busy key to its end, because few tasks match. That takes 27 ms with 60,000 tasks; this claim takes 0.5 ms.
  */
 const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   lapsed: `${LAPSED} and id in (
@@ -181,7 +181,7 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   waiting: `${headOfOthers('waits')} and api_key_id <> all(array(select api_key_id from turns))`,
 });
 
-/** Not always, because a busy key's row is locked most of the time, though never for long. */
+/** How long locked rows are passed over. Not always: a busy key's row is often locked, though never for long. */
 const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (Claimed | { id: null }) & { candidates: number };
@@ -190,11 +190,11 @@ type Claimed = ClaimedTask & { was: TaskStatus };
 /** Raw SQL because the claim is the hottest write: one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
-  /** On the monotonic clock. */
+  /** Until when locked rows are passed over, on the monotonic clock. */
   private unlockedUntilMs = 0;
   /**
-   * Whether the last claim left tasks behind. If not, it has taken those of low priority too, and turns need not be
-   * looked for.
+   * Whether the last claim left tasks behind. If not, it has taken those of low priority too, so the next one needs no
+   * turns.
    */
   private wasFull = true;
   private readonly share: LowShare;

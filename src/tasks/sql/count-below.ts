@@ -24,7 +24,7 @@ const NOTE_ABOVE = `
   update key_load set above = array_append(above, $1)
   where api_key_id = any(${BELOW}) and not coalesce(above @> array[$1::text], false)`;
 
-/** Makes the unfinished tasks of the keys below count for this one, which has got a bound that they count for. */
+/** Makes the unfinished tasks of the keys below count for this key too, because it has got a limit for them. */
 export async function countBelow(tx: EntityManager, apiKeyId: string): Promise<void> {
   for (const statement of [LOCK_TASKS, LOCK_LOAD, COUNT, NOTE_ABOVE]) await tx.query(statement, [apiKeyId]);
 }

@@ -4,7 +4,7 @@ import { Sql } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { TaskConditions, UNFINISHED } from './task-conditions.ts';
 
-/** Of the unfinished tasks, and of the final ones. */
+/** The most tasks that are counted in each table. */
 export const MAX_COUNTED = 10_000;
 
 interface Counts {
@@ -12,13 +12,13 @@ interface Counts {
   running: number;
   succeeded: number;
   failed: number;
-  /** Those of the failed tasks that were cancelled. */
+  /** Failed tasks that were cancelled. */
   cancelled: number;
 }
 
 /**
- * Counts the tasks of an API key by status. Each table is read newest first until a bound of matches, so that a key with a million tasks
- * costs no more than one with ten thousand. A filter that few tasks match reads on.
+ * Counts the tasks of an API key by status. Each table is read newest first, up to MAX_COUNTED matches, so that a key
+ * with a million tasks costs no more than one with ten thousand. A filter that few tasks match reads on.
  */
 @Injectable()
 export class CountTasks {

@@ -5,17 +5,17 @@ import { CreateTaskBatch } from './create-task-batch.ts';
 import type { FirstResponse, Idempotency } from './first-responses.ts';
 import type { NewTask } from './new-task.ts';
 
-/** While a row is locked, those that wait for their turn must not add up to minutes. */
+/** The longest wait for a turn, so that waits behind a locked row do not add up to minutes. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Stores tasks that also count for keys above their own. Each has a transaction, as a batch of one: whether it fits
- * depends on the rows of several keys, so one statement cannot decide about many. Tasks of keys below the same one
- * would each wait for its row with a connection, so they take turns in this process.
+ * Stores tasks that also count for keys above their own. Each task has a transaction, as a batch of one: its room
+ * depends on the rows of several keys, so one statement cannot decide about many tasks. Tasks of keys below the same
+ * key take turns in this process. Otherwise each would hold a connection while it waits for the row of that key.
  */
 @Injectable()
 export class CreateSharedTasks {
-  /** By the highest of the keys above. */
+  /** The last creation, by the highest of the keys above. */
   private readonly last = new Map<string, Promise<unknown>>();
 
   constructor(private readonly creates: CreateTaskBatch) {}

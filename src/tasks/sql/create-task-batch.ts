@@ -8,15 +8,15 @@ import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, type Ta
 import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './admission.ts';
 import { reserveForTasks } from './reserve-for-tasks.ts';
 
-/** What is stored in one commit. */
+/** Tasks that are stored in one commit. */
 export interface NewTaskBatch {
   id: string;
   api_key_id: string;
   /** May be empty. */
   tasks: NewBatchTask[];
-  /** Of the API key; 0 = unlimited. */
+  /** The limits of the API key; 0 = unlimited. */
   limits: TaskLimits;
-  /** The keys above that count them too; left out: none. */
+  /** The keys above that count the tasks too; left out if there are none. */
   above?: CallerBound[] | undefined;
   idempotency: Idempotency | null;
   /** Writes the record of the batch in the same transaction. */
@@ -24,7 +24,7 @@ export interface NewTaskBatch {
 }
 
 /**
- * Where the key stands in the line is read without a lock: a thousand rows take a while to insert, and claims and ends of
+ * Reads without a lock where the key stands in the line: a thousand rows take a while to insert, and claims and ends of
  * the key must not wait for them. COUNT then puts all later tasks behind these.
  */
 const INSERT: Statement = {
@@ -38,9 +38,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Counts the tasks for their key $1 and for those above it, $2, if each has room. It runs after their insert, because
+ * Counts the tasks for their key $1 and for the keys above it, $2, if each has room. It runs after the insert, because
  * every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two keys below
- * the same one cannot pass its bounds together.
+ * the same key cannot pass its bounds together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -145,7 +145,7 @@ export class CreateTaskBatch {
   }
 }
 
-/** Checks what may refuse the batch as a whole: the bound of the queue, and the budget of a key that has one. */
+/** Checks what may refuse the batch as a whole: the bound of the queue, and the budget if the key has one. */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
   await count(tx, key, above);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
@@ -158,17 +158,17 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const values = [api_key_id, ...bounds, tasks, max_queued, max_running, low_tasks, ends.at(-1), low_ends.at(-1)];
   const { rows } = await tx.query<Counted>({ ...COUNT, values });
   const { keys, is_full, full_above } = rows[0]!;
-  if (keys <= above.length) throw new NoCounters(); // purged since the tasks were inserted
+  if (keys <= above.length) throw new NoCounters(); // a row was purged since the tasks were inserted
   if (!is_full) return;
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // whose limit is not for this one
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // without the limit of that key
   throw new ApiError('queue_full', { message });
 }
 
 interface Counted {
-  /** That have a row. */
+  /** Keys that have a row. */
   keys: number;
   is_full: boolean;
   /** The limit of a key above that is full. */

@@ -63,12 +63,15 @@ const keyed = (which: string): string => `
       returning task_id
     )`;
 
-/** SQL. With `is true` it is a look-up in a hash table, and not a join, which would compare each task with each key. */
+/**
+ * SQL: whether to insert a task. With `is true` PostgreSQL looks it up in a hash table. Otherwise it makes a join,
+ * which compares each task with each key.
+ */
 const IS_NEW = '(idempotency_key is null and nth <= admitted or id in (select task_id from keyed)) is true';
 
 /**
- * Inserts the tasks of many requests with their idempotency keys, and updates the counters of their API keys, in one commit. Returns what it
- * refused, with the reason.
+ * Inserts the tasks of many requests with their idempotency keys, and updates the counters of their API keys, in one
+ * commit. Returns the refused tasks, with the reason.
  */
 const CREATE: Statement = {
   name: 'tasks.create',
@@ -85,7 +88,10 @@ const CREATE: Statement = {
 
 const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
-/** The same for tasks of API keys with a budget, which it reserves. Without budgets a creation takes PostgreSQL half the time. */
+/**
+ * The same for API keys with a budget, in which it reserves the estimates. It is a second statement, because without
+ * budgets a creation takes PostgreSQL half the time.
+ */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
   text: `
@@ -141,7 +147,7 @@ export class CreateTasks {
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
-      // Keyed ones last: one whose key is known stores nothing, and must not take the room of a plain one.
+      // Creations with a key come last: one whose key is known stores nothing, and must not take the room of another.
       const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
       const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));

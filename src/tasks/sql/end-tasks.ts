@@ -16,11 +16,11 @@ import type { TaskStatus } from '../record/task-status.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * Moves unfinished tasks to the final ones, and with an `attempt` only those that this claim holds: when a finish and a cancel
- * race, one finds the row and the other does not. The ledger gets its row here too, so a task is counted once, however
- * it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order. The counters of the keys are no part of this
- * statement: nearly always it would wait for them, and after a wait for a row PostgreSQL sets up all parts of a statement once more,
- * which was a quarter of its time.
+ * Moves unfinished tasks to the final ones. With an `attempt` it moves only tasks that this claim holds: when a finish
+ * and a cancel race, one finds the row and the other does not. The ledger gets its row here too, so a task is counted
+ * once, however it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order. The counters of
+ * the keys are no part of this statement, because it would nearly always wait for them. After a wait for a row
+ * PostgreSQL sets up all parts of a statement again, which was a quarter of its time.
  */
 const END: Statement = {
   name: 'tasks.end',
@@ -48,16 +48,19 @@ const END: Statement = {
     select ${SHOWN_COLUMNS}, was, held, counts_for, budget_day::text, reserved_micros, cost_micros from ended`,
 };
 
-/** Between two batches: the statement costs PostgreSQL as much as five of its rows, and the places that it frees share a claim. */
+/**
+ * The least time between two batches, because the statement costs PostgreSQL as much as five of its rows, and places
+ * that are freed together share a claim.
+ */
 const MIN_INTERVAL_MS = 4;
 
 type EndedRow = ShownTask & CountedEnd & SettledEnd;
 
 export interface EndedTask {
   task: ShownTask;
-  /** Its API key has a limit of running tasks, so another one may wait for its place. */
+  /** Whether the API key has a limit of running tasks, so that another task may wait for the place. */
   isKeyLimited: boolean;
-  /** The keys that share such a limit with the keys below them, among those that counted it. */
+  /** Of the keys that counted the task, those that share such a limit with the keys below them. */
   sharedBy: string[];
 }
 
@@ -116,8 +119,9 @@ export class EndTasks {
   }
 
   /**
-   * Two round trips however many hooks there are: END with the hooks' reads, then the hooks' writes, the counters and the commit.
-   * The counters come last, because creations, claims and other ends of the same keys wait for them until the commit.
+   * Takes two round trips, however many hooks there are: END with the hooks' reads, then the hooks' writes, the
+   * counters and the commit. The counters come last, because creations, claims and other ends of the same keys wait for
+   * them until the commit.
    */
   private async write(
     tx: Tx,
@@ -159,9 +163,9 @@ const toJson = (endings: Ending[], currency: string): string =>
     }),
   );
 
-/** An ended task, as far as the counters of its API key need it. */
+/** The part of an ended task that the counters of its API key need. */
 type CountedEnd = Pick<ShownTask, 'api_key_id' | 'low'> & {
-  /** The status that it had before. */
+  /** The status of the task before its end. */
   was: TaskStatus;
   held: boolean;
   counts_for: string[] | null;
@@ -173,8 +177,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 ];
 
 /**
- * Rows are locked in the order of the column, so two processes cannot deadlock. $1: API keys; the others: the ends of
- * each. Tasks that an earlier release created are not counted in the rows above their key.
+ * Locks rows in the order of the column, so two processes cannot deadlock. $1 are the API keys; the other parameters
+ * count the ends of each. Tasks that an earlier release created are not counted in the rows above their key.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
@@ -198,9 +202,9 @@ interface LimitedKeys {
 }
 
 /**
- * Call in the transaction that has ended the tasks, after all that locks other rows.
- * @returns the API keys with a limit of running tasks, and those that share one with keys below: other tasks may wait for
- *   the places
+ * Call in the transaction that has ended the tasks, after everything that locks other rows.
+ * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
+ *   for their places
  */
 async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<LimitedKeys> {
   if (ended.length === 0) return { own: new Set(), shared: new Set() };
@@ -229,7 +233,7 @@ interface CountedRow {
   shared_running: number;
 }
 
-/** An ended task, as far as the budget of its API key needs it. */
+/** The part of an ended task that the budget of its API key needs. */
 interface SettledEnd {
   api_key_id: string;
   counts_for: string[] | null;
@@ -241,8 +245,8 @@ interface SettledEnd {
 
 /**
  * A statement of its own, so that its snapshot is newer than the locks on the tasks. The first budget of a key locks
- * its unfinished tasks. An end that has waited for one of them finds the task changed, but not the new row of the
- * budget.
+ * its unfinished tasks. An end that has waited for such a lock sees the changed task, but its own snapshot lacks the
+ * new row of the budget.
  */
 const SETTLE: Statement = {
   name: 'tasks.settle_ended',
@@ -255,7 +259,7 @@ const SETTLE: Statement = {
     select 1`,
 };
 
-/** Call in the transaction that has ended the tasks, when it holds their keys' rows of key_load. */
+/** Call in the transaction that has ended the tasks, once it has locked the rows of their keys in key_load. */
 async function settleEnded(tx: Tx, ended: SettledEnd[]): Promise<void> {
   const reserved = ended
     .filter(({ budget_day }) => budget_day !== null)

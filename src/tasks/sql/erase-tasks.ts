@@ -4,9 +4,9 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { SETTLED_AFTER } from './delete-task.ts';
 
-/** Tasks of one piece. */
+/** Tasks that are erased at once. */
 const TASKS = 200;
-/** Idempotency keys of one piece. */
+/** Idempotency keys that are deleted at once. */
 const KEYS = 2_000;
 
 const READ: Statement = {
@@ -18,7 +18,7 @@ const READ: Statement = {
     from tasks where ${equalsOrdered('api_key_id', '$1::text')} and id > $2 order by api_key_id, id limit ${TASKS}`,
 };
 
-/** No request finds the tasks any more, and the purge leaves them to the erasure, which counts them. */
+/** Hides the tasks from requests, and keeps the purge from deleting them: the erasure counts what it deletes. */
 const HIDE: Statement = {
   name: 'tasks.hide',
   text: `
@@ -45,33 +45,33 @@ export interface TaskToErase {
   id: string;
   is_unfinished: boolean;
   files_purged: boolean;
-  /** It ended so long ago that no worker writes files for it any more. */
+  /** Whether the task ended so long ago that no worker writes files for it any more. */
   is_settled: boolean;
-  /** Its outputs that are still stored. */
+  /** How many of its outputs are still stored. */
   files: number;
 }
 
-/** Raw SQL because the pieces are bounded, and because the times are the database's. */
+/** Raw SQL because each statement is bounded, and because the times are the database's. */
 @Injectable()
 export class EraseTaskRows {
   constructor(private readonly sql: Sql) {}
 
-  /** In the order of the ids. @param after '' for the first */
+  /** Reads tasks in the order of their ids. @param after the last id that was read; '' at first */
   read(apiKeyId: string, after: string): Promise<TaskToErase[]> {
     return this.sql.run<TaskToErase>(READ, [apiKeyId, after]);
   }
 
-  /** @returns the ids of those that requests could still find */
+  /** @returns the ids of the tasks that requests could still find */
   async hide(ids: string[]): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(HIDE, [ids])).map(({ id }) => id);
   }
 
-  /** @returns how many */
+  /** @returns how many were deleted */
   async delete(tx: Tx, apiKeyId: string, ids: string[]): Promise<number> {
     return (await tx.query({ ...DELETE, values: [ids, apiKeyId] })).rowCount ?? 0;
   }
 
-  /** Deletes some. */
+  /** Deletes at most KEYS idempotency keys. */
   async deleteIdempotencyKeys(tx: Tx, apiKeyId: string): Promise<ErasedPiece> {
     const deleted = (await tx.query({ ...DELETE_KEYS, values: [apiKeyId] })).rowCount ?? 0;
     return { erased: { idempotency_keys: deleted }, mayBeMore: deleted === KEYS };

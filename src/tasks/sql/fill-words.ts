@@ -4,25 +4,28 @@ import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
 /** Tasks of one round. */
 const AT_ONCE = 10_000;
-/** An end appears this long after its time at the latest, which is that of the transaction. */
+/** The longest time from an end, which is when its transaction began, to the commit. */
 const SETTLED = `interval '60 seconds'`;
 /** Hours of ends that one round looks at: a power of two. */
 const FEWEST_HOURS = 1;
 const MOST_HOURS = 8_192;
 
-/** An arbitrary fixed number that no other lock of this database has ("word" in ASCII): one process fills. */
+/**
+ * The lock with which one process fills the table. The number ("word" in ASCII) is arbitrary, and no other lock of this
+ * database has it.
+ */
 const LOCK = 0x776f7264;
 
 const MISSING = 'select name from unnest($1::text[]) as name where name not in (select extname from pg_extension)';
 const HAS_INDEX = `select from pg_class where oid = to_regclass('${WORDS_INDEX}')`;
 
-/** Of an empty table: its rows would keep the build for minutes, and they are filled in again. */
+/** Empties the table first, because its rows would slow down the build by minutes. They are filled in again. */
 const MAKE_INDEX = `
   truncate task_words;
   update words_state set through = coalesce((select min(completed_at) from tasks_done), now()) - interval '1 ms';
   create index ${WORDS_INDEX} on task_words using gin (api_key_id, prompt gin_trgm_ops) with (gin_pending_list_limit = 65536)`;
 
-/** When the last one of this round ended. */
+/** Until when this round copies: when its last task ended, or the end of its hours. */
 const UNTIL = `
   select case when count(*) = ${AT_ONCE} then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
     select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
@@ -30,7 +33,7 @@ const UNTIL = `
     select completed_at from tasks_done where completed_at > s.through and completed_at <= s.until
     order by completed_at limit ${AT_ONCE}) d on true`;
 
-/** A task that is purged meanwhile fails the round, whose next try does not find it. */
+/** If a task is purged meanwhile, the round fails, and its next try does not find the task. */
 const FILL = `
   insert into task_words (id, api_key_id, prompt)
   select id, api_key_id, input->>'prompt' from tasks_done, words_state
@@ -39,7 +42,7 @@ const FILL = `
 
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 
-/** Copies the prompts of tasks that have ended, many at once: one by one, each would cost as much as the end of its task. */
+/** Copies the prompts of ended tasks, many at once: one by one, each would cost as much as the end of its task. */
 @Injectable()
 export class FillWords {
   private hours = FEWEST_HOURS;
@@ -50,7 +53,7 @@ export class FillWords {
   ) {}
 
   /**
-   * Fails if an extension is missing that the role may not make.
+   * Runs one round. Fails if an extension is missing and the role may not make it.
    * @returns whether more may be left
    */
   async fill(): Promise<boolean> {
@@ -61,7 +64,7 @@ export class FillWords {
     return mayBeMore;
   }
 
-  /** @returns false where another process fills */
+  /** @returns false if another process is filling the table */
   private async prepare(tx: Tx): Promise<boolean> {
     if (!(await lock(tx))) return false;
     if ((await tx.query(HAS_INDEX)).rowCount === 1) return true;

@@ -34,7 +34,7 @@ const FIND_KEYS: Statement = {
     where k.expires_at >= now()`,
 };
 
-/** Identifies the key among those of all tenants. */
+/** Identifies an idempotency key among those of all API keys. */
 export const slotOf = ({ api_key_id, idempotency_key }: MayBeKeyed): string | undefined =>
   idempotency_key === undefined ? undefined : slotName(api_key_id, idempotency_key);
 

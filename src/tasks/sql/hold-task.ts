@@ -3,7 +3,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
 /**
- * Leaves the place of a task to another one of its API key while the task waits for its provider. Held tasks do not
+ * Gives the place of a task to another one of its API key while the task waits for its provider. Held tasks do not
  * count as running, but at most `max_running` are held. A task whose job runs at its provider keeps its place. Locks
  * tasks -> key_load. A second call changes nothing.
  */
@@ -28,16 +28,16 @@ const HOLD: Statement = {
 
 export interface FreedPlace {
   api_key_id: string;
-  /** Those that share their limit with the keys below them. */
+  /** The keys that counted the task and share their limit with the keys below them. */
   shared_by: string[];
 }
 
-/** Raw SQL because the counter and the task are one statement. */
+/** Raw SQL because one statement changes the counter and the task. */
 @Injectable()
 export class HoldTask {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns who has a place more now; null: nobody has */
+  /** @returns the keys that have one more place now; null if the task keeps its place */
   async hold({ id, attempt }: LeaseRef): Promise<FreedPlace | null> {
     const [held] = await this.sql.run<FreedPlace>(HOLD, [id, attempt]);
     return held ?? null;

@@ -4,7 +4,7 @@ import type { Stars } from '../record/stars.ts';
 import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
 
-/** Serialises the stars of the keys that count them, so that two at once cannot pass a quota together. */
+/** Makes changes of stars of one key run one after the other, so that two cannot pass a quota together. */
 const LOCK_KEY = `select pg_advisory_xact_lock(hashtextextended('kept ' || $1, 0))`;
 
 const READ = `
@@ -18,13 +18,13 @@ export async function lockStars(tx: EntityManager, apiKeyIds: string[]): Promise
   for (const id of apiKeyIds.toSorted()) await tx.query(LOCK_KEY, [id]);
 }
 
-/** @returns null when the API key has no such final task any more; what is returned is locked */
+/** @returns the locked task; null when the API key has no such final task any more */
 export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: string): Promise<FinalTask | null> {
   const [task] = await tx.query<FinalTask[]>(READ, [taskId, apiKeyId]);
   return task ?? null;
 }
 
-/** Unix seconds: the lock may have been waited for. */
+/** Unix seconds of this moment, because the transaction may have waited for a lock. */
 export async function timeNow(tx: EntityManager): Promise<number> {
   const [row] = await tx.query<{ now_s: number }[]>('select extract(epoch from clock_timestamp())::float8 as now_s');
   return row!.now_s;
@@ -40,10 +40,10 @@ const OTHERS = `
   ) stored
   where api_key_id = any(array(${keysWithin('$1', 'max_kept_bytes')})) and kept_at is not null and id <> $2 and expires_at > now()`;
 
-/** Beside a task: of the key, and of the keys that it has made if it has a limit of its own. */
+/** Kept tasks besides a given one: those of the key, and those of the keys below it if it has a limit of its own. */
 export interface OtherStars {
   tasks: number;
-  /** Of the kept outputs. */
+  /** Bytes of the kept outputs. */
   bytes: number;
 }
 
@@ -52,12 +52,15 @@ export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: S
   return others!;
 }
 
-/** Pictures that came inside the request stay for a retry of it. Once the task is given up, they go with its files or its record. */
+/**
+ * Keeps pictures that came inside the request, for a retry of it. Once the task is given up, they go with its files or
+ * its record.
+ */
 const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
-/** @returns null when the task has changed since it was read, which a locked one has not */
+/** @returns null when the task has changed since it was read; a locked one has not */
 export async function setStars(
   tx: EntityManager,
   { id, sequence }: ShownTask,

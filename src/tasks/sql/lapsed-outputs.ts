@@ -25,7 +25,7 @@ const TAKE: Statement = {
 export class LapsedOutputs {
   constructor(private readonly sql: Sql) {}
 
-  /** Reserves tasks with an output whose end of its own has come. */
+  /** Reserves tasks with an output whose own expiry has passed. */
   take(): Promise<ShownTask[]> {
     return this.sql.run(TAKE);
   }

@@ -14,7 +14,7 @@ export interface ChildrenRequest {
   after: string | null | undefined;
 }
 
-/** One row more than the limit shows whether there are more. Ids are lower than `~`. */
+/** Reads one row more than the limit, to see whether there are more. `~` sorts behind every id. */
 const CHILDREN: Statement = {
   name: 'tasks.list_children',
   text: `

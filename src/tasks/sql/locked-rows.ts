@@ -2,36 +2,40 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { lockWait } from './batch-by-key.ts';
 
 /**
- * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `locked` locks the rows in
- * the order of their ids, whichever index is read, so that no two statements wait for each other.
+ * SQL for every statement that writes several unfinished tasks, because other transactions write them at the same time.
+ * `locked` locks the rows in the order of their ids, whichever index is read, so that no two statements wait for each
+ * other.
  */
 
 /** SQL: the CTE `locked`. @param ids a parameter, such as `$1` */
 export const locked = (ids: string): string =>
   `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
-/** The same, which waits for a row as long as `wait` says, SQL of `lockWait`. The row of `wait` is read before the first one is locked. */
+/** The same with a bound on waiting: `wait` is SQL of `lockWait`, and is evaluated before the first row is locked. */
 export const lockedWithin = (ids: string, wait: string): string =>
   `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live
       where id = any(${ids}::text[]) order by id for update of tasks_live
     )`;
 
-/** SQL: the same of the tasks with these properties. */
+/** SQL: the same for the tasks that meet a condition. */
 export const lockedWhere = (condition: string): string =>
   `locked as (select id from tasks_live where ${condition} order by id for update)`;
 
-/** SQL: a row `t` is one of `ids`, which are locked. Read by the primary key, in whichever way PostgreSQL joins. */
+/** SQL: whether a row `t` is one of the locked `ids`. It is read by the primary key, however PostgreSQL joins. */
 export const isOneOf = (ids: string): string => `t.id = any(array(${ids}))`;
 
-/** SQL: a row `t` is that of `wanted`, read by the primary key. `locked` is counted before, so all rows are locked before the first is written. */
+/**
+ * SQL: whether a row `t` is that of `wanted`, read by the primary key. Counting `locked` makes PostgreSQL lock all rows
+ * before it writes the first.
+ */
 export const isLocked = (wanted = 'w'): string =>
   `(select count(*) from locked) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
 
 /**
- * SQL, always true: from here on the statement gives up if it waits for a row. It must not wait, because it holds rows
+ * SQL, always true: from here on the statement gives up if it waits for a row. It must not wait, because it locks rows
  * in the order of the line and not of their ids. `skip locked` does not quite prevent a wait: if a row changes while
- * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it. `Sql.run`
- * repeats the statement.
+ * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it.
+ * `Sql.run` repeats the statement.
  */
 export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;

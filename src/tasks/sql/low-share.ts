@@ -2,17 +2,17 @@
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;
-  /** Percent that the turns have gathered: how soon the first one is. */
+  /** Percent gathered since the last turn. They say how soon the first turn comes. */
   gathered: number;
-  /** Percent of the starts. */
+  /** Percent of the starts that go to low priority. */
   share: number;
 }
 
-/** Less than a whole start is more than one turn needs, and less than two. */
+/** The most that is gathered while no low task starts. With the next start it gives one turn at once, and not two. */
 const MOST_GATHERED = 99;
 
 /**
- * Deals turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It
+ * Gives turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It
  * counts the starts of one process, so over all processes the share is the same. It counts in whole numbers, because 9
  * times 1/9 is less than 1.
  */
@@ -29,9 +29,9 @@ export class LowShare {
   }
 
   /**
-   * Turns are not saved up: after a time without low tasks the first one gets one turn at once, and no more. Nor do low
-   * tasks that start while no normal one waits use up a turn.
-   * @param missed whether low tasks may have waited without a turn: then the next claim makes up for it
+   * Turns are not saved up: after a time without low tasks, the first low task gets one turn at once, and no more. Low
+   * tasks that start while no normal task waits use up no turn.
+   * @param missed whether low tasks may have waited without a turn; then the next claim makes up for it
    */
   count({ normal, low }: { normal: number; low: number }, missed = false): void {
     const gathered = this.gathered + this.share * normal - (100 - this.share) * low;

@@ -10,7 +10,10 @@ import { SHOWN_COLUMNS } from '../record/task.entity.ts';
 import { TaskConditions, UNFINISHED } from './task-conditions.ts';
 import { TaskWordsIndex } from './task-words.ts';
 
-/** A word that so many tasks have is found sooner in the order of the list, or by another filter. The index reads this many in some 10 ms. */
+/**
+ * The most tasks that are read from an index. A word that more tasks have is found sooner in the order of the list, or
+ * by another filter. The index of words reads this many in some 10 ms.
+ */
 const MANY = 2_000;
 
 interface Bound {
@@ -18,7 +21,7 @@ interface Bound {
   values: unknown[];
 }
 
-/** Filters are combined in 100,000 ways. */
+/** Not prepared, because filters are combined in 100,000 ways. */
 const isUnprepared = true;
 
 /** What to look for, and how many rows of it. */
@@ -38,8 +41,8 @@ const isIndexed = (filter: TaskFilter): boolean =>
   hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code) || filter.cancelled === true;
 
 /**
- * The next tasks of the list that match, and the last one that was compared, whether it matches or not. `beside`: how many so far match the filter
- * without its words.
+ * The matching ones among the next `count` tasks of the list, and the last one that was compared, whether it matches or
+ * not. `beside` is how many of them so far match the filter without its words.
  */
 export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -68,15 +71,16 @@ export function compared({ apiKeyId, filter, after, order, wanted }: Search, cou
 const anyOf = (values: readonly string[]): string => `any(array[${values.map((value) => `'${value}'`).join(', ')}])`;
 
 /**
- * True of every task. In the index `tasks_done_facets`, `source` and `kind` come first behind the key and have few
- * values. If all of these are named, a filter can use the index that has only one of the columns behind them.
+ * A condition that is true of every task. In the index `tasks_done_facets`, `source` and `kind` come first after the
+ * key and have few values. The condition names all these values, so a filter on a single later column can use the
+ * index.
  */
 const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
 
 /**
- * The ids of all further tasks that match, sorted afterwards. The planner must not see their order: it would read its
- * index to the end. Few tasks have the same metadata, so without a facet only the index of metadata is read, for all
- * keys.
+ * The ids of all further tasks that match, sorted afterwards. Their order is hidden from the planner, which would
+ * otherwise read the index of the order to its end. Few tasks have the same metadata, so without a facet only the index
+ * of metadata is read, for all keys.
  */
 export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const conditions = new TaskConditions([apiKeyId, wanted]);
@@ -90,7 +94,7 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   return { statement: { name, text, isUnprepared }, values: conditions.values };
 }
 
-/** Tasks that the filter selects without its words, by an index. */
+/** Tasks that match, read by an index for the filter without its words. */
 export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
@@ -106,8 +110,8 @@ export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search):
 type Four = [TaskConditions, TaskConditions, TaskConditions, TaskConditions];
 
 /**
- * Tasks that have these words: unfinished ones, those that have ended since the index was filled, and those of the index. The other filters are
- * applied to what the index gives, so that the limit bounds the work.
+ * Tasks that have these words: unfinished ones, those that have ended since the index was filled, and those in the
+ * index. The other filters are applied to what the index gives, so that the limit bounds the work.
  */
 export function withWords({ apiKeyId, filter, after, order, wanted }: Search, words: string[]): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -138,12 +142,12 @@ export function withWords({ apiKeyId, filter, after, order, wanted }: Search, wo
   return { statement: { name, text, isUnprepared }, values };
 }
 
-/** Hides the key from the indexes that begin with it. */
+/** Keeps the planner from the indexes that begin with the key. */
 const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
 /**
- * Unfinished tasks of the key are few and compared; final ones are found by an index. Few tasks have the same metadata,
- * so without a facet only the index of metadata is read, for all keys.
+ * SQL: the tasks that match. Unfinished tasks of the key are few, so they are compared; final ones are found by an
+ * index. Few tasks have the same metadata, so without a facet only the index of metadata is read, for all keys.
  */
 function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
   const facet = hasFacet(filter) ? EVERY_FACET : '';
@@ -154,7 +158,7 @@ function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): 
       select ${columns} from tasks_done where ${key} = $1::text ${facet} and expires_at > now() ${sql}`;
 }
 
-/** @param found SQL of a query */
+/** @param found SQL of a query for tasks */
 const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'desc'): string => `
   select id, sequence, read from (
     select id, sequence, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
@@ -164,16 +168,16 @@ const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'des
 
 /** Tasks that are compared in the order of the list before an index is asked. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
-/** Where words have no index, they are looked for among more and more tasks, the last number again and again. */
+/** How many tasks are compared in each step if words have no index. The last number is used again and again. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
-/** Of the tasks compared first: if so many match a filter without its words, its index has more than are read of it. */
+/** If so many of the tasks compared first match a filter without its words, its index has more tasks than are read. */
 const COMMON = 20;
 
 /**
- * Pages of filters that many tasks of the key may match, or none. Where many do, a page is found at once in the order of the list. Where few do,
- * that would read every task of the key, so the rest is found by an index and sorted. PostgreSQL cannot choose between the two, because it plans
- * a statement once, for any value.
+ * Pages of filters that many tasks of the key may match, or none. If many match, a page is found at once in the order
+ * of the list. If few match, that would read every task of the key, so the rest is found by an index and sorted.
+ * PostgreSQL cannot choose between the two, because it plans a statement once, for any value.
  */
 @Injectable()
 export class MatchTasks {
@@ -182,13 +186,13 @@ export class MatchTasks {
     private readonly words: TaskWordsIndex,
   ) {}
 
-  /** Whether the list in its order may have to pass many tasks that do not match. */
+  /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their own indexes have few tasks
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their indexes have few tasks
     return isIndexed(filter) || Boolean(filter.search);
   }
 
-  /** The page and one row more. */
+  /** Reads the page and one row more. */
   async rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const found: Listed[] = [];
     const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
@@ -224,7 +228,7 @@ export class MatchTasks {
     return this.sql.run<Listed>(statement, values);
   }
 
-  /** @returns null if an index has so many that they were not all read */
+  /** @returns null if the index has more tasks than were read */
   private async few({ statement, values }: Bound): Promise<Listed[] | null> {
     const rows = await this.sql.run<(Listed | { id: null }) & { read: number }>(statement, values);
     return rows[0]?.read === MANY ? null : rows.filter((row): row is Listed & { read: number } => row.id !== null);

@@ -11,10 +11,10 @@ const WRITTEN_COLUMNS = [
   'files_expire_at',
 ] as const satisfies (keyof DoneTask)[];
 
-/** What the end of a task writes. */
+/** The columns that the end of a task writes. */
 export const WRITTEN = WRITTEN_COLUMNS.join(', ');
 
-/** What a task takes along when it ends: every other column of both tables, or the compiler says which is missing. */
+/** The columns that move when a task ends: all others of both tables. The compiler reports a missing one. */
 const COLUMNS = Object.keys({
   id: true,
   api_key_id: true,
@@ -58,5 +58,5 @@ const COLUMNS = Object.keys({
 } satisfies Record<Exclude<keyof LiveTask & keyof DoneTask, (typeof WRITTEN_COLUMNS)[number]>, true>);
 
 export const MOVED = COLUMNS.join(', ');
-/** The timeline gets the last moments with the end. */
+/** The moved columns without the timeline, to which the end adds the last moments. */
 export const MOVED_BUT_TIMELINE = COLUMNS.filter((column) => column !== 'timeline').join(', ');

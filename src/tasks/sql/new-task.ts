@@ -3,10 +3,10 @@ import type { BatchOptions } from '../../platform/database/batch.ts';
 import type { TaskSource } from '../record/task-origin.ts';
 import { CREATED, type LiveTask, type Task } from '../record/task.entity.ts';
 
-/** The columns of the rows that a statement is given, by name, with their types. */
+/** Types by column, for the rows that a statement is given. */
 export type ColumnTypes = Readonly<Record<string, string>>;
 
-/** SQL: as `json_to_recordset` takes them. */
+/** SQL: column definitions for `json_to_recordset`. */
 export const definitionsOf = (columns: ColumnTypes): string =>
   Object.entries(columns)
     .map(([name, type]) => `${name} ${type}`)
@@ -14,7 +14,7 @@ export const definitionsOf = (columns: ColumnTypes): string =>
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
-/** A task to insert. Every field that it has costs each creation time; null or left out: the default of the insert. */
+/** A task to insert. Every field costs each creation time. A field that is left out gets the default of the insert. */
 export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof CREATED, keyof Given>>> {
   api_key_id: string;
   /** Left out: `api`. */
@@ -22,22 +22,22 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
   /** Left out: none. */
   partial_images?: number | undefined;
   /**
-   * Unix milliseconds by the database's clock, like `expires_at`: PostgreSQL parses a number in a fraction of the time
-   * it takes for a date.
+   * Unix milliseconds by the database's clock, like `expires_at`. PostgreSQL parses a number in a fraction of the time
+   * that it takes for a date.
    */
   created_at: number;
   expires_at: number;
   /** Seconds from now, by the database's clock. */
   deadline_s: number;
-  /** Of low priority. */
+  /** Whether the task has low priority. */
   low?: true | undefined;
-  /** How long such a run usually takes; left out: nothing is known. */
+  /** Milliseconds that such a run usually takes; left out if nothing is known. */
   run_ms?: number | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
-  /** The keys above its own one whose counters and budgets count it too; left out: none. */
+  /** The keys above the task's own key that count it in their counters and budgets; left out if there are none. */
   counts_for?: string[] | undefined;
-  /** Of the API key, for which they are sent once. 0 = unlimited. */
+  /** The limits of the API key; 0 = unlimited. They are sent once for each key. */
   limits: TaskLimits;
 }
 
@@ -68,7 +68,7 @@ export const COLUMNS = {
 /** Column definitions that read a `PlacedTask` from JSON; more columns may follow. */
 export const DEFINITIONS = definitionsOf(COLUMNS);
 
-/** Column definitions that read what a `NewBatchTask` has beside; they follow `DEFINITIONS`. */
+/** Further column definitions for a `NewBatchTask`. They follow `DEFINITIONS`. */
 export const BATCH_COLUMNS = 'batch_id text, batch_index int, custom_id text, task_events boolean, counts_for text[]';
 const BATCH_NAMES = ', batch_id, batch_index, custom_id, task_events, counts_for';
 
@@ -96,19 +96,19 @@ const insertTasks = (more: string, values = more): string => `
 export const INSERT = insertTasks('');
 /** The same for a `NewBatchTask`. */
 export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);
-/** The same, with the CTE `budget`, for the tasks of API keys that have one. */
+/** The same, with the CTE `budget`, for the tasks of API keys that have a budget. */
 export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', ', budget.today, case when budget.today is not null then estimate_micros end')}
       left join budget using (api_key_id)`;
 
-/** Without splitting, 64 clients alternated between batches of 1 and 63; throughput fell by 2 to 11 %. */
+/** Batches are split: otherwise 64 clients alternated between batches of 1 and 63, and throughput fell by 2 to 11 %. */
 export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** A task with its number among those of its API key in one statement. */
 export type PlacedTask<Task extends NewTask> = Task & {
-  /** Number of its API key: PostgreSQL compares it with each key of the statement. */
+  /** A number for the API key, because PostgreSQL compares it with each key of the statement. */
   key: number;
-  /** From 1. */
+  /** The number of the task among those of its API key, from 1. */
   nth: number;
-  /** The cost of those of the same priority before it; left out: none. */
+  /** The cost of the key's tasks of the same priority before this one; left out if there are none. */
   ahead: number | undefined;
 };

@@ -15,5 +15,5 @@ export interface TaskPage {
   hasMore: boolean;
 }
 
-/** A row of a page. What clients see of a task that is not running changes with its `sequence` alone. */
+/** A row of a page. What clients see of a task that is not running changes only with its `sequence`. */
 export type Listed = Pick<ShownTask, 'id' | 'sequence'>;

@@ -6,9 +6,12 @@ import { moment, withMoments } from './add-moments.ts';
 import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 
-/** Tasks per statement: none of them keeps its rows locked for long. */
+/** Tasks per statement, so that no statement keeps its rows locked for long. */
 const AT_ONCE = 1_000;
-/** A claim whose snapshot is older than the change of a pause sets tasks aside for what was in force then. */
+/**
+ * Seconds for which a changed pause is checked again. A claim whose snapshot is older than the change still sets tasks
+ * aside for what was in force before.
+ */
 export const SETTLED_AFTER_S = 40;
 
 const READ: Statement = {
@@ -16,7 +19,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which tasks that a claim would read, or those that wait until their key may run more */
+/** @param which selects tasks that a claim would read, or tasks that wait until their key may run more */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,
@@ -38,12 +41,12 @@ const SET_ASIDE_PARKED = setAside(
 );
 
 /**
- * Whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. $1: check all
- * pauses.
+ * SQL: whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. With $1
+ * this is true of every pause.
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 
-/** Claims park again what is over the limit of its key. */
+/** Wakes tasks over the limit of their key too, because claims park these again. */
 const WAKE: Statement = {
   name: 'tasks.wake_paused',
   skipsLocked: true,
@@ -70,8 +73,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * What pauses do to the tasks that wait. Raw SQL because thousands of rows move at once, past those that others have locked.
- * `key_load` stays as it is: a task that is set aside is still queued.
+ * Sets waiting tasks aside for pauses, and wakes them. Raw SQL because thousands of rows change at once, without those
+ * that others have locked. `key_load` stays as it is, because a task that is set aside is still queued.
  */
 @Injectable()
 export class PauseTasks {
@@ -82,7 +85,7 @@ export class PauseTasks {
     return this.sql.run<Pause>(READ);
   }
 
-  /** Sets aside some waiting tasks of paused models. @returns how many; fewer than a full batch: there are no more */
+  /** Sets aside some waiting tasks of paused models. @returns how many, and whether there are no more */
   async setAside(): Promise<{ moved: number; isDone: boolean }> {
     const waiting = (await this.sql.run(SET_ASIDE)).length;
     const parked = (await this.sql.run(SET_ASIDE_PARKED)).length;
@@ -90,8 +93,8 @@ export class PauseTasks {
   }
 
   /**
-   * Lets some tasks go on that no pause holds any more.
-   * @param all also checks pauses that have not changed lately: it may read every task that they hold
+   * Wakes some tasks that no pause holds any more.
+   * @param all also checks pauses that have not changed lately, which may read every task that they hold
    */
   async wake(all: boolean): Promise<{ moved: number; isDone: boolean }> {
     const moved = (await this.sql.run(WAKE, [all])).length;

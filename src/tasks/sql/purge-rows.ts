@@ -12,7 +12,7 @@ export const PURGE_COUNTERS = 1_000;
 /** Versions of models of one round. */
 export const PURGE_VERSIONS = 100;
 
-/** A task whose files could not be deleted is tried again after this time, as is one whose worker died on the way. */
+/** A task whose files could not be deleted is tried again after this time, as is a task whose worker died meanwhile. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const take = (name: string, time: string, due = 'true'): Statement => ({
@@ -49,7 +49,7 @@ export interface PurgedItem {
   cancelled: boolean;
 }
 
-/** Hook of an upper module that writes in the transaction that deletes the records of items of batches. */
+/** A hook of another room that writes in the transaction that deletes the records of items of batches. */
 export type PurgeHook = (tx: Tx, items: PurgedItem[]) => Promise<void>;
 
 const DELETE_KEYS: Statement = {
@@ -62,7 +62,7 @@ const DELETE_KEYS: Statement = {
     returning extract(epoch from now() - k.expires_at)::float8 as overdue_s`,
 };
 
-/** A creation that waits for such a row finds it gone and opens another. */
+/** Deletes counters of keys without tasks. A creation that waits for such a row finds it gone and opens another. */
 const DELETE_COUNTERS: Statement = {
   name: 'tasks.delete_idle_key_load',
   text: `
@@ -75,9 +75,9 @@ const DELETE_COUNTERS: Statement = {
 };
 
 /**
- * A process creates tasks only of versions that it has loaded, and records these every hour. So no task can come of a
- * version that was not recorded for a day. The oldest row of a model that has others stays, because it says since when
- * the model is there.
+ * A process creates tasks only of versions that it has loaded, and records these every hour. So no new task can have a
+ * version that was not recorded for a day. Of a model with several versions the oldest row stays, because it says since
+ * when the model is there.
  */
 const DELETE_VERSIONS: Statement = {
   name: 'tasks.delete_unnamed_versions',
@@ -97,7 +97,7 @@ const DELETE_VERSIONS: Statement = {
 export interface ExpiredTask {
   id: string;
   files_purged: boolean;
-  /** Its record too. */
+  /** Whether the record has expired too. */
   is_expired: boolean;
 }
 
@@ -134,7 +134,7 @@ export class PurgeRows {
     });
   }
 
-  /** @returns for each that was deleted, the seconds since it had expired */
+  /** @returns for each deleted key, the seconds since it had expired */
   async deleteIdempotencyKeys(): Promise<number[]> {
     return (await this.sql.run<{ overdue_s: number }>(DELETE_KEYS)).map(({ overdue_s }) => overdue_s);
   }
@@ -144,7 +144,7 @@ export class PurgeRows {
     return (await this.sql.run(DELETE_VERSIONS)).length;
   }
 
-  /** Deletes the counters of keys of which no task is stored any more, most of them revoked. @returns how many were deleted */
+  /** Deletes the counters of API keys without stored tasks, most of them revoked. @returns how many were deleted */
   async deleteIdleCounters(): Promise<number> {
     return (await this.sql.run(DELETE_COUNTERS)).length;
   }

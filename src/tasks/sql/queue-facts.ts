@@ -2,20 +2,23 @@ import { equalsOrdered, inUtc } from '../../platform/database/planner.ts';
 import { FREE_PLACES } from '../record/free-places.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
-/** Of all API keys together. Tasks of a key that runs as many as it may are `parked`, whether a claim has seen them or not. */
+/**
+ * Counts of all API keys together. Queued tasks of a key that runs as many as it may are `parked`, whether a claim has
+ * seen them or not.
+ */
 interface QueueRow {
   waiting: number;
   parked: number;
   running: number;
   keys: number;
-  /** Seconds; null: no task waits. */
+  /** Seconds; null if no task waits. */
   oldest_waiting: number | null;
   oldest_parked: number | null;
 }
 
 /**
- * Reads the counters, and for each key with queued tasks one entry of an index: the backlog itself is never read. The ids of tasks
- * are in the order of their creation.
+ * Reads the counters, and one entry of an index for each key with queued tasks. The backlog itself is never read. The
+ * ids of tasks are in the order of their creation.
  */
 export const QUEUE_FACT: Fact<QueueRow> = {
   name: 'queue',
@@ -44,7 +47,7 @@ function ageOfOldest(condition: string): string {
 }
 
 interface ExpiredRow {
-  /** Seconds since the oldest has expired; null: nothing has expired. */
+  /** Seconds since the oldest has expired; null if nothing has expired. */
   files: number | null;
   tasks: number | null;
 }
@@ -53,7 +56,7 @@ const overdue = (column: string, condition: string): string =>
   `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks_done
     where ${condition} order by ${inUtc(column)} limit 1)`;
 
-/** The first entry of two indexes. */
+/** Reads only the first entry of two indexes. */
 export const EXPIRED_FACT: Fact<ExpiredRow> = {
   name: 'expired_tasks',
   text: `

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Positions that are known. */
+/** The most positions in the line that are known. */
 export const KNOWN_POSITIONS = 10_000;
 
 /** The first waiting tasks of one priority, in the order in which they are claimed. */
@@ -14,7 +14,7 @@ export interface LaneRead {
 export interface LineRead {
   normal: LaneRead;
   low: LaneRead;
-  /** Seconds for which the oldest of them has waited. */
+  /** Seconds that the oldest of these tasks has waited. */
   ageS: number;
   /** Unix seconds, by the database's clock. */
   nowS: number;
@@ -28,7 +28,7 @@ const lane = (condition: string): string => `
       select id, place, created_at from tasks_live where waits and ${condition}
       order by place, id limit (select ${KNOWN_POSITIONS})`;
 
-/** One text a column: reading 10,000 rows as rows takes five times as long. */
+/** Each column as one text, because reading 10,000 rows as rows takes five times as long. */
 const columns = (name: string): string => `
            (select string_agg(id, ' ' order by place, id) from ${name}) as ${name}_ids,
            (select string_agg(place::text, ' ' order by place, id) from ${name}) as ${name}_places`;

@@ -6,11 +6,11 @@ import { startOf } from './admission.ts';
 /** Where a task would wait if it were created now. */
 export interface NextPlace {
   place: number;
-  /** Its API key has as many running tasks as it may have. */
+  /** Whether its API key has as many running tasks as it may have. */
   is_held: boolean;
 }
 
-/** $1 the API key, $2 whether the task is of low priority, $3 the bound of the key. */
+/** $1 is the API key, $2 whether the task is of low priority, $3 the key's limit of running tasks. */
 const READ: Statement = {
   name: 'tasks.read_next_place',
   text: `

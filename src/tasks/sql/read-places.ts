@@ -8,11 +8,11 @@ export interface TaskPlace extends Pick<
   Task,
   'id' | 'api_key_id' | 'model' | 'status' | 'low' | 'parked' | 'started_at' | 'input'
 > {
-  /** Null: it has ended. */
+  /** null if the task has ended. */
   place: number;
-  /** It waits for its API key or for its provider. */
+  /** Whether the task waits for its API key or for its provider. */
   is_held: boolean;
-  /** It waits, and an operator has paused its model, or the provider of a task that has started. */
+  /** Whether the task waits because an operator has paused its model, or the provider of a task that has started. */
   is_paused: boolean;
 }
 

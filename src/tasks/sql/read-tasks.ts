@@ -8,7 +8,7 @@ const READ: Statement = {
   text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[]) and expires_at > now()`,
 };
 
-/** Also deleted and expired tasks, until the purge removes them. */
+/** Reads deleted and expired tasks too, until the purge removes them. */
 const READ_STORED: Statement = {
   name: 'tasks.read_stored',
   text: `select ${SHOWN_COLUMNS} from tasks where id = any($1::text[])`,
@@ -17,8 +17,8 @@ const READ_STORED: Statement = {
 type Row = readonly [id: string, ...shown: unknown[]];
 
 /**
- * Reads by id and batches the requests of one event-loop turn into one statement (measured: 21,987 batched reads a second
- * against 4,180 single ones), which is why this is raw SQL. Nothing is cached: every read queries the database after its
+ * Reads tasks by id. Raw SQL, because it batches the requests of one event-loop turn into one statement: 21,987 batched
+ * reads a second were measured against 4,180 single ones. Nothing is cached: every read queries the database after its
  * request arrived, so the result is as fresh as that of a single statement.
  */
 @Injectable()
@@ -38,13 +38,16 @@ export class ReadTasks {
     return this.visible.add(id);
   }
 
-  /** Of a page: one item of a batch costs less than one for each task. @returns by id, perhaps with the tasks of other pages */
+  /**
+   * Reads the tasks of a page as one item of a batch, which costs less than one item for each task.
+   * @returns tasks by id, perhaps also those of other pages
+   */
   findMany(ids: string[]): Promise<ReadonlyMap<string, ShownTask>> {
     return this.pages.add(ids);
   }
 
   /**
-   * For followers and workers, which must see the end of a task even if it was deleted right after it.
+   * Reads a task for followers and workers, which must see its end even if it was deleted right afterwards.
    * @returns null when there is no such record
    */
   findStored(id: string): Promise<ShownTask | null> {

@@ -17,15 +17,15 @@ export interface NewRunTimes extends RunKind {
 
 /** Seconds that one row of `pace_samples` covers. */
 export const SAMPLE_S = 5;
-/** Successes whose times are kept. */
+/** Successful runs whose times are kept. */
 export const KEPT_RUNS = 200;
-/** Success rates look back an hour. */
+/** How long samples are kept. Success rates look back an hour. */
 const KEPT = `interval '65 minutes'`;
 
 const newest = (column: string): string =>
   `${column} = (r.${column} || excluded.${column})[greatest(cardinality(r.${column} || excluded.${column}) - ${KEPT_RUNS - 1}, 1):]`;
 
-/** Rows in order of their keys, so that processes that write at the same time do not deadlock. */
+/** Writes rows in the order of their keys, so that processes that write at the same time do not deadlock. */
 const RECORD: Statement = {
   name: 'tasks.record_pace',
   text: `
@@ -51,7 +51,7 @@ const FORGET: Statement = {
       select starts_at, worker_id, model from pace_samples where starts_at < now() - ${KEPT} for update skip locked)`,
 };
 
-/** Raw SQL because of the upserts: one statement every few seconds and process, however many tasks it runs. */
+/** Raw SQL because of the upserts: each process sends one statement every few seconds, however many tasks it runs. */
 @Injectable()
 export class RecordPace {
   constructor(private readonly sql: Sql) {}

@@ -8,31 +8,31 @@ import { isLocked, locked } from './locked-rows.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
 
-/** @param moments SQL of JSON; null: none */
+/** @param moments SQL of the moments to add, as JSON; null if there are none */
 const addedTo = (timeline: string, moments: string): string =>
   `case when ${moments} is null then ${timeline} else ${withMoments(timeline, moments)} end`;
-/** @param moments $n */
+/** @param moments a parameter, such as `$4` */
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
-/** Taken before the intent, so that its count sees every earlier intent for the same provider. */
+/** A lock taken before the intent, so that the intent's count sees every earlier intent for the same provider. */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
 };
 
-/** SQL: a task at this place of a provider. Those with a lease are few, and have an index of their own. */
+/** SQL: whether a task is at this place of a provider. Tasks with a lease are few, and have an index of their own. */
 const atPlace = (provider: string, credential: string, url: string): string =>
   `lease_until is not null and submitted_at is not null
       and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;
 
-/** A task counts against the provider's concurrency until it ends, even between claims: the upstream is working on it. */
+/** A task counts against the provider's concurrency until it ends, even between claims: the upstream works on it. */
 const FULL: Statement = {
   name: 'tasks.is_provider_full',
   text: `
     select count(*)::int as tasks from tasks_live where ${atPlace('$2', '$3', '$4')} and id <> $1`,
 };
 
-/** The tasks of a model at each address of a provider that has some. */
+/** Counts the tasks of a model at each address of a provider that has some. */
 const AT_ADDRESSES: Statement = {
   name: 'tasks.count_at_addresses',
   text: `
@@ -46,7 +46,7 @@ const RECORDED = `
   upstream_id = null, upstream_request_id = null, approximations = w.approximations, price = w.price,
   submits = t.submits + case when t.submitted_at is null then w.calls else 0 end, timeline = ${addedTo('t.timeline', 'w.moments')}`;
 
-/** The claims that hold, of those in $1, a JSON array. */
+/** SQL: `wanted` has the claims in $1, a JSON array; `locked` locks their tasks. */
 const HELD = `
   wanted as (
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
@@ -62,7 +62,7 @@ const INTENTS: Statement = {
     update tasks_live t set ${RECORDED} from wanted w where ${HOLDS} returning t.id, t.attempt`,
 };
 
-/** One intent, of a provider with a limit ($6). */
+/** Records one intent, for a provider with a limit ($6). */
 const LIMITED_INTENT: Statement = {
   name: 'tasks.record_limited_intent',
   text: `
@@ -97,7 +97,7 @@ const APPROXIMATED: Statement = {
   text: `update tasks_live set approximations = $3::json where id = $1 and attempt = $2 returning id`,
 };
 
-/** $3: the call may have been charged, so it counts as a lost one with its full price. Otherwise it was never made. */
+/** With $3 the call may have been charged, so it counts as lost, with its full price. Otherwise it was never made. */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
   text: `
@@ -123,7 +123,7 @@ const LOST: Statement = {
 interface Intent {
   lease: LeaseRef;
   submission: Submission;
-  /** JSON; null: none. */
+  /** Moments to add, as JSON; null if there are none. */
   moments: string | null;
 }
 
@@ -151,7 +151,7 @@ const valuesOf = (intents: Intent[]): unknown[] => [toJson(intents), intents.map
  */
 @Injectable()
 export class RecordSubmit {
-  /** Of providers without a limit. */
+  /** Intents for providers without a limit. */
   private readonly intents = new Batch<Intent, SubmitIntent>((intents) => this.flushIntents(intents), {
     name: 'tasks.submit_intents',
   });
@@ -169,7 +169,7 @@ export class RecordSubmit {
   private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
     const noted = await this.sql.run<LeaseRef>(INTENTS, valuesOf(intents));
     const attempts = new Map(noted.map(({ id, attempt }) => [id, attempt]));
-    // A late claim of a task may be in the batch beside the claim that holds it.
+    // Attempts are compared, because the batch may also have a late claim of the task.
     return intents.map(({ lease }) => (attempts.get(lease.id) === lease.attempt ? 'committed' : 'lost'));
   }
 
@@ -190,7 +190,7 @@ export class RecordSubmit {
     return (busy?.tasks ?? 0) >= concurrency;
   }
 
-  /** Also those of other processes, between claims too. @returns only addresses that have some */
+  /** Counts tasks of all processes, between claims too. @returns only addresses that have tasks */
   async tasksAt(model: string, provider: string, urls: string[]): Promise<Map<string, number>> {
     const rows = await this.sql.run<{ url: string; tasks: number }>(AT_ADDRESSES, [model, provider, urls]);
     return new Map(rows.map(({ url, tasks }) => [url, tasks]));
@@ -211,7 +211,7 @@ export class RecordSubmit {
     return this.isHeldAfter(CALLED_AGAIN, [lease.id, lease.attempt]);
   }
 
-  /** What the intent did not record. @returns whether the lease still holds; if not, the caller must stop */
+  /** Records approximations that the intent did not. @returns whether the lease still holds; if not, stop */
   async approximated(lease: LeaseRef, approximations: Approximation[]): Promise<boolean> {
     return this.isHeldAfter(APPROXIMATED, [lease.id, lease.attempt, JSON.stringify(approximations)]);
   }
@@ -224,7 +224,7 @@ export class RecordSubmit {
     return this.isHeldAfter(WITHDRAWN, [lease.id, lease.attempt, mayBeCharged, moments]);
   }
 
-  /** The upstream has lost the job, which cost nothing. */
+  /** Call when the upstream has lost the job, which cost nothing. */
   async lost({ id, attempt }: LeaseRef): Promise<LostSubmit> {
     const values = [id, attempt, this.config.taskMaxAttempts];
     const [row] = await this.sql.run<{ counted: number; held: boolean }>(LOST, values);

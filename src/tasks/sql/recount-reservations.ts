@@ -3,7 +3,7 @@ import { inMonthOf } from '../../auth/limits/budget-columns.ts';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
 import { isOneOf, lockedWhere } from './locked-rows.ts';
 
-/** A day is that of the creation. Nothing is reserved, because the estimate was not kept. */
+/** Gives unfinished tasks the budget day of their creation. Nothing is reserved, because the estimate was not kept. */
 const COUNT_UNFINISHED = `
   with ${lockedWhere(`api_key_id = any(array(${keysFrom('$1')})) and budget_day is null`)}
   update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
@@ -12,8 +12,8 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Cancelled tasks, also of the keys below, whose provider may still confirm that the job never ran. No sum contains
- * them yet, so they are at most some minutes old.
+ * Makes cancelled tasks count whose provider may still confirm that the job never ran, those of the keys below too. No
+ * sum contains them yet, so they are at most some minutes old.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done
@@ -24,8 +24,8 @@ const COUNT_CORRECTABLE = `
     where api_key_id = any(array(${keysFrom('$1')})) and not rolled_up and basis in ('assumed', 'unpriced')))`;
 
 /**
- * Makes the cost of unfinished tasks, and what may be returned of ended ones, count in the budget that their key is
- * about to get.
+ * Makes two things count in the budget that the key is about to get: the cost of unfinished tasks, and what may be
+ * returned for ended ones.
  */
 export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT_UNFINISHED, [apiKeyId]);
@@ -33,8 +33,8 @@ export async function countUnfinished(tx: EntityManager, apiKeyId: string): Prom
 }
 
 /**
- * The row of the budget must be locked: then every reservation in it is that of a task which this statement sees, and
- * an end that it does not see waits for the row. Raw SQL because it is one sum by an index.
+ * The row of the budget must be locked. Then this statement sees the task of every reservation in it, and an end that
+ * it does not see waits for the row. Raw SQL because it is one sum by an index.
  */
 const RECOUNT = `
   update key_budgets b set day_reserved = s.of_day, month_reserved = s.of_month, total_reserved = s.of_all
@@ -48,8 +48,8 @@ const RECOUNT = `
   where b.api_key_id = $1`;
 
 /**
- * Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks, and left
- * theirs.
+ * Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks without
+ * returning theirs.
  */
 export async function recountReservations(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(RECOUNT, [apiKeyId]);

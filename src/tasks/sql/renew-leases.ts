@@ -5,7 +5,7 @@ import { withMoments } from './add-moments.ts';
 import { isLocked, locked } from './locked-rows.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
-/** The claims that hold, of those in $1 and $2. */
+/** SQL: `wanted` has the claims in $1 and $2; `locked` locks their tasks. */
 const HELD = `
     wanted as (
       select * from unnest($1::text[], $2::int[]) as w(id, attempt)
@@ -21,14 +21,16 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
-/** SQL: later than the lease of a released task, earlier than any other. A released task needs no wait for its worker. */
+/**
+ * SQL: later than the lease of a released task, earlier than any other. A released task need not wait for its worker.
+ */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 /** SQL: the lease of a task that any worker may claim now. */
 export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
- * Lowers `losses`, because the claim that follows will count this one as lost although it was given back in order. The time
- * from which another worker may claim the task is its `lease_until`: a lease that is not renewed and expires then.
+ * Lowers `losses`, because the next claim will raise it, although the task was given back in order. Another worker may
+ * claim the task from its `lease_until` on: the lease is not renewed, and expires then.
  */
 const RELEASE: Statement = {
   name: 'tasks.release',

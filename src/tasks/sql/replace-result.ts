@@ -3,13 +3,16 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { firstEndOf, isKept, type Stars } from '../record/stars.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/** Far away, and not `infinity`, which is no date for JavaScript. Every statement that asks for the time of a task finds it. */
+/**
+ * The expiry of what is kept: far away, and not `infinity`, which is no date for JavaScript. So no statement that
+ * compares the expiry needs to know of stars.
+ */
 const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
 
-/** What is given up stays for this long at least. */
+/** Hours that what is given up stays at least. */
 export const GIVEN_UP_H = 24;
 
-/** SQL: a time of expiry while it is put off, and afterwards. */
+/** SQL: puts off the expiry in a column while something is kept, then restores it, at least GIVEN_UP_H ahead. */
 const putOff = (column: string, isKeptNow: string): string => `
       ${column} = case
         when ${isKeptNow} then ${KEPT_UNTIL}
@@ -18,8 +21,8 @@ const putOff = (column: string, isKeptNow: string): string => `
       unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
 
 /**
- * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so it names the sequence that it read. A
- * deleted task has expired, and does not come back.
+ * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so the
+ * statement names the sequence that was read. A deleted task has expired, so it is not changed.
  */
 export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',
@@ -33,7 +36,7 @@ export const REPLACE_RESULT: Statement = {
     returning ${SHOWN_COLUMNS}`,
 };
 
-/** For `REPLACE_RESULT`. */
+/** The parameters of `REPLACE_RESULT`. */
 export const valuesOf = (id: string, sequence: number, { result, kept, collection }: Stars): unknown[] => [
   id,
   sequence,

@@ -15,12 +15,12 @@ import { hiddenTime } from '../../platform/database/planner.ts';
  * number of processes.
  */
 
-/** What remains of the budget. Null: the key has none any more, which its caller may learn 5 s later. */
+/** SQL: what remains of the budget. Null if the key has no budget any more, which its caller may learn 5 s later. */
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
 
 /**
- * SQL fragment; needs the CTE `load`, so that its rows are locked first. A row is of the present day, or of a later one
- * if the statement has waited for it past midnight.
+ * SQL fragment; needs the CTE `load`, so that the rows of `load` are locked first. A row has the present day, or a
+ * later day if the statement has waited for the row past midnight.
  */
 export const BUDGET = `
     budget as (
@@ -61,7 +61,10 @@ function verdict(room: string, left: string): string {
   return `select r.refusal, (r.refusal is null)::int as taken from (select ${refusal} as refusal) r`;
 }
 
-/** SQL fragment; needs the CTE `made`, which returns `api_key_id` and the columns below of each inserted task. */
+/**
+ * SQL fragment: reserves the estimates. Needs the CTE `made`, which returns `api_key_id` and MADE_COLUMNS of each
+ * inserted task.
+ */
 export const RESERVED = `
     reserved as (
       update key_budgets b set ${rolledTo('m.budget_day')}, ${reservedBy('m.budget_day', 'm.micros')}
@@ -73,7 +76,7 @@ export const RESERVED = `
     )`;
 export const MADE_COLUMNS = 'budget_day, reserved_micros';
 
-/** SQL fragment; needs the CTE `budget`. */
+/** SQL: a `SpentBudget` as JSON. Needs the CTE `budget`. */
 export const SPENT_BUDGET = `
       json_build_object('amount_micros', budget.amount_micros, 'period', budget.period,
                         'retry_after_s', budget.retry_after_s, 'is_reported', budget.is_reported)`;

@@ -6,9 +6,9 @@ import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
- * Reserves the sum $2 in the budget of each of the API keys $1 that has one, or in none. The tasks $3 note their part
- * of it, $4. The row of a removed budget has no amount. It counts what a task reserves in another budget too, because
- * the end of the task settles both.
+ * Reserves the sum $2 in each budget of the API keys $1, or in none. The tasks $3 record their parts of it, $4. The row
+ * of a removed budget has no amount. It too counts what a task reserves in another budget, because the end of the task
+ * settles both.
  */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',
@@ -52,9 +52,9 @@ export async function reserveForTasks(
 }
 
 interface Reservation {
-  /** Also where none of the keys has a budget. */
+  /** True also if none of the keys has a budget. */
   fits: boolean;
-  /** Whose budget has no room. */
+  /** The key whose budget has no room. */
   api_key_id: string | null;
   budget: SpentBudget | null;
 }

@@ -5,11 +5,11 @@ import { isOneOf, locked } from './locked-rows.ts';
 import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
 /**
- * `coalesce` keeps the planner off the index of all leases.
+ * Takes tasks away from their workers. The attempt rises, so that no later write of the worker takes effect, not even a
+ * renewal. `losses` falls, because the next claim counts a lost worker. A task that was given back is left out: it
+ * already waits for a claim, and would lower `losses` for nothing.
  *
- * A task that was given back already waits for a claim: taking it again would lower `losses` for nothing. The attempt
- * rises, so that no later write of the worker takes effect, its renewals too. `losses` falls, because the claim that
- * follows counts a lost worker.
+ * `coalesce` keeps the planner off the index of all leases.
  */
 const TAKE: Statement = {
   name: 'tasks.take_leases',
@@ -27,7 +27,7 @@ const TAKE: Statement = {
 export class TakeLeases {
   constructor(private readonly sql: Sql) {}
 
-  /** Takes running tasks away from their workers. @returns those that were running */
+  /** Takes running tasks away from their workers. @returns the tasks that were running */
   take(ids: string[]): Promise<ShownTask[]> {
     return this.sql.run<ShownTask>(TAKE, [ids]);
   }

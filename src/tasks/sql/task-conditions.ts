@@ -5,17 +5,20 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**
- * A window of time is also read as a window of ids, so that tasks outside it cost nothing (without: 0.7 s for the
- * oldest of 700,000). The ids' window is wider by this much, because an id and `created_at` come from two readings of
- * the clock.
+ * Seconds by which a window of ids is wider than one of time, because an id and `created_at` come from two readings of
+ * the clock. A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, the
+ * oldest of 700,000 tasks took 0.7 s.
  */
 const ID_SLACK_S = 60;
 /** Names of conditions that only say where a page of the list begins. */
 const PLACES = ['after'];
-/** Names of filters that are used alone again and again. Planning costs more than such a page. */
+/** Names of filters that are used alone again and again. Planning their statement costs more than the page. */
 const USUAL = ['queued', 'running', 'succeeded', 'failed', 'in:qr', 'kind', 'model', 'batch'];
 
-/** SQL for a `from`: unfinished tasks, of the view, because a filter may name what only a final task has. Its plan reads `tasks_live` alone. */
+/**
+ * SQL for a `from`: unfinished tasks. It reads the view, because a filter may name a column that only a final task has.
+ * The plan reads only `tasks_live`.
+ */
 export const UNFINISHED = `tasks where status in ('queued', 'running')`;
 
 /** The conditions of a filter, as SQL with its values. */
@@ -37,7 +40,7 @@ export class TaskConditions {
     this.restrictRest(filter);
   }
 
-  /** @param hidesId lets no index of ids be chosen */
+  /** @param hidesId keeps the planner from indexes of ids */
   restrictTimes(filter: TaskFilter, { hidesId = false } = {}): void {
     this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
     this.whereId('', '>', idBound(filter.created_after, -ID_SLACK_S), { hidesId });
@@ -49,7 +52,7 @@ export class TaskConditions {
     this.where(name, id, (value) => `${hidesId ? hidden('id') : 'id'} ${operator} ${value}`);
   }
 
-  /** By all but times. */
+  /** Adds all conditions but those on times. */
   restrictRest(filter: TaskFilter): void {
     this.where('kind', filter.kind, (value) => `kind = ${value}`);
     this.where('model', filter.model, (value) => `model = ${value}`);
@@ -59,11 +62,11 @@ export class TaskConditions {
     this.where('meta', jsonOf(filter.metadata), (value) => `metadata <> '{}' and metadata @> ${value}::jsonb`);
     if (filter.status) this.whereLiteral(filter.status, `status = '${filter.status}'`);
     if (filter.statuses) this.restrictToStatuses(filter.statuses);
-    if (filter.error_code) this.whereLiteral('failed', `status = 'failed'`); // only they have an error
+    if (filter.error_code) this.whereLiteral('failed', `status = 'failed'`); // only failed tasks have an error
     this.where('err', filter.error_code, (value) => `error->>'code' = ${value}`);
     if (typeof filter.cancelled === 'boolean') this.restrictToCancelled(filter.cancelled);
     if (typeof filter.kept === 'boolean') this.restrictToKept(filter.kept);
-    if (typeof filter.collection === 'string') this.restrictToKept(true); // which has an index
+    if (typeof filter.collection === 'string') this.restrictToKept(true); // kept tasks have an index
     this.where('in', filter.collection, (name) => `(collection = ${name} or ${hasOutputIn(name)})`);
     const patterns = typeof filter.search === 'string' ? patternsOf(filter.search) : undefined;
     this.where('words', patterns, (value) => `input->>'prompt' ilike all(${value}::text[])`);
@@ -81,14 +84,14 @@ export class TaskConditions {
     return this.conditions.join(' ');
   }
 
-  /** The name of a statement with these conditions: what is in use, briefly. Equal names have equal texts. */
+  /** A short name for a statement with these conditions. Equal names have equal texts. */
   nameOf(...parts: string[]): string {
     return [...parts, ...this.names].join(' ');
   }
 
   /**
-   * Whether a statement with these conditions may be prepared: without a filter, or newest first with one of the usual ones. Filters are
-   * combined in 100,000 ways, so the others are planned each time.
+   * Whether a statement with these conditions may be prepared: without a filter, or newest first with one of the usual
+   * ones. Filters are combined in 100,000 ways, so all other statements are planned each time.
    */
   isUsual(order: 'asc' | 'desc' = 'desc'): boolean {
     const filters = this.names.filter((name) => !PLACES.includes(name));
@@ -112,7 +115,7 @@ export class TaskConditions {
     else this.whereLiteral('unkept', 'kept_at is null');
   }
 
-  /** In one order, so that the same set is the same statement. */
+  /** Sorts the statuses, so that the same set makes the same statement. */
   private restrictToStatuses(statuses: readonly string[]): void {
     const sorted = statuses.toSorted();
     const literals = sorted.map((status) => `'${status}'`).join(', ');
@@ -120,8 +123,8 @@ export class TaskConditions {
   }
 
   /**
-   * The ids of a batch's tasks carry its time of creation, so the bounds keep the index short. An id without a time
-   * matches nothing.
+   * The ids of a batch's tasks contain its time of creation, so bounds on the id keep the read of the index short. The
+   * id of a batch without a time matches nothing.
    */
   private restrictToBatch(batchId: string): void {
     const createdMs = createdMsOf(batchId);

@@ -2,20 +2,23 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Client } from 'pg';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 
-/** Trigrams of a prompt, and text keys, in one GIN index. */
+/** Needed for one GIN index over the trigrams of prompts and over text keys. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
-/** Not in a migration, because the role may not make the extensions, and a search works without. */
+/**
+ * Not made by a migration, because the role may lack the right to make the extensions, and a search works without the
+ * index.
+ */
 export const WORDS_INDEX = 'task_words_gin';
 
 const REFRESH_MS = 60_000;
-/** A search compares the tasks that ended since the index was filled, which may be all at first. */
+/** Usable only if filled lately: a search compares the tasks that ended after that, which may be all at first. */
 const IS_USABLE = `
   select from pg_index, words_state
   where indexrelid = to_regclass('${WORDS_INDEX}') and indisvalid and through > now() - interval '10 minutes'`;
 /** In a database with the locale C only ASCII has trigrams. */
 const IS_ANY_SCRIPT = `select show_trgm('\u0434\u043e\u043c') <> '{}' as is_any_script`;
 
-/** Whether words can be found by the index, as it was a minute ago at most. */
+/** Knows whether words can be found by the index, as of a minute ago at most. */
 @Injectable()
 export class TaskWordsIndex {
   private readonly logger = new Logger('words');
@@ -24,13 +27,13 @@ export class TaskWordsIndex {
 
   constructor(private readonly sql: Sql) {}
 
-  /** @returns those that the index can look for */
+  /** @returns the words that the index can look for */
   async findable(words: readonly string[]): Promise<string[]> {
     const trigram = await this.read();
     return trigram ? words.filter((word) => trigram.test(word)) : [];
   }
 
-  /** The next search reads the catalogue again. */
+  /** Makes the next search read the catalogue again. */
   forget(): void {
     this.trigram = undefined;
   }
@@ -49,7 +52,7 @@ export class TaskWordsIndex {
   }
 }
 
-/** @returns what a word must contain to be found by the index; null: there is none, or it is far behind */
+/** @returns what a word must contain to be found by the index; null if there is no index, or it is far behind */
 async function trigramOf(tx: Tx): Promise<RegExp | null> {
   if ((await tx.query(IS_USABLE)).rowCount === 0) return null;
   const { rows } = await tx.query<{ is_any_script: boolean }>(IS_ANY_SCRIPT);
@@ -57,10 +60,10 @@ async function trigramOf(tx: Tx): Promise<RegExp | null> {
 }
 
 export interface WordsReport {
-  /** Extensions. */
+  /** Missing extensions. */
   missing: string[];
   has_index: boolean;
-  /** In UTC, to the minute. */
+  /** Until when ended tasks are in the index, in UTC, to the minute. */
   through: string;
 }
 

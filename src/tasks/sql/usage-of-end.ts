@@ -1,29 +1,31 @@
 /**
- * Fragments of the statement that ends tasks: its charge, and its row of the ledger. No other work on a task is as
- * expensive without a client that waits for it. So the statement only adds: the worker has computed the cost of a
- * success, and the intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: the charge, and the row of the ledger. This is the most expensive work on
+ * a task that no client waits for, so the statement only adds. The worker has computed the cost of a success, and the
+ * intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**
- * Columns of the JSON of an ending: its `Charge`, and the resolution, because reading it from the input would parse the
- * prompt.
+ * Columns of the JSON of an ending: its `Charge` and the resolution. Reading the resolution from the input would parse
+ * the prompt.
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
-/** The same, beside the columns of the task. */
+/** The same columns, for use beside those of the task. */
 export const CHARGE_NAMES =
   'w.usage, w.provider as charged_provider, w.rule, w.micros, w.basis, w.images, w.video_seconds, w.resolution';
 
 const SUBMITTED = 'g.submitted_at is not null';
 
-/** Joined to the task `g` with the columns of its ending. Null: the price does not say how much. */
+/**
+ * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price does not say it.
+ */
 export const CHARGED = `lateral (select case when g.rule is null then g.micros when ${SUBMITTED} then (g.price->>g.rule)::bigint
                               else 0 end as full_micros) c`;
 
 const BASIS = `case when g.rule is null then g.basis when not (${SUBMITTED}) then 'free' when c.full_micros is null then 'unpriced'
              else g.basis end`;
 
-/** Columns over `g` and `c`. Earlier calls of the task, whose answer was lost, may have been charged. */
+/** Columns over `g` and `c`. Earlier calls of the task whose answer was lost may have been charged too. */
 export const CHARGES = `g.rule is null and g.lost_submits = 0 as is_complete,
         coalesce(g.resolution, g.input->>'resolution') as made_resolution,
         coalesce(g.charged_provider, case when ${SUBMITTED} then g.provider end) as served_by,
@@ -36,12 +38,12 @@ export const usageJson = (currency: string): string => `case when h.is_complete 
           'provider', h.served_by, 'input_tokens', h.usage->'input_tokens', 'output_tokens', h.usage->'output_tokens',
           'cost_micros', h.cost_micros, 'currency', ${currency}::text, 'basis', h.cost_basis) end`;
 
-/** Returned with an ended task, for the ledger. */
+/** Columns that are returned with an ended task, for the ledger. */
 export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video_seconds, h.cost_micros, h.cost_basis';
 
 /**
- * The ledger's rows, of exactly the tasks that the statement ends. A task ends once, so its key is free; but after a
- * restore of one of the two tables a known key must not keep the task from ending.
+ * The ledger's rows, one for each task that the statement ends. A task ends once, so its key is new. After a restore of
+ * only one of the two tables it may be known, which must not keep the task from ending.
  */
 export const LEDGER = `
     ledger as (

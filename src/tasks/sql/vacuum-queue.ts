@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Versions of rows that nobody sees any more. Above that, the head of the line is read noticeably slower. */
+/** Dead rows above which the table is vacuumed: the head of the line is then read noticeably slower. */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {
@@ -9,7 +9,7 @@ const IS_DUE: Statement = {
   text: `select from pg_stat_user_tables where relid = 'tasks_live'::regclass and n_dead_tup > ${MOST_DEAD}`,
 };
 
-/** Passes over the table if another process vacuums it. */
+/** Does nothing if another process vacuums the table. */
 const VACUUM: Statement = { name: 'tasks.vacuum_queue', text: 'vacuum (skip_locked) tasks_live' };
 
 /** Raw SQL because TypeORM knows no vacuum. */

@@ -11,9 +11,9 @@ const UNPARKED = `set parked = false, waits = (t.attempt = 0), lease_until = cas
            timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}`;
 
 /**
- * Unparks the oldest parked tasks of these keys, as many as each key may run now, those of low priority last. But $2
- * percent of its runs begin with the oldest of low priority: otherwise those of a key that never runs out of normal
- * tasks would never start. A task that was held goes on by its lease, the others stand in the line again.
+ * Unparks the oldest parked tasks of these keys, as many as each key may run now. Low priority comes last, but in $2
+ * percent of its runs the statement begins with the oldest low task. Otherwise low tasks of a key that never runs out
+ * of normal tasks would never start. A task that was held goes on by its lease; the others stand in the line again.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
@@ -40,8 +40,8 @@ const oldest = (which: 'low' | 'not low'): string => `
            limit least(shared.places, ${FREE_PLACES}))`;
 
 /**
- * The same for the keys that share a limit: unparks the first of the line among their tasks and those of the keys below, of each
- * key as many as it may run itself. In $2 percent of its runs low priority comes first.
+ * The same for keys that share a limit. Unparks the first in the line among their tasks and those of the keys below,
+ * but of each key only as many as it may run itself. In $2 percent of its runs low priority comes first.
  */
 const WAKE_SHARED: Statement = {
   name: 'tasks.wake_shared',
@@ -63,9 +63,9 @@ const WAKE_SHARED: Statement = {
 };
 
 /**
- * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It is a
- * separate statement after the commit that freed the places: one snapshot cannot see both that end and a task parked just
- * before it. If the process dies between the two, the sweep does the same.
+ * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It is
+ * a separate statement after the commit that freed the places, because one snapshot cannot see both that end and a task
+ * parked just before it. If the process dies between the two, the sweep does the same.
  */
 @Injectable()
 export class WakeParked {

@@ -8,20 +8,20 @@ export interface Range {
   until: number;
 }
 
-/** A range of sums; those of weight -1 are taken away. */
+/** A range of stored sums. Those of weight -1 are subtracted. */
 export interface Piece extends Range {
   weight: 1 | -1;
 }
 
-/** Where the numbers of some buckets are found: sums of whole days and quarters, and rows of the ledger at the ends. */
+/** Where the numbers of buckets come from: sums of whole days and quarters of an hour, and ledger rows at the ends. */
 export interface Pieces {
   days: Piece[];
   quarters: Piece[];
-  /** Parts of a quarter. */
+  /** Ranges within one quarter. */
   edges: Range[];
 }
 
-/** @param byDay false: uses no sums of days, because there are none for groups by metadata */
+/** @param byDay false for groups by metadata, which have no sums of days */
 export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
   const pieces: Pieces = { days: [], quarters: [], edges: [] };
   for (const { bucket, since, until } of buckets) {
@@ -40,8 +40,8 @@ export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
 }
 
 /**
- * Takes the days nearest to a range of whole quarters, and adds or takes away the quarters between both. A day of
- * Berlin is a day of UTC and a few quarters at each end. Takes only quarters where days would not save any.
+ * Takes the UTC days nearest to a range of whole quarters, and adds or subtracts the quarters in between. So a day in
+ * Berlin is one UTC day and a few quarters at each end. Takes only quarters if days would not save any.
  */
 function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
   const firstDay = Math.round(since / DAY_S) * DAY_S;

@@ -1,8 +1,11 @@
-/** Seconds. The offset of every time zone is a multiple of it, so every local hour and day begins with a quarter. */
+/**
+ * A quarter of an hour in seconds. The offset of every time zone is a multiple of it, so every local hour and day
+ * begins with a quarter.
+ */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** More than any change of an offset. */
+/** Seconds, more than any change of an offset. */
 const SEARCH_S = 26 * HOUR_S;
 
 /** Cuts time at the local hours, days and months of one time zone. All times are unix seconds. */
@@ -28,7 +31,7 @@ export class Zone {
     });
   }
 
-  /** The first local hour, day or month that begins after `time`; the end of the search in a zone that skips one. */
+  /** The first local hour, day or month that begins after `time`. */
   nextCut(time: number, width: '1h' | '1d' | '1M'): number {
     const offset = this.offsetAt(time);
     const guess = nextStart(time + offset, width) - offset;
@@ -36,7 +39,7 @@ export class Zone {
     return this.searchCut(time, width, guess);
   }
 
-  /** A clock change lies before the cut, or at it: looks at every quarter around the guess. */
+  /** Used if a clock change lies before or at the cut: looks at every quarter around the guess. */
   private searchCut(time: number, width: '1h' | '1d' | '1M', guess: number): number {
     const first = Math.max(time + 1, guess - SEARCH_S);
     for (let at = Math.ceil(first / QUARTER_S) * QUARTER_S; at < guess + SEARCH_S; at += QUARTER_S) {
@@ -45,7 +48,7 @@ export class Zone {
     return guess;
   }
 
-  /** A day without midnight begins with the first moment after the change. */
+  /** A day without midnight begins right after the clock change. */
   private isCut(time: number, width: '1h' | '1d' | '1M'): boolean {
     const [before, now] = [time - 1, time].map((at) => at + this.offsetAt(at)) as [number, number];
     const starts = nextStart(before, width) <= now;

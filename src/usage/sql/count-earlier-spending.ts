@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
 
 /**
- * Sums of whole UTC days and the few rows of the ledger that no sum contains yet, in one snapshot. They count by the
- * end of a task, because the sums do not know its creation. Of the tasks that ended in the present period, a few may
- * have been created before it. What the keys below have spent counts too.
+ * Adds the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. A task counts in the
+ * period of its end, because the sums do not have its creation. So a few tasks count that were created before the
+ * period. What the keys below this key have spent counts too.
  */
 const COUNT = `
   update key_budgets b

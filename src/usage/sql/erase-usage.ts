@@ -3,10 +3,10 @@ import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Rows of one piece. */
+/** Rows that one statement reads or deletes. */
 const ROWS = 5_000;
 
-/** A piece of the ledger, in order: no index of the keys holds the rows that no sum contains yet. */
+/** Reads the ledger in the order of task ids, because no index by key has the rows that no sum contains yet. */
 const SEE: Statement = {
   name: 'usage.see_ledger',
   text: `
@@ -20,7 +20,7 @@ const BLANK: Statement = {
   name: 'usage.blank_ledger',
   text: 'update usage_ledger set metadata = null where task_id = any($1::text[])',
 };
-/** The sums by metadata. Each task is also in a sum without. */
+/** Deletes the sums by metadata. Each task is also in a sum without metadata. */
 const DELETE_SUMS: Statement = {
   name: 'usage.erase_sums',
   text: `
@@ -28,7 +28,7 @@ const DELETE_SUMS: Statement = {
       select ctid from usage_sums where api_key_id = $1 and metadata_key <> '' limit ${ROWS}))`,
 };
 
-/** The names of its pairs. */
+/** Deletes the names of the key's metadata, and the hashes of the values. */
 const DELETE_VALUES: Statement = {
   name: 'usage.erase_values',
   text: `
@@ -37,9 +37,9 @@ const DELETE_VALUES: Statement = {
 };
 
 /**
- * Takes the key's metadata, its only texts, out of its usage. The numbers stay until USAGE_RETENTION_DAYS: they are
- * money. The ledger goes first, so what is added to the sums afterwards has no metadata. Raw SQL because the pieces are
- * bounded.
+ * Removes the key's metadata, the only texts in its usage. The numbers stay until USAGE_RETENTION_DAYS, because they
+ * are money. The ledger goes first, so that rows added to the sums afterwards have no metadata. Raw SQL because each
+ * statement is bounded.
  */
 @Injectable()
 export class EraseUsage implements OnModuleInit {

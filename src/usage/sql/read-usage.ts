@@ -11,11 +11,11 @@ export interface UsageRequest {
   /** null: every API key. */
   apiKeyId: string | null;
   groups: readonly Group[];
-  /** For the group `metadata_value`. */
+  /** The metadata key of the group `metadata_value`. */
   metadataKey: string | null;
   buckets: readonly Range[];
   pieces: Pieces;
-  /** Most rows. */
+  /** The most rows. */
   limit: number;
 }
 
@@ -23,27 +23,26 @@ export type UsageNumbers = Record<UsageNumber, number>;
 export type UsageEntry = UsageNumbers & { bucket: number } & Record<Group, string | null>;
 
 const RANGES = ['$1', '$2', '$3', '$4'] as const;
-/** Unix seconds as JSON, because lists of columns would be sixteen parameters. */
+/** The ranges as one JSON parameter, in unix seconds. As lists of columns they would need sixteen parameters. */
 const range = (parameter: string): string =>
   `json_to_recordset(${parameter}::json) as p(bucket int, since float8, until float8, weight int)`;
 const within = (column: string): string => `${column} >= to_timestamp(p.since) and ${column} < to_timestamp(p.until)`;
 
 /**
- * Searches the index once for each bucket. A plain join read the rows of all buckets for each of them: 375 ms for 400
- * days.
+ * Searches the index once for each bucket. A plain join read the rows of all buckets for each one: 375 ms for 400 days.
  */
 const EACH_BUCKET = 'offset 0';
 
 /**
  * Adds up sums of days and quarters of an hour, and rows of the ledger: those that no sum contains, and those at the
- * ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. Tasks
- * without the metadata key are all tasks less those with it.
+ * ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. The tasks
+ * without a metadata key are all tasks minus those with it.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];
   const [limit, key, metadata] = values.map((nth) => `$${nth}`);
   const ofKey = (table: string) => (apiKeyId === null ? `${key}::text is null` : `${table}.api_key_id = ${key}`);
-  // Without a key only an index over `hidden` columns fits.
+  // For all keys only the index over `hidden` columns fits.
   const sums = (column: string) => (apiKeyId === null ? hidden(`s.${column}`) : `s.${column}`);
   const withMetadata = metadataKey !== null;
   const grouped = groups.length > 0 ? `, ${groups.join(', ')}` : '';
@@ -80,12 +79,12 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
   };
 }
 
-/** Raw SQL: one statement over four sources, whose parts are chosen by the question, so it is planned each time. */
+/** Raw SQL: one statement over four sources. The request decides its parts, so it is planned each time. */
 @Injectable()
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}
 
-  /** In the order of the buckets; a bucket without tasks has no entry. */
+  /** Entries in the order of the buckets; a bucket without tasks has no entry. */
   read(request: UsageRequest): Promise<UsageEntry[]> {
     const { pieces, buckets, limit, apiKeyId, metadataKey } = request;
     const ranges = [pieces.days, pieces.quarters, pieces.edges, buckets].map((list) => JSON.stringify(list));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts';
 
-/** Rows of one round. */
+/** The most ledger rows that one round adds. */
 export const ROLL_UP_ROWS = 5_000;
 
 /**
@@ -10,7 +10,7 @@ export const ROLL_UP_ROWS = 5_000;
  * because a client may send a new value with each task.
  */
 const MOST_VALUES = 1_000;
-/** Of one API key and UTC day. A client may send new names as well; further ones have no sums. */
+/** The most metadata names of one API key and UTC day. Further names have no sums. */
 const MOST_NAMES = 100;
 const OTHER_VALUES = '(other)';
 
@@ -20,8 +20,8 @@ const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
 const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
 
 /**
- * SQL: numbers the names or values of pairs that have no sums of their own on a day yet, and counts those that have.
- * Names are kept as the values of the name '', which no pair has.
+ * SQL: numbers the names or values that have no sums of their own on a day yet, and counts those that have. Names are
+ * stored as values of the name '', which no metadata has.
  */
 const freshIn = (pairs: string, key: string, hash: string): string => `
       select api_key_id, key, on_day, hash, nth,
@@ -37,11 +37,10 @@ const freshIn = (pairs: string, key: string, hash: string): string => `
       ) numbered`;
 
 /**
- * Adds rows of the ledger to the sums and marks them, in one statement and one commit. So a row is added exactly once,
- * whatever its time and however late its transaction committed. It marks rows, because times cannot tell. The time of a
- * row is that of the begin of its transaction, and others that began later may commit before it. The advisory lock lets
- * one process add at a time; the others find nothing to do. Rows whose cost a late confirmation from the provider may
- * still correct wait.
+ * Adds rows of the ledger to the sums and marks them, in one statement. So a row is added exactly once, whatever its
+ * time and however late its transaction committed. A time could not replace the mark: it is the beginning of the
+ * transaction, and one that began later may commit first. The advisory lock lets one process add at a time; the others
+ * find nothing to do. Rows wait while a late confirmation from the provider may still correct their cost.
  */
 const ROLL_UP: Statement = {
   name: 'usage.roll_up',
@@ -96,7 +95,10 @@ const ROLL_UP: Statement = {
     select count(*)::int as rows from l`,
 };
 
-/** A task is added within minutes; only a database that was away for longer could add to a day before. */
+/**
+ * Days that values are kept. A task is added within minutes; only after a long outage of the database could one be
+ * added to an earlier day.
+ */
 const VALUE_DAYS = 7;
 /** The rows of one round of deletion. */
 export const PURGE_ROWS = 5_000;
@@ -111,7 +113,7 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/** Whole days, so that the sum of a day is never kept without its quarters. */
+/** Deletes whole days, so that the sum of a day is never kept without its quarters. */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `
@@ -129,7 +131,7 @@ const PURGE_VALUES: Statement = {
       limit ${PURGE_ROWS} for update skip locked)) returning 1`,
 };
 
-/** Raw SQL: each is one set-based statement over thousands of rows. */
+/** Raw SQL: each statement works on thousands of rows at once. */
 @Injectable()
 export class RollUp {
   constructor(private readonly sql: Sql) {}

@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import type { Pause } from '../../../tasks/record/pause.entity.ts';
 
-/** An arbitrary number, the same in every process. */
+/** The number of the advisory lock: arbitrary, and the same in every process. */
 const PAUSES_LOCK = 7_274_614;
 
-/** Lets changes of pauses happen one after the other, because each may change the models of the others. */
+/** Makes changes of pauses run one after the other, because each may change the models of other pauses. */
 export async function lockPauses(tx: EntityManager): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [PAUSES_LOCK]);
 }
 
-/** Pauses that are not marked as ended. The time of some may be over: `endDue` marks them. */
+/** Pauses that are not marked as ended. The time of some may be over, until `endDue` marks them. */
 export const openPauses = (tx: EntityManager): Promise<Pause[]> =>
   tx.query<Pause[]>('select * from pauses where not released and ended_at is null order by id');
 
@@ -26,9 +26,8 @@ const INSERT = `
   insert into pauses (id, kind, target, place, models, refuse_creates, reason, until, created_by)
   values ($1, $2, $3, $4, '{}', $5, $6, to_timestamp($7::float8), $8) returning *`;
 
-/** A pause to insert. */
 export type NewPause = Pick<Pause, 'id' | 'kind' | 'target' | 'place' | 'refuse_creates' | 'reason' | 'created_by'> & {
-  /** Unix seconds; null: no end. */
+  /** Unix seconds; null if the pause has no end. */
   until_s: number | null;
 };
 
@@ -39,7 +38,7 @@ export async function insertPause(tx: EntityManager, pause: NewPause): Promise<P
   return row!;
 }
 
-/** @returns null when there is no such pause, or it has ended */
+/** @returns null when there is no such pause, or when it has ended */
 export async function endPause(tx: EntityManager, id: string): Promise<Pause | null> {
   const [rows] = await tx.query<[Pause[], number]>(
     'update pauses set ended_at = now(), changed_at = now() where id = $1 and ended_at is null returning *',
@@ -58,7 +57,7 @@ const PAGE = `
 
 export type PauseWithTasks = Pause & { tasks: number };
 
-/** Newest first. @param ended whether pauses that have ended are listed too */
+/** Pauses, newest first. @param ended whether pauses that have ended are listed too */
 export const pagePauses = (
   tx: EntityManager,
   { after, ended, limit }: { after: string | null; ended: boolean; limit: number },

@@ -18,8 +18,8 @@ export const STATE = `case
       else 'live' end`;
 
 /**
- * A process whose row was deleted while it was frozen comes back with the drain request that it knew. Also reads what
- * operators ask of all processes, so that no process needs another statement.
+ * Inserts the row again if it was deleted while the process was frozen, with the drain request that the process knew.
+ * Also reads the log levels, so that a process needs no second statement.
  */
 const RENEW: Statement = {
   name: 'operations.beat',
@@ -53,26 +53,26 @@ const FIND: Statement = {
   text: `select *, ${STATE} as state from processes where id = $1`,
 };
 
-/** What a process says of itself. */
+/** What a process reports about itself. */
 export type ProcessReport = Pick<
   ProcessRow,
   'id' | 'role' | 'version' | 'host' | 'slots' | 'busy' | 'drain_requested' | 'draining' | 'lease_margin_s' | 'circuits'
 > & {
   uptime_s: number;
-  /** null: as published last. */
+  /** null: what was published last stays. */
   activity: ProcessActivity | null;
 };
 
 /** What operators ask of a process. */
 export interface Asked {
   drain_requested: boolean;
-  /** null: they have set none. */
+  /** null if operators have set none. */
   levels: OperatorLevels | null;
 }
 
 export type SeenProcess = ProcessRow & { state: ProcessState };
 
-/** Raw SQL because the times and the states are those of the database's clock. */
+/** Raw SQL because the times and states follow the database's clock. */
 @Injectable()
 export class ProcessRows {
   constructor(private readonly sql: Sql) {}
@@ -86,7 +86,7 @@ export class ProcessRows {
     return row!;
   }
 
-  /** The process stops. */
+  /** Deletes the row of a process that stops. */
   async leave(id: string): Promise<void> {
     await this.sql.run(LEAVE, [id]);
   }
@@ -109,7 +109,7 @@ const REQUEST_DRAIN = `
   update processes p set drain_requested = $2 from (select * from processes where id = $1 for update) was
   where p.id = was.id returning was.role, was.drain_requested`;
 
-/** @returns what the row said before; null without a row */
+/** @returns the values before; null if there is no such row */
 export async function requestDrain(
   tx: EntityManager,
   id: string,

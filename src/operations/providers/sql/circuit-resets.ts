@@ -7,12 +7,12 @@ const READ: Statement = {
   text: `select endpoint, extract(epoch from reset_at)::float8 as at_s from circuit_resets where endpoint = any($1::text[])`,
 };
 
-/** Raw SQL because every process reads it every few seconds. */
+/** Raw SQL because every process reads these rows every few seconds. */
 @Injectable()
 export class CircuitResets {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns unix seconds by endpoint */
+  /** @returns unix seconds of the last reset, by endpoint */
   async read(endpoints: string[]): Promise<Map<string, number>> {
     const rows = await this.sql.run<{ endpoint: string; at_s: number }>(READ, [endpoints]);
     return new Map(rows.map(({ endpoint, at_s }) => [endpoint, at_s]));

@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 import { FREE_PLACES } from '../../../tasks/record/free-places.ts';
 
-/** How long samples are kept, and so the most that a reader may ask for. */
+/** How many minutes samples are kept, and thus the most that a reader may ask for. */
 export const MAX_MINUTES = 1_440;
 
 /**
- * Every worker process sends it. The first one in a minute writes, and the others read no counters. The counters are
- * exact, so no task is counted. Also deletes the rows that have been kept long enough.
+ * Every worker process runs this statement. The first run in a minute writes the row, and the later ones read no
+ * counters. It sums the exact counters of the keys, so it counts no tasks. It also deletes rows that have been kept
+ * long enough.
  */
 const SAMPLE: Statement = {
   name: 'operations.sample_queue',
@@ -21,7 +22,7 @@ const SAMPLE: Statement = {
     on conflict (minute) do nothing`,
 };
 
-/** A minute of the history. Null: no process was there to look. */
+/** A minute of the history. The counts are null if no process took a sample. */
 export interface QueueMinute {
   /** Unix seconds. */
   minute: number;
@@ -41,7 +42,7 @@ const HISTORY: Statement = {
     order by m.minute`,
 };
 
-/** Raw SQL because the minutes are those of the database's clock. */
+/** Raw SQL because the minutes follow the database's clock. */
 @Injectable()
 export class QueueSamples {
   constructor(private readonly sql: Sql) {}
@@ -50,7 +51,7 @@ export class QueueSamples {
     await this.sql.run(SAMPLE, [MAX_MINUTES]);
   }
 
-  /** Each of the last minutes with the present one, the oldest first. */
+  /** The last minutes with the present one, oldest first. */
   last(minutes: number): Promise<QueueMinute[]> {
     return this.sql.run<QueueMinute>(HISTORY, [minutes]);
   }

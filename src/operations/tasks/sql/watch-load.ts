@@ -26,7 +26,7 @@ export interface ModelQueue {
   parked: number;
   paused: number;
   running: number;
-  /** Seconds for which the oldest one that waits for a worker has waited; null: none waits. */
+  /** Seconds that the oldest task has waited for a worker; null if none waits. */
   oldest_waiting_s: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface KeyQueue {
   running: number;
   /** 0: no limit. */
   max_running: number;
-  /** Seconds for which its oldest queued task has waited; null: none is queued. */
+  /** Seconds that the oldest queued task has waited; null if none is queued. */
   oldest_waiting_s: number | null;
 }
 
@@ -64,7 +64,7 @@ const KEYS: Statement = {
     order by l.queued + l.running desc, l.api_key_id`,
 };
 
-/** Raw SQL because of the aggregates. An operator asks for them now and then, and each reads unfinished tasks only. */
+/** Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks. */
 @Injectable()
 export class WatchLoad {
   constructor(private readonly sql: Sql) {}

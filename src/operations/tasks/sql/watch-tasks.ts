@@ -12,13 +12,13 @@ import { IN_FORCE } from '../../../tasks/record/pause.entity.ts';
 
 const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 
-/** Seconds for which a state is normal: a sweep or a claim is about to change it. */
+/** Seconds in which a state still counts as normal, because a sweep or a claim is about to change it. */
 const GRACE_S = 10;
 
-/** A released task has the oldest lease there is: it waits for a free worker, and no lease of it has lapsed. */
+/** SQL: whether a lease has lapsed. A released task waits for a free worker, so its lease in 1970 does not count. */
 const LAPSED = `lease_until between '1970-01-03' and now() - interval '${GRACE_S} seconds'`;
 
-/** $6 models, $7 seconds after which a run of each is suspicious. */
+/** SQL: why a task seems stuck. A run of a model in $6 is suspicious after the seconds in $7. */
 const STUCK = `case
       when t.status = 'running' and ${LAPSED} then 'lease_lapsed'
       when t.status = 'running' and t.started_at < now() - make_interval(secs => (
@@ -37,7 +37,7 @@ const STATES: Record<WatchedState, string> = {
   stuck: `t.stuck is not null`,
 };
 
-/** Of all unfinished tasks those that fit, oldest first. */
+/** The unfinished tasks that match, oldest first. */
 const list = (state: WatchedState | null): Statement => ({
   name: `tasks.watch_${state ?? 'all'}`,
   text: `
@@ -67,7 +67,7 @@ const READ: Statement = {
       and ($5::text is null) order by t.id`,
 };
 
-/** Raw SQL because a task is judged by the rows of other tables. */
+/** Raw SQL because the reasons why a task seems stuck are in other tables. */
 @Injectable()
 export class WatchTasks {
   constructor(private readonly sql: Sql) {}
@@ -83,7 +83,7 @@ export class WatchTasks {
     return this.sql.run<WatchedTask>(statement, [...wanted, models, seconds, page.limit]);
   }
 
-  /** Also final ones. */
+  /** Reads final tasks too. */
   read(ids: string[], { models, seconds }: Suspicion): Promise<WatchedTask[]> {
     return this.sql.run<WatchedTask>(READ, [ids, null, null, null, null, models, seconds]);
   }

@@ -3,7 +3,7 @@ import { Sql, type Statement } from '../../../platform/database/sql.ts';
 import type { DisabledReason, EndpointStatus } from '../../../webhooks/record/webhook-endpoint.entity.ts';
 import type { DeliveryError } from '../../../webhooks/record/webhook-delivery.entity.ts';
 
-/** Events of an endpoint are counted up to this number: beyond it the exact one tells an operator nothing more. */
+/** Events of an endpoint are counted up to this number, because a larger one tells an operator nothing more. */
 const MOST_COUNTED = 10_000;
 
 /** An endpoint that its owner or the operator should look at. */
@@ -23,8 +23,8 @@ export interface TroubledEndpoint {
 }
 
 /**
- * Endpoints in trouble, by one look into an index for each endpoint and fact. One that its owner has disabled (it has no
- * `disabled_reason`) is in no trouble.
+ * Endpoints in trouble, with one index look-up for each endpoint and fact. An endpoint that its owner has disabled has
+ * no `disabled_reason`, and is not in trouble.
  */
 const TROUBLED: Statement = {
   name: 'webhooks.watch_endpoints',
@@ -53,7 +53,7 @@ const TROUBLED: Statement = {
 export class WatchEndpoints {
   constructor(private readonly sql: Sql) {}
 
-  /** Those that fail for the longest time first, then those that were disabled. */
+  /** Endpoints that fail for the longest time first, then endpoints that were disabled. */
   troubled(limit: number): Promise<TroubledEndpoint[]> {
     return this.sql.run<TroubledEndpoint>(TROUBLED, [limit]);
   }
