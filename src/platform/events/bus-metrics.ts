@@ -8,7 +8,7 @@ export const ECHO_TOPIC = 'echo';
 /** The topics of all modules. Another client of the database or Redis may send messages with other topics. */
 const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit', 'process', ECHO_TOPIC]);
 
-/** Keys are a direction and a topic, such as `sent task`. */
+/** Keys are a direction and a topic, such as `in task`. */
 const events = new Tally(
   'darkroom_bus_news_total',
   'Events that this process sent and received, by topic.',
