@@ -1,6 +1,6 @@
 /**
- * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another by one piece of
- * it, not by all of it.
+ * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another owner by one
+ * piece, not by all of them.
  */
 export class Turns {
   /** Waiting work by owner, in the order of their turns. */
@@ -22,7 +22,7 @@ export class Turns {
 
   /**
    * Waits for a turn.
-   * @returns call it once when the work is over
+   * @returns a function to call once, when the work is over
    * @throws the signal's reason when it aborts before the turn
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
@@ -53,7 +53,7 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** The next owner goes to the end of the line. */
+  /** Starts the next piece of work. Its owner goes to the end of the line. */
   private passOn(): void {
     const [next] = this.waiting;
     if (!next) {

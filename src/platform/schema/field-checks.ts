@@ -21,7 +21,7 @@ import {
 import type { Choice } from './choice.ts';
 
 type Class = new (...args: never[]) => object;
-/** What a list may hold. */
+/** The type of the entries of a list. */
 export type Item = (() => Class) | Choice | 'string' | 'integer' | 'number';
 
 export interface Bounds {
@@ -29,7 +29,7 @@ export interface Bounds {
   max?: number;
 }
 
-/** Own texts, because some of class-validator's are clumsy ("All events's elements must be unique"). */
+/** Own messages, because some of class-validator's are clumsy ("All events's elements must be unique"). */
 const AN_INTEGER = '$property must be an integer';
 const A_NUMBER = '$property must be a number';
 const oneOf = ({ values }: Choice): string => `$property must be one of: ${values.join(', ')}`;
@@ -86,7 +86,7 @@ export const checks = {
   },
 };
 
-/** A field left out passes; `null` does not, unlike with class-validator's IsOptional. */
+/** A field that is left out passes. Unlike with class-validator's IsOptional, `null` does not pass. */
 export const mayBeLeftOut = (): PropertyDecorator => ValidateIf((_input, value) => value !== undefined);
 
 export const mayBeNull = (): PropertyDecorator => ValidateIf((_input, value) => value !== null);
