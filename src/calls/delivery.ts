@@ -15,9 +15,7 @@ interface DeliveryEvents {
   failed(): Promise<void>;
 }
 
-/**
- * How long a connection is observed after the response. A client that stops reading resets its connection much sooner.
- */
+/** How long a connection is observed after the response. A client that stops reading resets it much sooner. */
 const OBSERVED_MS = 2_000;
 
 /** The calls that were just answered over each connection. */

@@ -7,7 +7,7 @@ interface ApiErrorDetails {
   /** What is wrong and what is allowed. When absent, the catalogue's message. Never an upstream's message. */
   message?: string;
   /**
-   * Overrides the catalogue's status. model_not_found is 400 for a body and 404 for a path; a rejected `Expect` is 417.
+   * Overrides the catalogue's status: model_not_found is 400 for a body, 404 for a path. A rejected `Expect` is 417.
    */
   status?: number;
   /** Seconds after which a retry may succeed; the catalogue's number when absent. */

@@ -1,9 +1,7 @@
 import { Counter } from 'prom-client';
 import type { ErrorCode } from './catalog.ts';
 
-/**
- * Counts every error that clients get: over HTTP, in streams and in answers of GraphQL. The platform serves the metric.
- */
+/** Counts every error that clients get, over HTTP, in streams and in answers of GraphQL. The platform serves it. */
 export const renderedErrors = new Counter({
   name: 'darkroom_http_errors_total',
   help: 'Errors that clients got, by the code of the catalogue; those of GraphQL too.',

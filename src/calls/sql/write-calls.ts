@@ -34,9 +34,7 @@ const ATTACH: Statement = {
     )
     update calls c set task_id = held.task_id from held where c.id = held.id`,
 };
-/**
- * Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers of the other attempts.
- */
+/** Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers of the others. */
 const DELIVER: Statement = {
   name: 'calls.deliver',
   text: `

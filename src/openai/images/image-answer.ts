@@ -61,9 +61,7 @@ export interface AnswerWithBytes {
 
 /** Maximum length of an answer that is sent as one string. */
 const MAX_TEXT = 256 * 1024;
-/**
- * How many bytes of a file in memory are encoded at once. A multiple of three, so that only the last piece is padded.
- */
+/** Bytes of a file in memory that are encoded at once. A multiple of three, so that only the last piece is padded. */
 const PIECE_BYTES = 192 * 1024;
 
 /**

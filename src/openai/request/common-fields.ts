@@ -24,9 +24,7 @@ export function passExtra(fields: Fields, model: Model, translation: Translation
   for (const name of names) if (name in body) body[name] = typed(body[name], properties[name]?.type);
 }
 
-/**
- * Converts a text of a form to the type in the schema. A text that does not fit stays a text: the schema refuses it.
- */
+/** Converts a text of a form to the type in the schema. A text that does not fit stays: the schema refuses it. */
 function typed(value: unknown, type: unknown): unknown {
   if (typeof value !== 'string') return value;
   if ((type === 'integer' || type === 'number') && NUMBER.test(value)) return Number(value);

@@ -36,10 +36,7 @@ export class ModelIds {
       throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
   }
 
-  /**
-   * Errors name the models that the caller may use. Whether the caller may use this model is checked when the task is
-   * created.
-   */
+  /** Errors name the models that the caller may use. The creation checks whether the caller may use the given one. */
   of(caller: Caller): ReadModel {
     return (fields, kind, translation) => this.read(caller, fields, kind, translation);
   }

@@ -14,9 +14,7 @@ interface Created {
   task: { id: string; expires_at: Date } | null;
 }
 
-/**
- * Stores the pictures that came inside requests, so that a task can name them. They are deleted with the task's files.
- */
+/** Stores the pictures that came inside requests, so that a task can name them. They go when the task's files go. */
 @Injectable()
 export class UploadedImages {
   constructor(

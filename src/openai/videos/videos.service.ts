@@ -54,9 +54,7 @@ export class VideosService {
     }
   }
 
-  /**
-   * The request for another video: the input of this task with another prompt. No model gets the first video itself.
-   */
+  /** A request for another video: the input of this task, another prompt. No model gets the first video itself. */
   remixOf(task: ShownTask, prompt: unknown): VideoRequest {
     const { prompt: _first, ...input } = task.input;
     return {

@@ -54,7 +54,7 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but returns the faults, for a caller that adds its own. A setting with a fault has its default.
+ * Like `loadConfig`, but returns the faults, because the caller adds its own. A setting with a fault has its default.
  */
 export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: string[] } {
   const faults: string[] = [];

@@ -226,8 +226,8 @@ export function pairs(byDefault: string) {
 }
 
 /**
- * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, with percent-encoded values. The message
- * repeats no value.
+ * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, percent-encoded values. The message repeats no
+ * value.
  */
 export function keyValues() {
   return z

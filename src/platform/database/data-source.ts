@@ -27,8 +27,7 @@ export const PLANNER = [
 export const SESSION_SETTINGS = {
   statement_timeout: 30_000,
   lock_timeout: 2_000,
-  // Otherwise a process that hangs in a transaction would block all that wait for its locks, such as creations of a
-  // key.
+  // Otherwise a process that hangs in a transaction would block all that wait for its locks, such as a key's creations.
   idle_in_transaction_session_timeout: 5_000,
   options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 } satisfies pg.ClientConfig;

@@ -13,8 +13,7 @@ import { Sql } from './sql.ts';
 export class DatabaseModule {
   /**
    * @param url the URL of a database that runs and is migrated: the embedded server must start before Nest
-   * @param connected a data source of the caller. The caller closes it if Nest cannot build the application: Nest does
-   *   not
+   * @param connected a data source of the caller, who closes it if Nest cannot build the application: Nest does not
    */
   static connect(url: string, connected?: DataSource): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({

@@ -19,8 +19,7 @@ import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 
 /**
- * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class name: 1700000000000 +
- * number.
+ * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class: 1700000000000 + number.
  */
 export interface Migration extends MigrationInterface {
   /**

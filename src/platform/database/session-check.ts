@@ -3,8 +3,8 @@ import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * A pooler may by chance give two clients different server processes a few times. Clients without a pooler never share
- * a server process.
+ * A pooler may by chance give two clients different server processes a few times. Without a pooler clients never share
+ * one.
  */
 const ROUNDS = 5;
 
@@ -46,8 +46,8 @@ export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'):
 }
 
 /**
- * Adds the name of the setting. If both addresses of localhost refuse the connection, Node rejects with an
- * AggregateError without a message.
+ * Adds the name of the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the
+ * connection.
  */
 function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   const messages =

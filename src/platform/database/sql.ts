@@ -91,9 +91,7 @@ export class Sql {
     });
   }
 
-  /**
-   * In TypeORM 1.1 `master` is a public field of the PostgreSQL driver. The type of the data source is more general.
-   */
+  /** In TypeORM 1.1 `master` is a public field of the PostgreSQL driver. The data source has a more general type. */
   private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
   }

@@ -3,7 +3,7 @@ import type { Outbox } from './outbox.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /**
- * At most one report and one log line about malformed messages in this time: each report makes this process read again.
+ * At most one report and one log line about malformed messages in this time: a report makes this process read again.
  */
 const REPORT_EVERY_MS = 5_000;
 /** How many seconds back events count as missed after a malformed message. Its events were published moments ago. */

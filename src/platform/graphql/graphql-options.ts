@@ -100,10 +100,7 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/**
- * Names the span by the type of the operation, because all operations have one route. The name of the operation is left
- * out, because the client chooses it.
- */
+/** All operations have one route, so the type of the operation names the span. The client chooses its own name. */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);

@@ -105,8 +105,7 @@ function paramsOf(body: unknown): Params {
 }
 
 /**
- * A queue that is read at the pace of the client. A closed queue ends without `complete`, so that the client connects
- * again.
+ * A queue that the client reads at its own pace. A closed queue ends without `complete`, so the client connects again.
  */
 function queueOf(answer: Answer, format: Format): PullQueue<ProtocolEvent> {
   const events = eventsOf(answer, format);

@@ -68,7 +68,7 @@ class Planner {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly planned = new Map<FieldNode, PlannedField>();
   /**
-   * How many more fields the plan may have. No more than its document has, because nested fragments could make it huge.
+   * How many more fields the plan may have: at most as many as its document, or nested fragments could make it huge.
    */
   private left = 0;
 

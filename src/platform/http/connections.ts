@@ -47,9 +47,7 @@ export class Connections {
     this.timer = timer;
   }
 
-  /**
-   * Call this after `drain`. Resolves when the only open connections are those whose request is still being answered.
-   */
+  /** Call this after `drain`. Resolves when the only open connections are those with a request in progress. */
   async left(): Promise<void> {
     while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
   }

@@ -129,9 +129,8 @@ const traceOf = (request: FastifyRequest) => {
 const FIRST_ERROR_STATUS = 400;
 
 /**
- * Logs one line per request. It has the pattern of the route, and never the address, because an address may hold a
- * signature. Health routes are logged at `debug`: monitors poll them every few seconds, and their lines would bury the
- * others.
+ * Logs one line per request, with the pattern of its route. The address is left out, because it may hold a signature.
+ * Health routes are logged at `debug`: monitors poll them every few seconds, and their lines would bury the others.
  */
 export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Config['logRequests']): void {
   if (which === 'none') return;

@@ -31,9 +31,7 @@ export function keepRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest(ROUTE, null);
 }
 
-/**
- * The options of the route that a request matched. Fastify builds new options at each read, and ten places read them.
- */
+/** The options of the route that a request matched. Fastify builds them at each read, and ten places read them. */
 export function routeOf(request: RoutedRequest): Route {
   return (request[ROUTE] ??= request.routeOptions);
 }

@@ -82,10 +82,7 @@ function decode(bytes: Buffer): string {
 
 /** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
-/**
- * Up to this number of keys a linear search is faster than a Set, because it allocates nothing. Few bodies have more
- * keys.
- */
+/** Up to this number of keys a linear search is faster than a Set: it allocates nothing. Few bodies have more keys. */
 const LINEAR_KEYS = 12;
 
 const QUOTE = 0x22;

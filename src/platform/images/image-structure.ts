@@ -30,8 +30,8 @@ interface PngChunk {
 }
 
 /**
- * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). A chunk that is cut off has its `end` after
- * the bytes.
+ * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). A chunk that is cut off ends after the
+ * bytes.
  */
 export function* pngChunks(png: Buffer): Generator<PngChunk> {
   for (let at = 8; at + 8 <= png.length;) {

@@ -1,9 +1,8 @@
 import { END_OF_IMAGE, type ImageFormat, jpegSegments, pngChunks } from './image-structure.ts';
 
 /**
- * Removes what cameras and programs write about a picture: EXIF with its location, XMP, IPTC, C2PA and comments. Bytes
- * after the end of the picture are removed too, such as the film of a motion photo. Colour profiles stay. Nothing is
- * decoded or encoded.
+ * Removes what cameras and programs write about a picture: EXIF with its location, XMP, IPTC, C2PA and comments. Also
+ * removes bytes after its end, such as the film of a motion photo. Colour profiles stay. Nothing is decoded or encoded.
  * @param bytes a still image that can be decoded
  * @returns `bytes` itself if there is nothing to remove
  */

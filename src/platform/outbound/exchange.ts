@@ -60,9 +60,7 @@ export interface Answer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
-  /**
-   * The body as sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a redirect.
-   */
+  /** As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a redirect. */
   body: Buffer;
 }
 

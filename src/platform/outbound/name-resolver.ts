@@ -11,9 +11,8 @@ const HOSTS_FILE = '/etc/hosts';
 /**
  * Resolves a name to all its addresses: from the hosts file, otherwise from the system's DNS servers.
  *
- * It does not use `dns.lookup`: each lookup occupies a thread of libuv's pool while it waits, and by default at most
- * two wait at once. Two names with a dead DNS server would then block every other lookup of this process. `Resolver`
- * waits on sockets.
+ * It does not use `dns.lookup`, whose calls occupy threads of libuv's pool, by default at most two at once. Two names
+ * with a dead DNS server would then block every other lookup of this process. `Resolver` waits on sockets.
  */
 export class NameResolver {
   private readonly dns = new Resolver(DNS_LIMITS);

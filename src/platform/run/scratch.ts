@@ -25,9 +25,7 @@ export async function removeScratch(folder: string): Promise<void> {
   }
 }
 
-/**
- * Removes the folders of killed processes: one video can leave some hundred megabytes. Call this before the first run.
- */
+/** Removes folders of killed processes: a video can leave some hundred megabytes. Call this before the first run. */
 export async function removeAbandonedScratch(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names) {

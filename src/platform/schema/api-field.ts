@@ -14,9 +14,7 @@ interface FieldOptions {
   optional?: boolean;
   /** May be null. */
   nullable?: boolean;
-  /**
-   * Null passes validation like an omitted field, as GraphQL clients expect. The API description does not mention this.
-   */
+  /** Null passes validation like an omitted field, as GraphQL clients expect. The API description leaves this out. */
   nullIsOmitted?: boolean;
   default?: unknown;
   example?: unknown;

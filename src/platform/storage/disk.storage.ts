@@ -19,9 +19,8 @@ export class DiskStorage implements Storage {
 
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. A
-    // temporary file with a rename is not needed, because no reader has the key yet. It took a third of the time of a
-    // small file.
+    // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. No
+    // reader has the key yet, so no rename is needed. It would take a third of the time of a small file.
     await store(target, body, () => sync(dirname(target)));
   }
 

@@ -32,8 +32,8 @@ export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 const CONNECTIONS = 500;
 
 /**
- * Loads the SDK here, because that takes 100 ms, which a service with files on disk saves. Credentials come from the
- * AWS environment.
+ * Loads the SDK. This takes 100 ms, which a service with files on disk saves. Credentials come from the AWS
+ * environment.
  * @param url `s3://bucket?endpoint=…&region=…&prefix=…`
  */
 export async function connectBucket(url: string, limits: Partial<S3Limits>): Promise<S3Bucket> {
@@ -66,9 +66,7 @@ export async function connectBucket(url: string, limits: Partial<S3Limits>): Pro
 const logger = new Logger('storage');
 const ignore = (): void => undefined;
 
-/**
- * Logs the SDK's warnings. By default the SDK prints them as plain text. It throws its errors, so callers log those.
- */
+/** Logs the SDK's warnings, which it would print as plain text. The SDK throws its errors, so callers log those. */
 const SDK_LOGGER = {
   trace: ignore,
   debug: ignore,

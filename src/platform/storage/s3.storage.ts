@@ -14,10 +14,7 @@ import {
   StoredFileMissing,
 } from './storage.ts';
 
-/**
- * Statuses of servers that lack DeleteObjects, or want another checksum than the SDK sends. Each answers in its own
- * way.
- */
+/** Statuses of servers that lack DeleteObjects, or want another checksum than the SDK sends. Their answers differ. */
 const REFUSALS = [400, 405, 411, 501];
 
 /** Deletes objects, many in one call if the server can do that. */
@@ -55,8 +52,7 @@ export class S3Deletes {
 }
 
 /**
- * How long a probe counts: requests are paid for. A failure counts as long as a success, because each probe of a silent
- * server takes 90 s.
+ * How long a probe counts, because requests are paid for. A failure counts too: a probe of a silent server takes 90 s.
  */
 const PROBE_TTL_MS = 30_000;
 

@@ -19,9 +19,7 @@ export class StorageCheck implements OnApplicationBootstrap {
     @InjectRepository(StorageMarker) private readonly markers: Repository<StorageMarker>,
   ) {}
 
-  /**
-   * The check is not awaited, because a storage that does not respond must not delay the start: readiness reports it.
-   */
+  /** Not awaited: a storage that does not respond must not delay the start, and readiness reports such a storage. */
   onApplicationBootstrap(): void {
     void this.warnOfAnother();
   }
@@ -39,10 +37,7 @@ export class StorageCheck implements OnApplicationBootstrap {
     }
   }
 
-  /**
-   * Writes the marker if no process has written it. Several processes may do so, because they all write the same
-   * marker.
-   */
+  /** Writes the marker if no process has written it. Several processes may, because they all write the same one. */
   async isKnown(): Promise<boolean> {
     const [marker] = await this.markers.find();
     if (!marker) throw new Error('The table storage_marker is empty.');

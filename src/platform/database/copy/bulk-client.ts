@@ -4,10 +4,7 @@ import { Servers } from '../servers/servers.ts';
 /** How long to wait for a lock of another session, such as a migration's. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/**
- * The first four override settings of a role or a pooler that could end or slow a copy. The others make the text of a
- * copy the same everywhere.
- */
+/** The first four override what could end or slow a copy. The others make the text of a copy the same everywhere. */
 const SETTINGS = [
   'set statement_timeout = 0',
   'set idle_in_transaction_session_timeout = 0',

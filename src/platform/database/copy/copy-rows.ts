@@ -46,9 +46,7 @@ export async function passRows(source: Client, target: Client, table: StoredTabl
   return writeRows(target, table, source.query(to(copyOut(table))));
 }
 
-/**
- * Counts and hashes the rows that pass. Each row is one line, because the format writes line breaks in values as `\n`.
- */
+/** Counts and hashes the rows that pass. Each row is one line: the format writes line breaks in values as `\n`. */
 class Meter extends Transform {
   private readonly hash = createHash('sha256');
   private rows = 0;

@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Content of postmaster.pid. PostgreSQL writes this file while it runs, and leaves the file behind when it is killed.
- */
+/** The content of postmaster.pid, which PostgreSQL writes while it runs, and leaves behind when it is killed. */
 export interface PostmasterPid {
   pid: number;
   port: number;

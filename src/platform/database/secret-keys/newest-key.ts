@@ -21,10 +21,7 @@ export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly secrets: Secrets,
   ) {}
 
-  /**
-   * Whether all processes have the same newest key, at most 30 s ago. The statements that move rows check again. False
-   * in commands, which never check.
-   */
+  /** Whether all processes agreed at most 30 s ago. Statements that move rows check again. False in commands. */
   get isAgreed(): boolean {
     return this.isCommon;
   }

@@ -3,9 +3,7 @@ import { goesOnPlain, urlOf } from './encryption.ts';
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 import { ServerClient } from './server-client.ts';
 
-/**
- * The log position has a new timeline right after a promotion. The control file has it only after the next checkpoint.
- */
+/** The log position has a new timeline right after a promotion, the control file only after the next checkpoint. */
 const IDENTITY = `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
   (select system_identifier::text from pg_control_system()) as system`;
 

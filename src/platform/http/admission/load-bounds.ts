@@ -22,8 +22,7 @@ export class IncomingBodies {
   watch(fastify: FastifyInstance): void {
     fastify.addHook('preParsing', (request, reply, _payload, done) => {
       const { raw } = request;
-      // A body that goes to disk as it arrives takes no memory here. A listener would start its stream before its
-      // reader.
+      // A body that goes to disk as it arrives takes no memory here. A listener would start its stream too early.
       if (hasBody(raw.headers) && !isStreamed(request)) {
         raw.on('data', (chunk: Buffer) => this.add(raw, chunk.length + CHUNK_OVERHEAD_BYTES));
         // For a body that was rejected or whose client disconnected. After a 413 the request itself emits no 'close'.
@@ -74,8 +73,8 @@ const isStream = (request: FastifyRequest): boolean => routeOf(request).url?.end
 const RELEASE = Symbol('release');
 
 /**
- * The function is a field of the request. Requests in a Map or WeakMap survived two garbage collections, which took 2
- * us each (measured).
+ * A field of the request, because requests in a Map or WeakMap survived two garbage collections, which took 2 us each
+ * (measured).
  */
 type CountedRequest = FastifyRequest & { [RELEASE]?: (() => void) | null };
 
@@ -141,9 +140,7 @@ export class LoadBound {
     });
   }
 
-  /**
-   * A body without a length counts as the largest allowed. A body that goes to disk counts as the size of its buffers.
-   */
+  /** A body without a length counts as the largest allowed. A body that goes to disk counts as its buffers. */
   private bytesOf(request: FastifyRequest): number {
     const { body, headers } = request;
     if (body === undefined) return 0;

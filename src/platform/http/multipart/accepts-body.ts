@@ -18,9 +18,7 @@ interface BodyConfig {
   signedFile?: boolean;
   /** JSON of a client without an API key, for a route that gives out a credential in place of the key. */
   withoutKey?: boolean;
-  /**
-   * Limit of a JSON body in bytes, in place of the usual limit. A larger body may take longer to arrive, in proportion.
-   */
+  /** Limit of a JSON body in bytes, in place of the usual limit. A larger body may take longer, in proportion. */
   jsonBytes?: number;
 }
 
@@ -68,8 +66,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     const { raw } = request;
     const config = bodyConfigOf(request);
     if (config.signedFile) {
-      // Fastify parses a content type alike on all routes. A file may be of any type, such as JSON, so all files get
-      // one type.
+      // Content types are parsed alike on all routes. A file may have any type, such as JSON, so all files get this
+      // one.
       fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
       raw.headers['content-type'] = FILE_TYPE;
     } else if (

@@ -1,7 +1,4 @@
-/**
- * Fields whose text is never logged, at any depth. This takes 0.5 µs per line; pino's redaction of nested fields takes
- * 6.5 µs.
- */
+/** Fields whose text is never logged, at any depth. Takes 0.5 µs per line; pino's redaction of nested fields 6.5 µs. */
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
@@ -23,9 +20,7 @@ export function scrub(line: string): string {
   return scrubbed.includes('://') ? withoutQueries(scrubbed.replace(CREDENTIALS, '://…@')) : scrubbed;
 }
 
-/**
- * Removes query strings: signed links have their signature there, and URLs of some upstreams have the API key there.
- */
+/** Removes query strings. Signed links have their signature there, and URLs of some upstreams the API key. */
 export const withoutQueries = (text: string): string =>
   text.replace(LINKS, (link) => (link.includes('?') ? `${link.slice(0, link.indexOf('?'))}?…` : link));
 

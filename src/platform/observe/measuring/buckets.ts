@@ -1,7 +1,4 @@
-/**
- * Upper bounds of buckets, in seconds except in the last list. They never change: dashboards and alerts of others use
- * them.
- */
+/** Upper bounds in seconds, except in the last list. They never change, because dashboards of others use them. */
 
 /** From a statement that is prepared to one that waits for a lock. */
 export const STATEMENT_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];

@@ -73,8 +73,8 @@ export class Traces {
 
   /**
    * Opens the span of a request. Only this function decides what is sampled. It continues a client's trace. The
-   * client's flag decides only if the operator says so. The client's trace id never decides: a client could choose one
-   * that is always sampled.
+   * client's flag decides only if the operator says so, and its trace id never: a client could choose one that is
+   * always sampled.
    * @param traceparent as the client sent it
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {
@@ -83,10 +83,7 @@ export class Traces {
     return this.isSampled(client) ? this.tracer.open(name, client, { kind: 'server', attributes }) : null;
   }
 
-  /**
-   * The header that continues the trace at the provider that is called. Empty unless OTEL_PROPAGATE_TO names the
-   * provider.
-   */
+  /** The header that continues the trace at the called provider. Empty unless OTEL_PROPAGATE_TO names the provider. */
   get propagated(): Record<string, string> {
     const stage = this.tracer && currentScope.getStore()?.stage;
     return stage && this.settings?.otelPropagateTo.includes(stage.provider)
