@@ -3,7 +3,7 @@ import { checkCredential } from './provenance/c2pa/check-credential.ts';
 import { readBindings } from './providers/bindings/bindings-file.ts';
 import { loadModels } from './providers/bindings/load-models.ts';
 
-/** These read the files that settings name, apart from the files of `NAME_FILE`. */
+/** They read the files that settings name, apart from the files of `NAME_FILE`. */
 const CHECKS: readonly ((config: Config) => unknown)[] = [loadModels, readBindings, checkCredential];
 
 /**

@@ -71,7 +71,7 @@ async function leave(database: OpenDatabase): Promise<void> {
   await Promise.all([traces.stop(), database.leave()]);
 }
 
-/** Called before the service starts: with these servers the process would look healthy and lose events or creations. */
+/** Called before the service starts: with unsupported servers it would look healthy and lose events or creations. */
 async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: Config): Promise<void> {
   if (databaseDirectUrl) await assertOwnSessions(databaseDirectUrl, 'DATABASE_DIRECT_URL');
   else if (databaseUrl) await assertOwnSessions(databaseUrl);
@@ -81,7 +81,7 @@ async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: 
   }
 }
 
-/** @param url the URL of the pooler, if there is one */
+/** @param url the URL of the pooler if there is one, otherwise of the database */
 async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url: string): Promise<void> {
   const directUrl = databaseDirectUrl ?? url;
   if (databaseDirectUrl) await assertSameDatabase(url, databaseDirectUrl);

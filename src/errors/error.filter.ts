@@ -36,7 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Not failures of the request: a task that failed, which the worker has logged, and a task that takes long. */
+/** Codes that are no failure of the request: a failed task, which the worker has logged, and a task that takes long. */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
 /** Logs an error of the server. Errors of clients are not logged. */

@@ -3,7 +3,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** A retry may join a call that is at most this old. */
 const JOINABLE = `interval '30 minutes'`;
-/** Seconds. The lease of a process that died lapses after this time. */
+/** Seconds of a lease. The lease of a process that died lapses. */
 export const JOIN_LEASE_S = 30;
 /** How many equal calls of one key a retry chooses from. */
 const MAX_CANDIDATES = 100;

@@ -83,7 +83,7 @@ export class WriteCalls {
     ]);
   }
 
-  /** Returns no outcomes: nobody reads those of these batches. */
+  /** Returns no outcomes, because the callers of these batches need none. */
   private async run(statement: Statement, values: unknown[]): Promise<void[]> {
     await this.sql.run(statement, values);
     return [];

@@ -16,7 +16,7 @@ export interface ImageRequest extends Translation {
   images: readonly RequestImage[];
   /** Which part of the first picture to change; it becomes `mask`. */
   mask: RequestImage | null;
-  /** How the names of its events begin: `image_generation` or `image_edit`. */
+  /** How the names of the events begin: `image_generation` or `image_edit`. */
   name: string;
   responseFormat: 'b64_json' | 'url';
   stream: boolean;

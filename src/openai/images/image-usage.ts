@@ -30,6 +30,6 @@ export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'
   };
 }
 
-/** With images, the shares of text and images in the tokens are unknown. Zeros say so. */
+/** With images, the shares of text and images in the tokens are unknown. Then both are zero. */
 const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
   hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

@@ -117,7 +117,7 @@ function imagesOf(references: readonly string[], count: number): object {
   return { ...(count > 0 && { reference_images: edited }), ...(mask !== undefined && { mask }) };
 }
 
-/** From now on every response names the task, an error too. */
+/** From now on the response names the task, even if it is an error. */
 function describe(reply: FastifyReply, { taskId, isReplay }: StartedCall): void {
   reply.headers({ 'task-id': taskId, location: `/v1/tasks/${taskId}` });
   if (isReplay) reply.header('idempotent-replayed', 'true');

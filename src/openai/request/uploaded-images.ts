@@ -4,7 +4,7 @@ import { FilesService } from '../../files/uploads/files.service.ts';
 import { atField, RequestImagesService } from '../../files/images/request-images.service.ts';
 import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
 
-/** A picture that a request names, or that came inside it, with the client's spelling of its field. */
+/** A picture that a request names or contains, with the client's spelling of its field. */
 export type RequestImage = { spelling: string } & ({ reference: string } | { file: FormFile });
 
 /** What a creation returns about its task. */
@@ -14,7 +14,7 @@ interface Created {
   task: { id: string; expires_at: Date } | null;
 }
 
-/** Stores the pictures that came inside requests, so that a task can name them. They go when the task's files go. */
+/** Stores the pictures that requests contain, so that a task can name them. They are deleted with the task's files. */
 @Injectable()
 export class UploadedImages {
   constructor(

@@ -4,7 +4,9 @@ import { Config } from './config.ts';
 interface Reload {
   /** The value that is in force. */
   value: string;
-  /** Each applies a new value, or throws an Error for the operator, without the value, and changes nothing. */
+  /**
+   * Each applies a new value. On failure it changes nothing, and throws an Error for the operator without the value.
+   */
   apply: ((value: string) => void)[];
 }
 

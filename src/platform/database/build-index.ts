@@ -4,8 +4,8 @@ const IS_VALID = (index: string): string =>
   `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
 
 /**
- * Builds an index while the service runs, unless a valid one exists. For migrations outside of a transaction. It can be
- * repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
+ * Builds an index while the service runs, unless a valid one exists. For migrations outside of a transaction. The build
+ * can be repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
  * transaction, so it may wait 30 s for a lock.
  * @param text `create index concurrently …`
  */

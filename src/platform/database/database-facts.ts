@@ -11,7 +11,7 @@ const STATEMENT_TIMEOUT = `set local statement_timeout = ${TIMEOUT_MS}`;
 
 type Facts = Record<string, object | null>;
 
-/** What a module reads about all processes. */
+/** A fact that a module reads about all processes. */
 export interface Fact<Row extends object> {
   name: string;
   /**

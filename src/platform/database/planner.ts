@@ -1,7 +1,7 @@
 /**
  * PostgreSQL plans a prepared statement once per connection and keeps the plan. A plan made while the tables were
  * small, or without the parameter values (a generic plan), can be slow as long as the connection lives. Each helper in
- * this file hides something from the planner, so that only the intended index fits. test/api/hot-statements pins the
+ * this file hides something from the planner, so that only the intended index fits. test/api/hot-statements checks the
  * resulting plans.
  */
 

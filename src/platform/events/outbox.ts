@@ -30,8 +30,8 @@ export class Outbox {
   private droppingSince: number | null = null;
 
   /**
-   * @param maxBytes per message
-   * @param maxMessages per send
+   * @param maxBytes the most bytes of a message
+   * @param maxMessages the most messages of a send
    */
   constructor(
     private readonly maxBytes: number,

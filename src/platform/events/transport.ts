@@ -12,7 +12,7 @@ export interface Transport {
   open(listener: TransportListener): Promise<void>;
   /** @throws if the messages cannot be sent; the transport then replaces the connection */
   send(messages: string[]): Promise<unknown>;
-  /** Replaces connections that look open. */
+  /** Replaces connections that look open but do not work. */
   renew(): void;
   close(): Promise<void>;
 }

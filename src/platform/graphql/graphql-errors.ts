@@ -46,7 +46,7 @@ function withoutQuotedValues(message: string): string {
 }
 
 const logger = new Logger('graphql');
-/** graphql-js suggests names of the schema for a misspelt one. */
+/** Matches the names of the schema that graphql-js suggests for a misspelt name. */
 const SUGGESTION = / ?Did you mean [^?]*\?/g;
 
 interface FormatOptions {

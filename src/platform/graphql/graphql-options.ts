@@ -100,7 +100,7 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/** All operations have one route, so the type of the operation names the span. The client chooses its own name. */
+/** All operations have one route, so the type names the span. The client chooses the name of an operation. */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
@@ -109,7 +109,7 @@ function nameSpan(operation: OperationTypeNode): void {
 
 /**
  * A page of another origin cannot send these headers without a preflight, so a request with one of them is no forgery.
- * The key is among them, because clients such as urql send short queries by GET.
+ * `authorization` is among them, because clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 

@@ -28,7 +28,7 @@ type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
 type Format = (error: unknown) => GraphQLFormattedError;
 
 const COMPLETE: ProtocolEvent = { name: 'complete', json: '' };
-/** It must come first in `Accept`, because clients that prefer JSON name it too. */
+/** Event streams must come first in `Accept`, because clients that prefer JSON name them too. */
 const ASKS_FOR_EVENTS = /^\s*text\/event-stream\s*(?:[,;]|$)/i;
 
 /**
@@ -40,7 +40,7 @@ export class GraphqlStreams {
   private readonly rules;
   private send: SendEvents | undefined;
 
-  /** Changes the route here, because lifecycle hooks run after Apollo has added its route. */
+  /** This is in the constructor, because lifecycle hooks run after Apollo has added its route. */
   constructor(
     private readonly config: Config,
     private readonly schemaHost: GraphQLSchemaHost,

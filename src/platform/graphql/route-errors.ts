@@ -31,7 +31,7 @@ export function renderErrorsOnGraphqlRoute(
   });
 }
 
-/** Apollo's route parses the address of the request as a URL, and this header is a part of it. */
+/** Apollo's route parses the address of the request as a URL, and the Host header is a part of that URL. */
 async function checkHost({ hostname }: FastifyRequest): Promise<void> {
   if (!URL.canParse(`http://${hostname}/`)) {
     throw new ApiError('bad_request', { message: 'The Host header is missing or names no host.' });

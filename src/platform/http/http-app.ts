@@ -70,7 +70,7 @@ export async function createHttpApp(
   });
   app.useGlobalFilters(new ErrorFilter());
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalGuards(new QueryParametersGuard()); // after those of the modules, such as authentication
+  app.useGlobalGuards(new QueryParametersGuard()); // after the guards of the modules, such as authentication
   const { corsOrigins, mcpAllowedOrigins = [] } = config;
   if (corsOrigins.length + mcpAllowedOrigins.length > 0) app.enableCors(corsOf(corsOrigins, mcpAllowedOrigins));
   return app;

@@ -41,7 +41,8 @@ export interface HttpLimits {
   /** How often the two timeouts are checked. */
   timeoutCheckMs: number;
   /**
-   * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and a connection.
+   * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and one of
+   * `requestsAtOnce`.
    */
   stallMs: number;
   /** Requests in flight, long polls included; more get 503. */

@@ -48,10 +48,10 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Parses a request body. Rejects what JSON.parse accepts: duplicate keys, nesting deeper than 32 levels, NUL, lone
- * surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can store
- * neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like any
- * unknown property.
+ * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, nesting deeper than 32 levels, NUL,
+ * lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can
+ * store neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like
+ * any unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {

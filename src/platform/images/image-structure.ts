@@ -30,7 +30,7 @@ interface PngChunk {
 }
 
 /**
- * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). A chunk that is cut off ends after the
+ * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). For a cut chunk, `end` lies beyond the
  * bytes.
  */
 export function* pngChunks(png: Buffer): Generator<PngChunk> {

@@ -26,7 +26,7 @@ function closeInputs(document: Json): void {
   }
 }
 
-/** Removes how a query string writes a parameter, because the class may also be part of a body. */
+/** Removes the style of a parameter in a query string, because the class may also be part of a body. */
 function removeStyle(property: Json): void {
   delete property.style;
   delete property.explode;
@@ -51,7 +51,7 @@ const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
 /** One real call of each operation, by method and path: docs/api/examples.json, which `npm run examples` records. */
 const readExamples = (): Json => JSON.parse(readFileSync(`${ROOT_FOLDER}dist/reference/examples.json`, 'utf8')) as Json;
 
-/** Adds what a running service was asked and answered: path parameters, body, success. */
+/** Adds what a running service was asked and answered: path parameters, body, successful response. */
 function addExamples(operation: Json, example: Json | undefined): void {
   if (!example) return;
   const { parameters = {}, request, response } = example;

@@ -2,7 +2,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import { type Json, refTo } from '../schema/component.ts';
 
 const WEBHOOK = 'x-webhook';
-/** Not the tag of the webhook routes: generators make one class per tag, and would lose one of the two. */
+/** Differs from the tag of the webhook routes, because generators make one class per tag. */
 export const WEBHOOK_EVENTS = 'Webhook events';
 
 /** Marks a class as the body of this event, which the service sends to webhook endpoints. */

@@ -43,7 +43,7 @@ function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCID
  * deprecated), for a mapped one. A leading zero prevents that.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  // Faster than `process`, which throws and catches errors to find out.
+  // Faster than `process`, which throws and catches errors to find out the kind of an address.
   if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip);
   return ipaddr.process(ip.replace(/^::(?=\d+\.)/, '0::'));
 }

@@ -2,8 +2,8 @@ import type { Logger } from '@nestjs/common';
 import { Interval } from './interval.ts';
 
 /**
- * Seconds between purges that found little: a minute, or less if TASK_SWEEP_S is below its default. Views enforce all
- * ends to the second.
+ * Seconds between purges that found little: a minute, or less if TASK_SWEEP_S is below its default. A purge may be
+ * late, because views enforce every expiry to the second.
  */
 export const purgePauseS = (taskSweepS: number): number => Math.min(60, taskSweepS * 12);
 

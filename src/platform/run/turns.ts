@@ -3,11 +3,11 @@
  * piece, not by all of them.
  */
 export class Turns {
-  /** Waiting work by owner, in the order of their turns. */
+  /** The waiting work of each owner, in the order of the owners' turns. */
   private readonly waiting = new Map<string, (() => void)[]>();
   private busy = 0;
 
-  /** @param atOnce pieces of work at a time */
+  /** @param atOnce how many pieces of work run at a time */
   constructor(private readonly atOnce = 1) {}
 
   /** @throws the signal's reason when it aborts before the turn; otherwise the error of `work` */

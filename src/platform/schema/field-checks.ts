@@ -108,7 +108,7 @@ function items(item: Item): PropertyDecorator[] {
   return [IsIn(item.values, { each: true, message: oneOf(item) })];
 }
 
-/** Digits only: "1.5", "1e3", " 1" and "" stay texts and fail as such. */
+/** Digits only: "1.5", "1e3", " 1" and "" stay texts, which the next rule refuses. */
 const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
 
 /** For query strings, where every value arrives as text. */

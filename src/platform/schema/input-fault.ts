@@ -95,7 +95,7 @@ function withFullPath(message: string, property: string, param: string): string 
 /**
  * Finds the first item of a list that breaks an `each: true` rule. Because class-validator does not report it, this
  * runs the rule again, item by item. It takes the rule from class-validator's metadata storage and container. Both are
- * exported, but the fields of the metadata are not documented. The tests of input errors pin them (class-validator
+ * exported, but the fields of the metadata are not documented. The tests of input errors check them (class-validator
  * 0.15).
  * @returns null if the rule applies to the list as a whole
  */

@@ -26,7 +26,7 @@ export class DiskStorage implements Storage {
 
   async putAtomically(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    const written = join(dirname(target), `.${randomUUID()}`); // no key; after a power cut deleted with its folder
+    const written = join(dirname(target), `.${randomUUID()}`); // not a key; deleted with its folder after a power cut
     await store(written, body, async () => {
       await rename(written, target);
       await sync(dirname(target));

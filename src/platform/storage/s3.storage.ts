@@ -78,7 +78,7 @@ export class S3Storage implements Storage {
     await upload(this.bucket, body, { Key: this.nameOf(key), ContentType: contentType }, this.sizes);
   }
 
-  /** Is `put`, because S3 shows an object only when it is complete. */
+  /** Same as `put`, because S3 shows an object only when it is complete. */
   putAtomically(key: string, body: StorageBody, contentType: string): Promise<void> {
     return this.put(key, body, contentType);
   }

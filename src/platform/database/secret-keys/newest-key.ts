@@ -21,7 +21,10 @@ export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly secrets: Secrets,
   ) {}
 
-  /** Whether all processes agreed at most 30 s ago. Statements that move rows check again. False in commands. */
+  /**
+   * Whether all processes had the same newest key at most 30 s ago. Statements that move rows check again. False in
+   * commands.
+   */
   get isAgreed(): boolean {
     return this.isCommon;
   }

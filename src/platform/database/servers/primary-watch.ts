@@ -26,7 +26,7 @@ export class PrimaryWatch {
     this.hasFailed = true;
   }
 
-  /** @param client of a new connection */
+  /** @param client the client of a new connection */
   observe(client: ServerClient): void {
     client.onReadOnly = () => {
       if (client.connection.stream.destroyed) return; // another connection has reported it

@@ -4,7 +4,9 @@ import { Client, type ClientConfig } from 'pg';
 export const READ_ONLY = '25006';
 
 export interface ServerClientConfig extends ClientConfig {
-  /** Connect only if the server takes writes. The first messages of a session tell this, so it costs no round trip. */
+  /**
+   * Connect only if the server takes writes. The first messages of a session tell, so the check costs no round trip.
+   */
   isPrimaryWanted?: boolean;
 }
 

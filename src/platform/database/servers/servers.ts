@@ -51,7 +51,7 @@ export class Servers {
     return urlOf(this.current ?? this.hosts[0]!);
   }
 
-  /** host:port of the same server, for messages. */
+  /** host:port of the server of `url`, for messages. */
   get name(): string {
     return (this.current ?? this.hosts[0]!).name;
   }

@@ -49,7 +49,7 @@ export class IncomingBodies {
     const [oldest] = this.uploads.keys();
     if (!oldest) return;
     this.drop(oldest);
-    // The body parser handles it as an error of the request. Without a parser (a body on a GET) there is no listener.
+    // The body parser handles this as an error of the request. Without a parser (a body on a GET) there is no listener.
     if (oldest.listenerCount('error') > 0) oldest.emit('error', oldestUpload());
   }
 

@@ -50,7 +50,7 @@ export class MultipartBody {
     private readonly room: UploadRoom,
   ) {}
 
-  /** @param check runs when the form has arrived, perhaps minutes after its head. An error of it refuses the form */
+  /** @param check runs when the form has arrived, perhaps minutes after its head; its error refuses the form */
   checkOnArrival(check: () => unknown): void {
     this.check = check;
   }

@@ -79,7 +79,7 @@ const NOTHING_SET: OperatorLevels = { logLevel: null, logLevels: {} };
 
 const severity = (level: LogLevel): number => (level === 'silent' ? -1 : LOG_LEVELS.indexOf(level));
 
-/** Level of the context `audit`, whose lines show what operators do. An operator cannot take lines from it. */
+/** Level of the context `audit`, whose lines show what operators do. An operator cannot hide any of these lines. */
 const auditOf = ({ logLevel, logLevels }: LevelSettings): LogLevel => logLevels.audit ?? logLevel;
 
 /** Decides which lines are logged. The levels can change while the process runs. */

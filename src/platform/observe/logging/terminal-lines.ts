@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { DestinationStream } from 'pino';
 
-/** Fields of every line, or of the beginning of a line here. */
+/** Fields of every line, and fields that the beginning of a line shows. */
 const LEFT_OUT = new Set([
   'level', 'time', 'service', 'version', 'role', 'process', 'context', 'event', 'msg', 'err', 'stack',
   'trace_id', 'span_id', 'trace_flags',

@@ -73,8 +73,8 @@ export class Traces {
 
   /**
    * Opens the span of a request. Only this function decides what is sampled. It continues a client's trace. The
-   * client's flag decides only if the operator says so, and its trace id never: a client could choose one that is
-   * always sampled.
+   * client's flag decides only if the operator says so. The client's trace id never decides: a client could choose one
+   * that is always sampled.
    * @param traceparent as the client sent it
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {
