@@ -3,7 +3,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** A retry may join a call that is at most this old. */
 const JOINABLE = `interval '30 minutes'`;
-/** Seconds of a lease. The lease of a process that died lapses. */
+/** Length of a lease, in seconds. A process that died does not renew its lease. */
 export const JOIN_LEASE_S = 30;
 /** How many equal calls of one key a retry chooses from. */
 const MAX_CANDIDATES = 100;

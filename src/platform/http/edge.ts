@@ -141,7 +141,7 @@ function noteResponses(server: Server): void {
 
 /** Responds to a request that Node could not parse, or that timed out before it was complete. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // the watched body has its own time limit
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive later
   answered.add(socket);
   const isResponseSent =

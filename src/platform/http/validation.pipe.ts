@@ -47,7 +47,7 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
 
 /**
  * Removes fields that are null: in GraphQL, null for an optional field means that the field was not given. Fields that
- * the class names in its static list `takesNull` stay. The schema itself refuses null for other fields.
+ * the class names in its static list `takesNull` stay. The schema itself refuses null for required fields.
  */
 function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   const fields = Object.entries(argument as object);

@@ -33,7 +33,10 @@ export const headerRefs = (...names: HeaderName[]): Json =>
 /** The headers of an answer to a creation that may be repeated. */
 export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed', 'Model-Version');
 
-/** Marks a route that creates once per key. Its documented answers and errors follow from this header. */
+/**
+ * Adds the header of a route that creates once per key. The route's documented answers and errors follow from the
+ * header.
+ */
 export const TakesIdempotencyKey = (): MethodDecorator =>
   applyDecorators(
     ApiHeader({

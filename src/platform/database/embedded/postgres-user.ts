@@ -25,7 +25,7 @@ const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
-  // By default glibc returns the memory of each statement to the system, and the next statement requests memory again:
+  // By default glibc returns the memory of each statement to the system, and requests memory for the next one. This was
   // 4 % of all work of PostgreSQL.
   MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024),
   MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),

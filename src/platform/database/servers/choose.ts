@@ -1,6 +1,6 @@
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 
-/** What a server says of itself. */
+/** What a server says about itself. */
 export type Answer =
   | { host: DatabaseHost; role: 'primary'; timeline: number; system: string }
   | { host: DatabaseHost; role: 'standby' | 'read-only' | 'unreported' }
