@@ -10,7 +10,7 @@ import { Metrics } from '../platform/observe/measuring/metrics.ts';
  */
 const MAX_CALLS = 5_000;
 /**
- * Waiting calls of one key in a process: only ten keys can use up the calls. By default a key runs 50 tasks at once.
+ * Waiting calls of one key in a process: it takes ten keys to use up the calls. By default a key runs 50 tasks at once.
  */
 const MAX_CALLS_PER_KEY = 500;
 
