@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
 
 /**
- * A SIGHUP asks to read the configuration again. Node's default would end the process, so this file is imported first,
- * and keeps a signal that comes while the process starts. In a terminal a SIGHUP says that the terminal was closed,
- * which ends a start.
+ * A SIGHUP asks the service to read its configuration again. By default Node would end the process. So this file is
+ * imported first, and remembers a signal that comes during the start. In a terminal a SIGHUP means that the terminal
+ * was closed. Then Node ends the start.
  */
 const isFromTerminal = isatty(0);
 let isKept = false;
@@ -12,7 +12,7 @@ let serve = (): void => {
 };
 if (!isFromTerminal) process.on('SIGHUP', () => serve());
 
-/** From now on signals are served, and one that was kept is served at once. */
+/** Handles signals from now on. A signal that came earlier is handled at once. */
 export function serveHangups({ reload, stop }: { reload: () => void; stop: () => void }): void {
   if (isFromTerminal) {
     process.on('SIGHUP', stop);

@@ -1,4 +1,4 @@
-import './hangup.ts'; // first: a signal may come while the rest is loaded
+import './hangup.ts'; // imported first: a signal may come while the rest is loaded
 import 'reflect-metadata';
 import { boundBufferGarbage } from './platform/run/buffer-garbage.ts';
 import { loadCheckedConfig } from './checked-config.ts';
@@ -15,11 +15,11 @@ async function migrateOnly(config: Config): Promise<void> {
 boundBufferGarbage();
 const environment = new Environment();
 try {
-  Object.assign(process.env, environment.read()); // libraries read their variables there, such as those of AWS
+  Object.assign(process.env, environment.read()); // libraries such as AWS's read their variables there
   const config = await loadCheckedConfig();
   if (config.migrate === 'only') await migrateOnly(config);
   else {
-    const { serve } = await import('./serve.ts'); // loads everything, which a wrong setting need not wait for
+    const { serve } = await import('./serve.ts'); // loads everything: a wrong setting is reported before
     await serve(config, environment);
   }
 } catch (error) {

@@ -8,8 +8,8 @@ import { startService } from './service.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * A second signal exits at once, but not within this time. A process manager signals all processes of a service, and
- * npm passes its signal on. So `npm start` gets each one twice.
+ * A second signal ends the process at once, but not within this time. A process manager signals all processes of a
+ * service, and npm passes its signal on. So with `npm start` the process gets each signal twice.
  */
 const SAME_SIGNAL_MS = 1_000;
 /**

@@ -32,13 +32,13 @@ import { DeliverWorker } from './webhooks/deliveries/deliver.worker.ts';
 /** The API key that the first start created, to be shown once. */
 export interface FirstKey {
   key: string;
-  /** Signs a browser in with it, once; null without the dashboard. */
+  /** Signs a browser in with the key, once; null without the dashboard. */
   signInLink: string | null;
 }
 
 export interface Service {
   app: NestFastifyApplication;
-  /** null after the first start. */
+  /** null if it is not the first start. */
   firstKey: FirstKey | null;
   /** Reads credentials and the login of the database again from their files. */
   reload(): void;
@@ -47,8 +47,8 @@ export interface Service {
 }
 
 /**
- * Load balancers and clients notice first. Then waiting requests end and the workers stop. Connections are closed last,
- * because Nest would close the ones that the workers still use.
+ * Load balancers and clients notice the stop first. Then waiting requests end and the workers stop. Connections are
+ * closed last, because Nest would close connections that the workers still use.
  */
 async function stop(app: NestFastifyApplication, delayS: number): Promise<void> {
   app.get(Readiness).stop();
@@ -66,12 +66,12 @@ async function makeFirstKey(app: NestFastifyApplication, { dashboard }: Config):
   return { key: issued.key, signInLink: dashboard ? await app.get(OneTimeCodes).linkFor(issued.apiKey.id) : null };
 }
 
-/** Last, so that the spans and statements of the stop itself are not lost. */
+/** Called last, so that the spans and statements of the stop itself are not lost. */
 async function leave(database: OpenDatabase): Promise<void> {
   await Promise.all([traces.stop(), database.leave()]);
 }
 
-/** Before the service is started: with these servers the process would look healthy and lose events or creations. */
+/** Called before the service starts: with unsupported servers it would look healthy and lose events or creations. */
 async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: Config): Promise<void> {
   if (databaseDirectUrl) await assertOwnSessions(databaseDirectUrl, 'DATABASE_DIRECT_URL');
   else if (databaseUrl) await assertOwnSessions(databaseUrl);
@@ -81,7 +81,7 @@ async function refuseUnsupported({ databaseUrl, databaseDirectUrl, eventsUrl }: 
   }
 }
 
-/** @param url of the pooler, if there is one */
+/** @param url the URL of the pooler if there is one, otherwise of the database */
 async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url: string): Promise<void> {
   const directUrl = databaseDirectUrl ?? url;
   if (databaseDirectUrl) await assertSameDatabase(url, databaseDirectUrl);
@@ -106,7 +106,7 @@ export async function startService(config: Config): Promise<Service> {
   let dataSource: DataSource | undefined;
   try {
     await prepareDatabase(config, database.url);
-    // Before Nest, which closes nothing if one of its providers cannot be made.
+    // Connects before Nest, because Nest closes nothing if one of its providers cannot be made.
     dataSource = await connectDataSource(database.url, poolOf(config));
     const app = await createHttpApp(
       AppModule.forRoot({ config, secrets, databaseUrl: database.url, dataSource }),
@@ -137,7 +137,7 @@ export async function startService(config: Config): Promise<Service> {
       throw error;
     }
   } catch (error) {
-    // The embedded server goes on for as long as it has a client.
+    // The embedded server runs as long as it has a client, so the connections are closed first.
     if (dataSource?.isInitialized) await dataSource.destroy().catch(() => undefined);
     await database.leave();
     throw error;

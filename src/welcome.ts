@@ -1,14 +1,14 @@
 import type { FirstKey } from './service.ts';
 import type { Config } from './platform/config/config.ts';
 
-/** The lamp of the dashboard, nearly in its colour: terminals have 256. */
+/** The lamp of the dashboard, nearly in its colour: terminals have 256 colours. */
 const LAMP = '◉';
 const LAMP_COLOR = '\u001b[38;5;202m';
 const NO_COLOR = '\u001b[39m';
 
 /**
- * Text after a start: all that a first request needs. The API key is shown only here.
- * @param terminal where it is shown; undefined: not on a terminal
+ * The text after a start, with all that a first request needs. The API key is shown only here.
+ * @param terminal the terminal that shows the text; undefined if there is none
  */
 export function welcome(config: Config, firstKey: FirstKey | null, terminal?: NodeJS.WriteStream): string {
   const { publicUrl } = config;

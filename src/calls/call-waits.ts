@@ -12,7 +12,7 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { CallRequest, StartedCall } from './calls.service.ts';
 import { outcomeError } from './outcome-error.ts';
 
-/** Waits for the task of a call, woken by the feed: it never polls the database. */
+/** Waits for the task of a call. The feed wakes the wait, so the database is never polled. */
 @Injectable()
 export class CallWaits {
   constructor(
@@ -23,8 +23,8 @@ export class CallWaits {
   ) {}
 
   /**
-   * Waits until the task has succeeded. A client that disconnects cancels nothing.
-   * @throws ApiError generation_timeout, service_unavailable; those of a refused API key and of a failed task
+   * Waits until the task has succeeded. The task goes on when its client disconnects.
+   * @throws ApiError generation_timeout, service_unavailable; the errors of a refused API key and of a failed task
    */
   async untilSucceeded(request: CallRequest, call: StartedCall): Promise<ShownTask> {
     const { caller, reply } = request;
@@ -44,8 +44,8 @@ export class CallWaits {
   }
 
   /**
-   * Call with the final task before it is answered.
-   * @throws ApiError that of a failed task
+   * Call this with the final task, before the response is sent.
+   * @throws ApiError the error of a failed task
    */
   async outcomeFollows({ reply }: CallRequest, { delivery }: StartedCall, task: Outcome): Promise<void> {
     if (task.error === null) return delivery?.outcomeFollows();
@@ -54,8 +54,8 @@ export class CallWaits {
   }
 
   /**
-   * Yields the states of the task up to its final one, the current one first. A slow reader gets the latest state.
-   * @throws ApiError like `untilSucceeded`, but not those of a failed task
+   * Yields the states of the task, from the current one to the final one. A slow reader gets the latest state.
+   * @throws ApiError as `untilSucceeded` does, except for a failed task
    */
   async *states(request: CallRequest, call: StartedCall): AsyncGenerator<ShownTask> {
     const { caller, reply } = request;
@@ -81,7 +81,7 @@ export class CallWaits {
 
   private async unfinished({ taskId, stopping, delivery }: StartedCall): Promise<ApiError> {
     await delivery?.nothingFollows();
-    // A client that only repeats its request would buy twice.
+    // A client that does not know where the result will be repeats its request, and may pay twice.
     const goesOn = `Its result will be at /v1/tasks/${taskId}; ${WHICH_RETRY}.`;
     return stopping?.aborted
       ? new ApiError('service_unavailable', { message: `The service is shutting down. ${goesOn}`, headers: RETRY })
@@ -96,7 +96,7 @@ const RETRY = { 'x-should-retry': 'true', 'retry-after': '1' };
 
 type Outcome = Pick<ShownTask, 'error' | 'usage'>;
 
-/** A deleted task was cancelled first. */
+/** The outcome of a deleted task: deleting cancels it first. */
 const DELETED: Outcome = { error: taskError('task_cancelled'), usage: null };
 
 function nullIfDeleted(error: unknown): null {

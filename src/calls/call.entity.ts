@@ -4,28 +4,28 @@ import { typeidUnboxed } from 'typeid-js';
 /** TypeID: `call_` + 26 time-ordered characters. */
 export const newCallId = (): string => typeidUnboxed('call');
 
-/** A request whose response is the outcome of its task. Kept for as long as a retry may ask for that outcome. */
+/** A request whose response is the outcome of its task. The row is kept as long as a retry may ask for that outcome. */
 @Entity('calls')
 export class Call {
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** The route, for operators; the fingerprint contains it. */
+  /** The route, for operators to read. The fingerprint contains it too. */
   @Column('text') path: string;
   /** SHA-256 of the route, the canonical body and the hashes of the files. */
   @Column('bytea') fingerprint: Buffer;
-  /** null until the task is stored; its idempotency key derives from the id of the call. */
+  /** null until the task is stored. The idempotency key of the task derives from the id of the call. */
   @Column('text', { nullable: true }) task_id: string | null;
   @Column('timestamptz') created_at: Date;
   /** When the last connection that waited for the outcome ended without it. */
   @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
   /** When the outcome was written completely to an open connection. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
-  /** Until when equal calls get the failure that this one got. */
+  /** Until when equal calls get the failure that this call got. */
   @Column('timestamptz', { nullable: true }) failed_until: Date | null;
   /** End of the lease of the connection that waits for the outcome; null when there is none. */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
-  /** Which message of its client it is; null for a call that its client cannot give up. */
+  /** Name of the message that made the call; null if its client cannot give the call up. */
   @Column('text', { nullable: true }) message: string | null;
-  /** Number of the attempt that holds it, 0 for the first; of a retry as its client counts. */
+  /** Number of the attempt that holds the call: 0 for the first, the client's count or the next number for a retry. */
   @Column('integer') joined_retry: number;
 }

@@ -21,32 +21,32 @@ import { WriteCalls } from './sql/write-calls.ts';
 export interface CallRequest {
   caller: Caller;
   reply: FastifyReply;
-  /** The route: `/v1/images/generations`. */
+  /** The route, such as `/v1/images/generations`. */
   path: string;
-  /** Of `fingerprintOf`. */
+  /** What `fingerprintOf` returned. */
   fingerprint: string;
   /** Whether the response waits for the end of the task. */
   waits: boolean;
-  /** Of a client that may give its call up and leave the connection open. */
+  /** Name of the message that made the call, if its client may give the call up and leave the connection open. */
   message?: string;
 }
 
 /**
  * Stores the task of a request.
- * @param reserveKey to be called when the request is valid; the task must be stored under that key
+ * @param reserveKey call it when the request is valid, and store the task under the key that it returns
  */
 export type CreateTask = (reserveKey: () => Promise<ReservedKey>) => Promise<{ taskId: string; replayed: boolean }>;
 
 /** A call whose task is stored. */
 export interface StartedCall {
   taskId: string;
-  /** The task of an earlier attempt. */
+  /** Whether an earlier attempt created the task. */
   isReplay: boolean;
-  /** Whether the connection of an earlier attempt is open, so that its client may wait for the same task. */
+  /** Whether the connection of an earlier attempt is open. Its client may wait for the same task. */
   isShared: boolean;
   /** Aborts when the service stops. */
   stopping: AbortSignal | null;
-  /** null for a call with an Idempotency-Key, which finds its task without a row. */
+  /** null for a call with an Idempotency-Key: the key finds the task without a row in `calls`. */
   delivery: Delivery | null;
 }
 
@@ -54,10 +54,10 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 
 const ALONE = { isShared: false, delivery: null };
 
-/** How long equal calls get the same failure. Each of them begins that time again. */
+/** How long equal calls get the same failure. Each of them starts this time again. */
 const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 
-/** A namespace of idempotency keys that no client can write: theirs are printable. */
+/** No client can send such an idempotency key: the keys of clients are printable. */
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
@@ -88,9 +88,9 @@ export class CallsService {
   }
 
   /**
-   * Finds the task of an earlier attempt, or creates one. An Idempotency-Key decides alone. Otherwise a retry, as
-   * OpenAI's clients count them, joins the oldest equal call whose outcome was never delivered. Any other call, whose
-   * client may repeat it without saying so, joins an equal one that was cut or has just failed.
+   * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. A call that an
+   * OpenAI client counts as a retry joins an equal call whose outcome was never delivered. Any other call may be a
+   * retry that nobody counts. It joins an equal call that was cut off or has just failed.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;
@@ -120,7 +120,7 @@ export class CallsService {
     return call && { ...call, retry, is_open: false };
   }
 
-  /** The row is stored before the task: a process that dies in between leaves a call that a retry completes. */
+  /** Stores the row before the task. If the process dies in between, a retry creates the task. */
   private async begin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
     const { caller, reply, path, fingerprint, message = null } = request;
     const id = newCallId();
@@ -130,7 +130,7 @@ export class CallsService {
         await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, message });
         this.holdLease(id, 0, reply);
         delivery = this.observe(request, id, 0);
-        // A retry may have come before the row and have made its own task.
+        // A retry may have come before the row was stored, and created its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });
@@ -160,7 +160,7 @@ export class CallsService {
   }
 
   /**
-   * Notes that a client waits for a call no more, although its connection is open.
+   * Records that a client no longer waits for its call, although its connection is open.
    * @param message as in `CallRequest`
    */
   giveUp(apiKeyId: string, message: string): Promise<void> {
@@ -168,7 +168,7 @@ export class CallsService {
   }
 
   /**
-   * Whether no client has received the outcome of a call with this task, and none waits for it.
+   * Whether the call of this task was hung up: no client got its outcome, and none waits for it.
    * @param fingerprint of `fingerprintOf`
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
@@ -194,19 +194,19 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      // From now on no equal call takes it for given up.
+      // Without its message, no equal call takes this call for given up.
       answering: async () => {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },
       delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
-      // Of an attempt that a later retry has replaced, nothing is recorded.
+      // `mine` matches no row once a later retry has replaced this attempt.
       hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
-      lost: () => void this.record('lost', written.then(writeLost, writeLost)), // behind `delivered`, which may have failed
+      lost: () => void this.record('lost', written.then(writeLost, writeLost)), // after `delivered`, even if it failed
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });
   }
 
-  /** An answer needs none of these writes. Without one, a repeated call may get an outcome twice, or a new task. */
+  /** No answer depends on these writes. If one fails, a repeated call may get its outcome twice, or a new task. */
   private async record(what: string, written: Promise<unknown>): Promise<void> {
     await written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
   }

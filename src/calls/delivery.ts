@@ -15,13 +15,13 @@ interface DeliveryEvents {
   failed(): Promise<void>;
 }
 
-/** How long a connection is observed after the response; a client that stops reading resets it much sooner. */
+/** How long a connection is observed after the response. A client that stops reading resets it much sooner. */
 const OBSERVED_MS = 2_000;
 
 /** The calls that were just answered over each connection. */
 const answers = new WeakMap<Socket, Set<DeliveryEvents>>();
 
-/** One listener a connection: it may be kept for many calls, and Node warns of more than ten. */
+/** One listener per connection. A connection may serve many calls, and Node warns of more than ten listeners. */
 function answersOf(socket: Socket): Set<DeliveryEvents> {
   const known = answers.get(socket);
   if (known) return known;
@@ -56,19 +56,19 @@ export class Delivery {
     if (raw.destroyed) end(false);
   }
 
-  /** Call before the outcome is sent, and wait: a client may ask for another at once. */
+  /** Call and await this before the outcome is sent: the client may send its next call at once. */
   outcomeFollows(): Promise<void> {
     this.hasOutcome = true;
     return this.events.answering();
   }
 
-  /** Call before a failure is sent, and wait: a client may repeat its call at once. */
+  /** Call and await this before a failure is sent: the client may repeat its call at once. */
   failureFollows(): Promise<void> {
     this.hasOutcome = true;
     return this.events.failed();
   }
 
-  /** Call before an answer without the outcome is sent, and wait: a client may repeat its call at once. */
+  /** Call and await this before an answer without the outcome is sent: the client may repeat its call at once. */
   nothingFollows(): Promise<void> {
     return this.events.hungUp();
   }

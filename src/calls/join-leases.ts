@@ -8,7 +8,7 @@ const RENEW_EVERY_S = JOIN_LEASE_S / 3;
 @Injectable()
 export class JoinLeases implements OnApplicationShutdown {
   private readonly logger = new Logger('calls');
-  /** The number of the waiting retry by the id of its call. */
+  /** For the id of a call, the number of the retry that waits for it. */
   private readonly waiting = new Map<string, number>();
   private readonly renewals = new Interval(() => this.renew());
   private isRenewing = false;

@@ -5,17 +5,19 @@ import { ApiError } from '../errors/api-error.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 
 /**
- * Per process. A waiting call holds a connection and a few objects. It holds no body and no place among the 10,000
- * requests in flight, so it takes nothing from other requests.
+ * Waiting calls of a process. A waiting call holds a connection and a few objects, but no body. It does not count among
+ * the 10,000 requests in flight, so it takes nothing from other requests.
  */
 const MAX_CALLS = 5_000;
-/** Per process: ten keys are needed to use up the calls. By default a key runs 50 tasks at once. */
+/**
+ * Waiting calls of one key in a process: it takes ten keys to use up the calls. By default a key runs 50 tasks at once.
+ */
 const MAX_CALLS_PER_KEY = 500;
 
-/** Of a response: each thing that its call holds is released at its end. Node warns of more than ten. */
+/** Listeners of a response. Each resource of a call has a listener that releases it; Node warns of more than ten. */
 const MAX_LISTENERS = 20;
 
-/** The requests of this process that wait for the outcome of a task, which may take ten minutes. */
+/** The requests of this process that wait for the outcome of a task. A task may take ten minutes. */
 @Injectable()
 export class OpenCalls implements BeforeApplicationShutdown {
   private readonly open = new Set<AbortController>();
@@ -33,7 +35,7 @@ export class OpenCalls implements BeforeApplicationShutdown {
 
   /**
    * Admits a call until its response is closed.
-   * @returns aborts when the service stops; the call must be answered at once
+   * @returns a signal that aborts when the service stops: then answer the call at once
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   admit(apiKeyId: string, reply: FastifyReply): AbortSignal {

@@ -4,15 +4,17 @@ import type { ErrorKind } from './error-kind.ts';
 interface ApiErrorDetails {
   /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
   param?: string;
-  /** What is wrong and what is allowed; the catalogue's message if absent. Never a message of an upstream. */
+  /** What is wrong and what is allowed. When absent, the catalogue's message. Never an upstream's message. */
   message?: string;
-  /** Overrides the catalogue: model_not_found is 400 for a body and 404 for a path; a rejected `Expect` is 417. */
+  /**
+   * Overrides the catalogue's status: model_not_found is 400 for a body, 404 for a path. A rejected `Expect` is 417.
+   */
   status?: number;
   /** Seconds after which a retry may succeed; the catalogue's number when absent. */
   retryAfterS?: number;
   /** Extra response headers. */
   headers?: Record<string, string>;
-  /** The faults of the items, for an error that names many. */
+  /** The faults of the single items, for an error that is about several items. */
   errors?: readonly object[];
   cause?: unknown;
 }

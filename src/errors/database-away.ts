@@ -13,7 +13,7 @@ const SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** pg sets no code on these errors; checked against its sources, versions 8.11 to 8.23. */
+/** How the messages of pg's errors without a code begin. Checked against the sources of pg 8.11 to 8.23. */
 const PG_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -21,9 +21,9 @@ const PG_MESSAGES = [
   'Client has encountered a connection error',
   'Cannot use a pool after calling end',
   'Query read timeout',
-  'Query runner already released', // TypeORM's, when the connection broke between two statements
+  'Query runner already released', // TypeORM's message when the connection broke between two statements
 ];
-/** Drivers wrap errors once or twice; the limit ends a cycle of causes. */
+/** Drivers wrap an error once or twice. The limit ends a chain of causes that is a cycle. */
 const MAX_WRAPPERS = 5;
 
 /** Whether an error means that the database (or the file storage) is temporarily unavailable. */

@@ -13,7 +13,7 @@ export interface ErrorKind {
   /** HTTP status of the response. */
   status: number;
   type: ErrorType;
-  /** For the client, unless the code that throws gives a more exact message. */
+  /** What the client reads, unless the code that throws has a more exact message. */
   message: string;
   /** Seconds after which a retry may succeed; sent as Retry-After. */
   retryAfterS?: number;

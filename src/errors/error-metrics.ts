@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { ErrorCode } from './catalog.ts';
 
-/** Every error that a client gets, over HTTP, in a stream or in an answer of GraphQL. The platform serves it. */
+/** Counts every error that clients get, over HTTP, in streams and in answers of GraphQL. The platform serves it. */
 export const renderedErrors = new Counter({
   name: 'darkroom_http_errors_total',
   help: 'Errors that clients got, by the code of the catalogue; those of GraphQL too.',
@@ -11,7 +11,7 @@ export const renderedErrors = new Counter({
 
 const codes = new WeakMap<object, ErrorCode>();
 
-/** Remembers the failure of the server that a response reports. */
+/** Remembers which failure of the server a response reports. */
 export function noteServerError(response: object, code: ErrorCode): void {
   codes.set(response, code);
 }

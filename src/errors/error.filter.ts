@@ -19,14 +19,14 @@ export interface ErrorBody {
   };
 }
 
-/** Renders every error: those of this service, of the framework, and unexpected ones. No other code does. */
+/** Renders every error: those of this service, of the framework, and unexpected ones. No other code renders errors. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('errors');
 
   catch(thrown: unknown, host: ArgumentsHost): unknown {
     const error = toApiError(thrown);
-    if (host.getType<string>() === 'graphql') return error; // the formatter of GraphQL uses the functions below
+    if (host.getType<string>() === 'graphql') return error; // GraphQL's formatter renders it with the functions below
 
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -36,10 +36,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The outcomes of tasks, which the worker has logged, and a task that takes long: no failure of the request. */
+/** Codes that are no failure of the request: a failed task, which the worker has logged, and a task that takes long. */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
-/** Logs the errors of the server, once. Errors of clients are not logged. */
+/** Logs an error of the server. Errors of clients are not logged. */
 export function logServerError(logger: Logger, error: ApiError, requestId: string): void {
   if (error.status < 500 || OUTCOMES.has(error.code)) return;
   const line = { event: 'request.failed', code: error.code, request_id: requestId, err: error.cause ?? error };
@@ -76,7 +76,7 @@ export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
   return { error: { message, type, param, code, request_id: requestId, ...(errors && { errors }) } };
 }
 
-/** The headers of an error's status and code; those given with the error override them. */
+/** The headers of an error's status and code. Headers given with the error override them. */
 export function errorHeaders(error: ApiError): Record<string, string> {
   return {
     ...headersByStatus(error.status),
@@ -92,14 +92,14 @@ function headersByStatus(status: number): Record<string, string> | undefined {
 
 const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
   idempotency_key_reused: { 'x-should-retry': 'false' },
-  // The openai clients repeat every 409 that does not say this.
+  // OpenAI's clients repeat a 409 unless this header forbids it.
   result_not_ready: { 'x-should-retry': 'false' },
   task_cancelled: { 'x-should-retry': 'false' },
   task_unfinished: { 'x-should-retry': 'false' },
   upload_incomplete: { 'x-should-retry': 'false' },
 };
 
-/** Converts anything thrown to the error that the client gets; what was thrown becomes its `cause`. */
+/** Converts anything thrown to the error that the client gets. The thrown value becomes its `cause`. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const cause = thrown instanceof HttpException && isFastifyError(thrown.cause) ? thrown.cause : thrown;
@@ -114,7 +114,7 @@ interface FastifyError extends Error {
   statusCode: number;
 }
 
-/** Fastify sets `statusCode` on its errors, also on those of a broken upload, whose `code` is a system error code. */
+/** Fastify sets `statusCode` on its errors. Errors of a broken upload have it too, but their `code` is the system's. */
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './catalog.ts';
 
 /**
- * Ends of tasks that may have been paid, or were not wanted any more. Only OpenAI's clients obey `x-should-retry`;
- * others repeat what has the status 409 or 5xx, and would buy it again.
+ * Failures whose task may have been paid, or was no longer wanted. Only OpenAI's clients obey `x-should-retry`. Other
+ * clients repeat calls that end with 409 or 5xx, and would pay again.
  */
 export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'task_cancelled',
@@ -14,5 +14,5 @@ export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'result_storage_failed',
   'internal_error',
 ];
-/** Their status for clients that are not OpenAI's. No client repeats it. */
+/** Status of these failures for clients other than OpenAI's. No client repeats a call that got this status. */
 export const NOT_REPEATED_STATUS = 422;

@@ -8,7 +8,7 @@ import { AboutView, toAboutView } from './about.view.ts';
 export class AboutController {
   constructor(private readonly config: Config) {}
 
-  /** For any key: nothing in it helps somebody without one. */
+  /** Any key may read this. The answer is of no use to somebody without a key. */
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Read what this service is', operationId: 'getAbout' })

@@ -26,7 +26,7 @@ const READY = json({
   required: ['status', 'checks'],
   properties: { status: STATUS, checks: CHECKS },
 });
-/** The error of the API, so that its clients can read it as well. */
+/** Has the shape of every API error, so that clients of the API can read it too. */
 const NOT_READY = json({
   allOf: [
     { $ref: '#/components/schemas/ErrorResponse' },
@@ -39,8 +39,8 @@ const NOT_READY = json({
 });
 
 /**
- * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add parameters of their own,
- * for example against caches.
+ * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add query parameters of their
+ * own, for example to get past a cache.
  */
 @ApiTags('Health')
 @Controller()

@@ -14,7 +14,7 @@ import type { RequestImage } from './request/uploaded-images.ts';
 import { translateVideo } from './videos/video-request.ts';
 import { toVideo } from './videos/video.view.ts';
 
-/** The image and video routes as endpoints of batches: their JSON bodies, answered with links. */
+/** Registers the image and video routes as endpoints of batches. Their items are JSON bodies, answered with links. */
 @Injectable()
 export class OpenaiBatchEndpoints implements OnModuleInit {
   constructor(
@@ -60,7 +60,7 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
   }
 }
 
-/** The results of a batch are links: pictures of a thousand items would fit into no file. */
+/** Items of a batch are answered with links: the pictures of a thousand items would be too large for a file. */
 function refuseBytes(fields: Record<string, unknown>): void {
   if (fields.stream === true) throw unsupported('stream', 'Items of a batch are not streamed; leave stream out.');
   fields.response_format ??= 'url';
@@ -79,7 +79,7 @@ function translated(translation: Translation, images: object): TranslatedItem {
 
 const referenceOf = (image: RequestImage): string => ('reference' in image ? image.reference : '');
 
-/** The items of a batch are JSON; their readers may take fields out. */
+/** The JSON body of an item. The fields are copied, because readers may take some out. */
 const jsonBody = (fields: Record<string, unknown>): RequestBody => ({
   isForm: false,
   fields: { ...fields },

@@ -15,7 +15,7 @@ import { VideoContent } from './videos/video-content.ts';
 import { VideosController } from './videos/videos.controller.ts';
 import { VideosService } from './videos/videos.service.ts';
 
-/** A translation of OpenAI's image and video routes; it holds no state. */
+/** Translates OpenAI's image and video routes. Holds no state. */
 @Module({
   imports: [AuthModule, BatchesModule, CallsModule, FilesModule, GenerationModule, ModelsModule, TasksModule],
   controllers: [ImagesController, VideosController],

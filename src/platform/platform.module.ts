@@ -23,17 +23,17 @@ import { StorageModule } from './storage/storage.module.ts';
 export interface BootContext {
   config: Config;
   secrets: Secrets;
-  /** Of a running, migrated database. */
+  /** URL of a running, migrated database. */
   databaseUrl: string;
-  /** Connected to it. The caller closes it if the application cannot be built. */
+  /** Connected to this database. The caller closes it if the application cannot be built. */
   dataSource?: DataSource;
 }
 
-/** Each check of a bucket is a request that is paid for, and load balancers probe every process every few seconds. */
+/** How long a check counts. Each check of a bucket is a paid request, and load balancers probe every few seconds. */
 const STORAGE_TTL_MS = 10_000;
 
 /**
- * What every other module builds on: configuration, database, events, file storage, metrics. It imports none of them.
+ * What every other module builds on: configuration, database, events, file storage, metrics. Imports no other module.
  */
 @Global()
 @Module({})

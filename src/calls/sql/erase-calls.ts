@@ -3,10 +3,10 @@ import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Rows of one piece. The table holds the calls of an hour. */
+/** Rows that one statement reads. The table holds the calls of an hour. */
 const CALLS = 5_000;
 
-/** A piece of the table, in order: only undelivered calls are in an index of their key. */
+/** Reads the table in pieces, in the order of ids: the index by key has only undelivered calls. */
 const SEE: Statement = {
   name: 'calls.see',
   text: `
@@ -15,7 +15,7 @@ const SEE: Statement = {
 };
 const DELETE: Statement = { name: 'calls.erase', text: 'delete from calls where id = any($1::text[])' };
 
-/** Erases the calls of an API key. Raw SQL because the pieces are bounded. */
+/** Erases the calls of an API key. Raw SQL because each statement reads a bounded number of rows. */
 @Injectable()
 export class EraseCalls implements OnModuleInit {
   constructor(

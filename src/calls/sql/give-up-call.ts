@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The next number takes the call away from its connection, which stays open: what is written to it counts for nothing. */
+/** The raised number takes the call from its connection, which stays open. A later delivery to it is not recorded. */
 const GIVE_UP: Statement = {
   name: 'calls.give_up',
   text: `
@@ -9,7 +9,7 @@ const GIVE_UP: Statement = {
     where api_key_id = $1 and message = $2 and delivered_at is null and created_at > now() - interval '10 minutes'`,
 };
 
-/** Raw SQL because of the number that is raised. */
+/** Raw SQL because the statement raises a number. */
 @Injectable()
 export class GiveUpCall {
   constructor(private readonly sql: Sql) {}

@@ -3,16 +3,16 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** A retry may join a call that is at most this old. */
 const JOINABLE = `interval '30 minutes'`;
-/** A process that dies stops renewing. */
+/** Length of a lease, in seconds. A process that died does not renew its lease. */
 export const JOIN_LEASE_S = 30;
-/** Equal calls of one key that a retry chooses from. */
+/** How many equal calls of one key a retry chooses from. */
 const MAX_CANDIDATES = 100;
 
 /**
- * Gives one retry the call that it most likely repeats: one that was hung up, then one that no retry waits for, then
- * the oldest. A call that a retry waits for is given only to a retry with a higher number. The retry before it must
- * have been cut although its connection still looks alive. All candidates are locked in one order, so that two retries
- * never get the same.
+ * Gives a retry the call that it most likely repeats. Calls that were hung up come first, then calls that no retry
+ * waits for, then the oldest. A call that a retry waits for goes only to a retry with a higher number: the earlier
+ * retry was cut off, although its connection still looks alive. All candidates are locked in one order, so two retries
+ * never get the same call.
  */
 const JOIN: Statement = {
   name: 'calls.join',
@@ -32,7 +32,7 @@ const JOIN: Statement = {
     returning c.id, c.task_id`,
 };
 
-/** A lease that was given back stays so. */
+/** A lease that was released is not renewed. */
 const RENEW: Statement = {
   name: 'calls.renew',
   text: `
@@ -63,7 +63,7 @@ export class JoinCall {
     return call ?? null;
   }
 
-  /** @param retries the number of the waiting retry by the id of its call */
+  /** @param retries for the id of each call, the number of the retry that waits for it */
   async renew(retries: ReadonlyMap<string, number>): Promise<void> {
     await this.sql.run(RENEW, [[...retries.keys()], [...retries.values()]]);
   }

@@ -3,11 +3,11 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 
 /**
- * Gives a call an equal one, at most 10 minutes old: one whose connection ended without the outcome, or else one that
- * has just failed. An open connection holds a lease, so equal calls at the same time stay apart. The call of a process
- * that died can be joined when its lease has lapsed. A client that names its messages may give up without saying so and
- * leave its connection open. So its call can be joined too after a second without an answer, first the one that was
- * joined least often.
+ * Finds an equal call of the last 10 minutes to join. A call whose connection ended without the outcome comes first,
+ * then a call that has just failed. An open connection holds a lease, so simultaneous equal calls do not join each
+ * other. The call of a process that died can be joined when its lease has lapsed. A client that names its messages may
+ * give up silently and leave its connection open. So its call can be joined after one second without an answer. The
+ * call that was joined least often comes first.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',
@@ -28,7 +28,7 @@ const JOIN_EQUAL: Statement = {
     returning c.id, c.task_id, c.joined_retry as retry, chosen.is_open`,
 };
 
-/** With the number of the attempt that joins, and whether the connection of an earlier one is open. */
+/** A call to join, the number of the attempt that joins it, and whether an earlier connection of it is open. */
 export type EqualCall = JoinedCall & { retry: number; is_open: boolean };
 
 /** Raw SQL because a call finds, locks and takes an earlier one in one statement. */

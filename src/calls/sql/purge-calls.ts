@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Calls of one round. */
+/** Maximum number of calls that one round deletes. */
 export const PURGE_CALLS = 5_000;
 
-/** Nothing can join a call after 30 minutes; the rest covers retries that have joined and wait. */
+/** No retry can join a call after 30 minutes. The rest of the hour is for retries that joined before and still wait. */
 const PURGE: Statement = {
   name: 'calls.purge',
   text: `
@@ -15,7 +15,7 @@ const PURGE: Statement = {
     delete from calls c using due where c.id = due.id returning 1`,
 };
 
-/** Raw SQL because of `skip locked`: several workers purge at once, each its own rows. */
+/** Raw SQL because of `skip locked`: several workers purge at once, and each deletes its own rows. */
 @Injectable()
 export class PurgeCalls {
   constructor(private readonly sql: Sql) {}

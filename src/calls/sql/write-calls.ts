@@ -24,7 +24,7 @@ const BEGIN: Statement = {
       as w(id, api_key_id, path, fingerprint, message)`,
 };
 
-/** Rows are locked in one order, because the two statements change the same rows at the same time. */
+/** Locks rows in the order of their ids, because `DELIVER` may change the same rows at the same time. */
 const ATTACH: Statement = {
   name: 'calls.attach',
   text: `
@@ -34,7 +34,7 @@ const ATTACH: Statement = {
     )
     update calls c set task_id = held.task_id from held where c.id = held.id`,
 };
-/** Only by the attempt that holds the call. The others may have nobody who reads. */
+/** Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers of the others. */
 const DELIVER: Statement = {
   name: 'calls.deliver',
   text: `
@@ -45,7 +45,7 @@ const DELIVER: Statement = {
     update calls c set delivered_at = now() from held where c.id = held.id`,
 };
 
-/** What every call writes. Raw SQL because the writes of all calls are batched into few statements. */
+/** The writes that every call makes. Raw SQL because the writes of many calls are batched into one statement. */
 @Injectable()
 export class WriteCalls {
   private readonly begun = new Batch<NewCall, void>((calls) => this.insert(calls), { name: BEGIN.name });
@@ -68,7 +68,7 @@ export class WriteCalls {
     return this.attached.add([id, taskId]);
   }
 
-  /** The outcome was written completely to an open connection. */
+  /** Call this when the outcome was written completely to an open connection. */
   deliver(id: string, retry: number): Promise<void> {
     return this.delivered.add([id, retry]);
   }
@@ -83,7 +83,7 @@ export class WriteCalls {
     ]);
   }
 
-  /** Nothing is returned for the items. */
+  /** Returns no outcomes, because the callers of these batches need none. */
   private async run(statement: Statement, values: unknown[]): Promise<void[]> {
     await this.sql.run(statement, values);
     return [];

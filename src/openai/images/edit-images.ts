@@ -10,14 +10,14 @@ const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;
 
 /** The pictures of an edit. */
 export interface EditImages {
-  /** They become `reference_images`. */
+  /** The pictures to edit; they become `reference_images`. */
   images: RequestImage[];
-  /** Of a form. A JSON body has its mask among the fields. */
+  /** The mask of a form. The mask of a JSON body stays among its fields. */
   mask: RequestImage | null;
 }
 
 /**
- * The pictures to edit and the mask: files of a form, or `images` of a JSON body, which is taken out of the fields.
+ * Takes the pictures to edit and the mask out of the body: files of a form, or the field `images` of a JSON body.
  * @throws ApiError missing_required_parameter, unsupported_parameter, unknown_parameter, invalid_type
  */
 export function takeEditImages(body: RequestBody): EditImages {

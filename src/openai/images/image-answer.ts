@@ -9,7 +9,7 @@ import { toBase64 } from './base64.ts';
 import type { ImageRequest } from './image-request.ts';
 import { imageUsageOf } from './image-usage.ts';
 
-/** Everything of the answer but `created` and `data`. */
+/** All fields of the answer except `created` and `data`. */
 function answerDetails(
   stored: ShownTask,
   task: TaskView,
@@ -54,19 +54,19 @@ export interface Files {
 }
 
 export interface AnswerWithBytes {
-  /** An answer of small files that are in memory is one text. */
+  /** A string if the files are small and in memory. */
   body: Readable | string;
   length: number;
 }
 
-/** Characters of an answer that is sent as one text. */
+/** Maximum length of an answer that is sent as one string. */
 const MAX_TEXT = 256 * 1024;
-/** Bytes of a file in memory that are encoded at once. A multiple of three, so that no piece is padded but the last. */
+/** Bytes of a file in memory that are encoded at once. A multiple of three, so that only the last piece is padded. */
 const PIECE_BYTES = 192 * 1024;
 
 /**
- * The answer with the pictures themselves, encoded while they are sent, so that ten 4K images are never in memory at
- * once as text. Its length is known, so a client notices an answer that breaks off.
+ * The answer with the pictures themselves. They are encoded while they are sent, so the text of ten 4K images is never
+ * in memory at once. The length is known in advance, so a client notices an answer that breaks off.
  * @throws ApiError file_expired; StoredFileMissing for the first file, while the HTTP status can still be chosen
  */
 export async function answerWithBytes(
@@ -94,9 +94,9 @@ export async function answerWithBytes(
     if (file) return encodeKept(file);
     return encodeStored(at === 0 && opened ? opened : storage.open(files[at]!.storage_key));
   };
-  // Strings, which the socket writes as they are: as buffers they would wait outside the heap for a collection.
+  // Strings, because the socket writes them as they are. Buffers would use memory outside the heap until a collection.
   const body = Readable.from(write(head, after, tail, encode));
-  body.once('close', () => opened?.destroy()); // also when nothing was read
+  body.once('close', () => opened?.destroy()); // also if nothing was read
   return { body, length };
 }
 

@@ -10,27 +10,27 @@ import type { EditImages } from './edit-images.ts';
 import type { RequestImage } from '../request/uploaded-images.ts';
 import type { Translation } from '../request/translation.ts';
 
-/** A request for pictures, translated, and how to answer it. */
+/** A translated request for pictures, and how to answer it. */
 export interface ImageRequest extends Translation {
   /** The pictures to edit; they become `reference_images`. */
   images: readonly RequestImage[];
   /** Which part of the first picture to change; it becomes `mask`. */
   mask: RequestImage | null;
-  /** Of its events: `image_generation` or `image_edit`. */
+  /** How the names of the events begin: `image_generation` or `image_edit`. */
   name: string;
   responseFormat: 'b64_json' | 'url';
   stream: boolean;
-  /** Upper bound of the partial images of a stream. */
+  /** Maximum number of partial images in a stream. */
   partialImages: number;
   /** Echoed in the answer. */
   safetyIdentifier: string | undefined;
 }
 
 const QUALITIES = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max'];
-/** Their nearest value of ours. */
+/** OpenAI's values that we lack, each with the nearest of ours. */
 const NEAREST_QUALITY: Readonly<Record<string, string>> = { hd: 'high', xhigh: 'high', max: 'high' };
 
-/** Models of OpenAI's that answered a URL by default: their clients read nothing else. */
+/** OpenAI's models that answered with a URL by default. Their clients read nothing else. */
 const ANSWERED_BY_URL: readonly unknown[] = ['dall-e-2', 'dall-e-3'];
 
 const NOT_HERE = {
@@ -43,7 +43,7 @@ const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.', referen
 const NOT_IN_GENERATIONS = { mask: 'Use POST /v1/images/edits.' };
 
 /**
- * Translates a request for pictures. What a field cannot express exactly is recorded or refused, never dropped
+ * Translates a request for pictures. A field without an exact equivalent is recorded or refused, never dropped
  * silently.
  * @param edit the pictures to edit; null for a generation
  * @throws ApiError with `param` as the client wrote it
@@ -107,7 +107,7 @@ function readQuality(fields: Fields, model: Model, { body, approximations }: Tra
   if (used !== wanted) approximations.push({ param: 'quality', requested: given, used });
 }
 
-/** OpenAI's own default is png, so it is asked for where left out. */
+/** Asks for png when the field is left out, because png is OpenAI's default. */
 function readFormat(fields: Fields, model: Model, { body }: Translation): void {
   const format = fields.choice('output_format', ['png', 'jpeg', 'webp', 'gif', 'svg']) ?? 'png';
   if (format === 'gif' || format === 'svg') {
@@ -125,7 +125,7 @@ function readBackground(fields: Fields, model: Model, { body }: Translation): vo
   }
 }
 
-/** Fields that are not passed on. */
+/** Reads the fields that are not passed on. */
 function readIgnored(fields: Fields, { approximations }: Translation, isEdit: boolean): void {
   for (const name of ['moderation', 'style', ...(isEdit ? ['input_fidelity'] : [])]) {
     const given = fields.text(name);

@@ -18,20 +18,22 @@ export interface PartialPicture {
   bytes: Readable;
 }
 
-/** A task that has ended is the last of them. */
+/** What a stream reports. The last one is `final`, the task that has ended. */
 export type Happening = { partial: PartialPicture } | { final: ShownTask };
 
 export interface EventSource {
   happenings: AsyncIterator<Happening>;
-  /** Called before the outcome is written. */
-  /** @throws ApiError that of a failed task */
+  /**
+   * Called before the outcome is written.
+   * @throws ApiError the error of a failed task
+   */
   outcomeFollows(task: ShownTask): Promise<void>;
   storage: Storage;
   request: ImageRequest;
-  /** `image_generation` or `image_edit`. */
+  /** How the names of events begin: `image_generation` or `image_edit`. */
   name: string;
   requestId: string;
-  /** Errors in the client's words. */
+  /** Rewrites errors with the client's names of parameters. */
   translate(thrown: unknown): unknown;
 }
 
@@ -66,7 +68,7 @@ async function* outcome(task: ShownTask, source: EventSource): AsyncGenerator<st
     const bytes = await source.storage.open(file.storage_key);
     yield* event(`${source.name}.completed`, bytes, {
       ...details(task, source.request, file),
-      // Tokens are those of all pictures, so one event has them: a client may add up what it reads.
+      // The tokens are those of all pictures. Only the last event has them, because a client may add up all events.
       usage: (file === files.at(-1) && imageUsageOf(task)) || NO_USAGE,
       index: file.index,
       seed: file.seed ?? null,
@@ -88,7 +90,7 @@ async function* event(type: string, bytes: Readable, rest: object): AsyncGenerat
   yield `",${JSON.stringify(rest).slice(1)}\n\n`;
 }
 
-/** @param file null for a partial picture: of the format and the size that were asked for */
+/** @param file null for a partial picture, which has the format and size that were asked for */
 function details(task: ShownTask, { safetyIdentifier }: ImageRequest, file: StoredOutput | null): object {
   return {
     background: task.input.background ?? 'opaque',

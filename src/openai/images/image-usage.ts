@@ -1,7 +1,7 @@
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import type { Tokens } from '../../tasks/record/task-usage.ts';
 
-/** Of OpenAI's image answers. */
+/** The `usage` of OpenAI's image answers. */
 export interface ImageUsage {
   input_tokens: number;
   input_tokens_details: { image_tokens: number; text_tokens: number };
@@ -9,7 +9,7 @@ export interface ImageUsage {
   total_tokens: number;
 }
 
-/** For events, whose `usage` clients expect. */
+/** For events without tokens: clients expect `usage` in every event. */
 export const NO_USAGE: ImageUsage = {
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },
@@ -30,6 +30,6 @@ export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'
   };
 }
 
-/** The shares of text and images in the tokens are unknown; zeros mean that. */
+/** With images, the shares of text and images in the tokens are unknown. Then both are zero. */
 const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
   hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

@@ -19,7 +19,7 @@ type ImagesHttpRequest = FastifyRequest & GuardedRequest;
 const FAILED_TASKS = Object.keys(FAILED_TASK_ERRORS) as (keyof typeof FAILED_TASK_ERRORS)[];
 const GENERATIONS = '/v1/images/generations';
 const EDITS = '/v1/images/edits';
-/** Pictures may come as data: URLs. */
+/** The limit of a JSON body. Pictures may come as data: URLs. */
 const JSON_BYTES = 30 * 1024 * 1024;
 
 /** OpenAI's image routes, for clients that are built for them. */

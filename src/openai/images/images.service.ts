@@ -33,7 +33,7 @@ export class ImagesService {
     private readonly uploadedImages: UploadedImages,
   ) {}
 
-  /** @param translate its errors are in the client's words */
+  /** @param translate its errors name parameters as the client wrote them */
   async answer(call: CallRequest, body: RequestBody, translate: () => ImageRequest): Promise<void> {
     const request = await orDispose(translate, body);
     try {
@@ -77,7 +77,7 @@ export class ImagesService {
       .send(Readable.from(events, { objectMode: false, highWaterMark: 1 }));
   }
 
-  /** Also looks for partial pictures after the end, because states can be merged. */
+  /** Looks for partial pictures after the final state too: a slow reader does not see every state. */
   private async *happenings(
     call: CallRequest,
     started: StartedCall,
@@ -105,19 +105,19 @@ export class ImagesService {
     void reply.header('content-length', length).send(body);
   }
 
-  /** Until the response is closed. */
+  /** Keeps the files of the task in memory until the response is closed. */
   private keepFiles({ reply }: CallRequest, { taskId }: StartedCall): void {
     if (!reply.raw.destroyed) reply.raw.once('close', this.fresh.want(taskId));
   }
 }
 
-/** @param count of the references that are to be edited; one behind them is the mask */
+/** @param count how many references are pictures to edit; the next one is the mask */
 function imagesOf(references: readonly string[], count: number): object {
   const [edited, [mask]] = [references.slice(0, count), references.slice(count)];
   return { ...(count > 0 && { reference_images: edited }), ...(mask !== undefined && { mask }) };
 }
 
-/** Every response from now on names the task, errors too. */
+/** From now on the response names the task, even if it is an error. */
 function describe(reply: FastifyReply, { taskId, isReplay }: StartedCall): void {
   reply.headers({ 'task-id': taskId, location: `/v1/tasks/${taskId}` });
   if (isReplay) reply.header('idempotent-replayed', 'true');

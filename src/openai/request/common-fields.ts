@@ -5,15 +5,15 @@ import { nearestSize, parsePixels, toPixels } from '../../models/definition/size
 import { echo, type Fields, invalid } from './fields.ts';
 import type { Translation } from './translation.ts';
 
-/** Fields of ours that pass as they are. The schema of the model inspects them. */
+/** Our own fields, which are passed as they are. The schema of the model checks them. */
 const OURS = ['priority', 'parent_task_id'] as const;
 
 export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
 
 /**
- * Passes the parameters that OpenAI's API has no field for, which its clients send as `extra_body`. The schema of the
- * model refuses what it lacks. Call it when all other fields are read.
+ * Passes the parameters that OpenAI's API does not have. Its clients send them as `extra_body`. The schema of the model
+ * refuses what the model lacks. Call this after all other fields are read.
  */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
@@ -24,7 +24,7 @@ export function passExtra(fields: Fields, model: Model, translation: Translation
   for (const name of names) if (name in body) body[name] = typed(body[name], properties[name]?.type);
 }
 
-/** A text of a form, as the schema has it. One that is no such value stays a text, which the schema refuses. */
+/** Converts a text of a form to the type in the schema. A text that does not fit stays: the schema refuses it. */
 function typed(value: unknown, type: unknown): unknown {
   if (typeof value !== 'string') return value;
   if ((type === 'integer' || type === 'number') && NUMBER.test(value)) return Number(value);
@@ -64,7 +64,7 @@ export function readSize(fields: Fields, model: Model, translation: Translation,
   const nearest = pixels && nearestSize(model.sizes, pixels);
   const isOfTable = nearest !== null && toPixels(nearest.size) === wanted;
   if (model.pixels && !isOfTable && (!nearest || (pixels && takesSize(model.pixels, pixels)))) {
-    body.size = wanted; // exactly; the schema of the model says what it takes
+    body.size = wanted; // the exact size, which the schema of the model checks
     return;
   }
   if (!nearest)
@@ -95,7 +95,7 @@ export function readMetadata(fields: Fields, { body, spelling }: Translation): s
   const isMap = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata);
   if (metadata === undefined && pairs.length === 0) return undefined;
   if (metadata !== undefined && !isMap) {
-    body.metadata = metadata; // refused with the others of its kind
+    body.metadata = metadata; // refused later, like any wrong metadata
     return safetyIdentifier;
   }
   for (const [name] of pairs) {

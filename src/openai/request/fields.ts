@@ -5,14 +5,14 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 const MAX_ECHO = 64;
 
 /**
- * The fields of a request. `null` means left out, as in OpenAI's own API. Every known field is taken by name; what is
- * left is unknown.
+ * The fields of a request. `null` means left out, as in OpenAI's own API. Every known field is taken by its name. The
+ * fields that remain are unknown.
  */
 export class Fields {
   private readonly taken = new Set<string>();
   private readonly refused = new Set<string>();
 
-  /** @param isForm every value came as text, but for those whose type was known */
+  /** @param isForm whether the values came as text; only those of a known type were converted */
   constructor(
     private readonly given: Record<string, unknown>,
     readonly isForm = false,
@@ -54,7 +54,7 @@ export class Fields {
     throw invalid(name, 'value_out_of_range', `${name} must be from ${min} to ${max}.`);
   }
 
-  /** @param fields those that cannot be honoured, with what to do instead */
+  /** @param fields the fields that are not supported, each with what to do instead */
   refuse(fields: Readonly<Record<string, string>>): void {
     for (const [name, instead] of Object.entries(fields)) {
       this.refused.add(name);
@@ -81,6 +81,6 @@ export const invalid = (param: string, code: ErrorCode, message: string): ApiErr
 export const unsupported = (param: string, message: string): ApiError =>
   invalid(param, 'unsupported_parameter', message);
 
-/** A value of the client's for use in a message. */
+/** The client's value, quoted and shortened for a message. */
 export const echo = (text: string): string =>
   JSON.stringify(text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO).toWellFormed()}…` : text);

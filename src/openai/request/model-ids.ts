@@ -21,11 +21,11 @@ export type ReadModel = (fields: Fields, kind: MediaKind, translation: Translati
 /** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
 @Injectable()
 export class ModelIds {
-  /** Of the setting. Declarations have more. */
+  /** The aliases of the setting. Declarations of models add others. */
   private readonly configured: ReadonlyMap<string, string>;
   private readonly declared = perSet(() => new Map(catalog.models.flatMap(aliasesOf)));
 
-  /** @throws ConfigError for an alias of an unknown model, unless it is one that comes with the service */
+  /** @throws ConfigError for an alias of an unknown model, unless the setting has its default */
   constructor(
     { openaiModelAliases }: Config,
     private readonly availability: ModelAvailability,
@@ -36,7 +36,7 @@ export class ModelIds {
       throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
   }
 
-  /** Errors name the models that the caller may use. Whether it may use the one that it names is for the creation to say. */
+  /** Errors name the models that the caller may use. The creation checks whether the caller may use the given one. */
   of(caller: Caller): ReadModel {
     return (fields, kind, translation) => this.read(caller, fields, kind, translation);
   }
@@ -58,7 +58,7 @@ export class ModelIds {
     }
     if (alias !== undefined) approximations.push({ param: 'model', requested: given, used: model.id });
     body.model = model.id;
-    // Where the provider takes no exact size, the nearest one of the table is asked for.
+    // If the provider takes no exact size, the nearest size of the table is used.
     return this.availability.takes(model.id, 'size') ? model : { ...model, pixels: null };
   }
 

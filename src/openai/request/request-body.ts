@@ -11,7 +11,7 @@ import { EDIT_BODY } from './request-schemas.ts';
 export interface RequestBody {
   isForm: boolean;
   fields: Record<string, unknown>;
-  /** Of a form, in order. */
+  /** The files of a form, in order. */
   files: FormFile[];
   /** Identifies what the client sent to this path. */
   fingerprint: string;
@@ -22,7 +22,7 @@ export interface RequestBody {
 const TYPES: Readonly<Record<string, { type: string }>> = EDIT_BODY.schema.properties;
 const NESTED = /^(\w+)\[(\w+)\]$/;
 
-/** @param path of the route, for the fingerprint */
+/** @param path the path of the route, for the fingerprint */
 export async function readBody(request: FastifyRequest & GuardedRequest, path: string): Promise<RequestBody> {
   const { body } = request;
   if (!(body instanceof MultipartBody)) {
@@ -53,8 +53,8 @@ export async function readBody(request: FastifyRequest & GuardedRequest, path: s
 }
 
 /**
- * Text parts as the type of their field; `input_reference[image_url]` and `metadata[key]` as objects. An empty one is
- * left out: forms have no null.
+ * Converts text parts to the types of their fields, and `input_reference[image_url]` and `metadata[key]` to objects. An
+ * empty part is left out, because forms have no null.
  */
 function fieldsOf({ fields }: Form): Record<string, unknown> {
   const read: Record<string, unknown> = {};

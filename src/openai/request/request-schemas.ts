@@ -1,6 +1,6 @@
 import { COMPONENT } from '../../platform/schema/component.ts';
 
-/** The fields of requests for people and client generators. What a model takes exactly is in `GET /v1/models`. */
+/** Schemas of requests, for people and client generators. `GET /v1/models` says exactly what a model takes. */
 
 const text = (description: string) => ({ type: 'string', description });
 const words = (description: string) => ({ ...text(description), minLength: 1 });
@@ -23,7 +23,7 @@ const IMAGES = {
   },
 } as const;
 
-/** Those that a model takes under the same name and with the same values. */
+/** Fields that a model takes under the same name and with the same values. */
 export const AS_GIVEN = ['output_compression'];
 
 export const GENERATION_BODY = { schema: IMAGES };
@@ -81,7 +81,7 @@ export const DELETED_VIDEO = {
   properties: {
     id: text('identifier that the video had'),
     object: { type: 'string', const: 'video.deleted' },
-    deleted: { type: 'boolean', description: 'always true' }, // some generators make a text of a constant
+    deleted: { type: 'boolean', description: 'always true' }, // not const: some generators make it a string
   },
 } as object;
 

@@ -1,18 +1,17 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 
-/** A request in OpenAI's words as the body of `POST /v1/generations`. */
+/** An OpenAI request, translated to the body of `POST /v1/generations`. */
 export interface Translation {
   body: Record<string, unknown>;
   /** What could not be expressed exactly. */
   approximations: Approximation[];
-  /** From our names of parameters to the client's: `reference_images[0]` is `image[0]`. */
+  /** The client's name of each of our parameters: `reference_images[0]` is `image[0]`. */
   spelling: Map<string, string>;
 }
 
 /**
- * Rewrites the error of a translated request: `param`, and the message where it names the parameter, as the client
- * wrote it.
+ * Rewrites the error of a translated request. `param` and the message then name the parameter as the client wrote it.
  */
 export function inClientSpelling(thrown: unknown, { spelling }: Pick<Translation, 'spelling'>): unknown {
   if (!(thrown instanceof ApiError) || thrown.param === null) return thrown;

@@ -4,17 +4,17 @@ import { FilesService } from '../../files/uploads/files.service.ts';
 import { atField, RequestImagesService } from '../../files/images/request-images.service.ts';
 import type { FormFile } from '../../platform/http/multipart/multipart-body.ts';
 
-/** A picture that a request names, or that came inside it, with the client's spelling of its field. */
+/** A picture that a request names or contains, with the client's spelling of its field. */
 export type RequestImage = { spelling: string } & ({ reference: string } | { file: FormFile });
 
-/** What a creation says of its task. */
+/** What a creation returns about its task. */
 interface Created {
   replayed: boolean;
   /** null: the response of an earlier request was returned, and no task was created. */
   task: { id: string; expires_at: Date } | null;
 }
 
-/** Stores the pictures that came inside requests, so that a task can name them. They go with the files of the task. */
+/** Stores the pictures that requests contain, so that a task can name them. They are deleted with the task's files. */
 @Injectable()
 export class UploadedImages {
   constructor(
@@ -23,7 +23,7 @@ export class UploadedImages {
   ) {}
 
   /**
-   * Calls `create` with the reference of each picture, in order. Pictures of a task that was not created are deleted.
+   * Calls `create` with the reference of each picture, in order. If no task is created, the pictures are deleted.
    * @throws ApiError invalid_image and file_quota_exceeded, with the client's spelling; and whatever `create` throws
    */
   async with<Result extends Created>(

@@ -20,7 +20,7 @@ interface Content {
 const CONTENT_SECURITY_POLICY =
   "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** The files of a video. */
+/** Sends the files of a video. */
 @Injectable()
 export class VideoContent {
   constructor(private readonly storage: Storage) {}

@@ -1,7 +1,7 @@
 import { isTaskId } from '../../tasks/record/task-id.ts';
 import { invalid } from '../request/fields.ts';
 
-/** A page of the list of videos. */
+/** Which page of the list of videos a client asks for. */
 export interface VideoPage {
   limit: number;
   after: string | undefined;
@@ -11,7 +11,7 @@ export interface VideoPage {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** Reads the query string; parameters that it does not know are ignored. */
+/** Reads the page from the query string. Unknown parameters are ignored. */
 export function readVideoPage(query: Record<string, unknown>): VideoPage {
   const limit = textOf(query, 'limit') ?? String(DEFAULT_LIMIT);
   if (!/^[0-9]{1,9}$/.test(limit)) throw invalid('limit', 'invalid_type', 'limit must be an integer.');

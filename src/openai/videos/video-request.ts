@@ -14,9 +14,9 @@ const DEFAULT_SECONDS = 4;
 const NAME = 'input_reference';
 const OTHER_NAMES = { duration: 'Use seconds.', first_frame_image_url: `Use ${NAME}.` };
 
-/** A request for a video, translated. */
+/** A translated request for a video. */
 export interface VideoRequest extends Translation {
-  /** It becomes `first_frame_image_url`. */
+  /** The picture that becomes `first_frame_image_url`. */
   firstFrame: RequestImage | null;
 }
 
@@ -45,7 +45,7 @@ export function translateVideo({ fields: given, files, isForm }: RequestBody, re
   return { ...translation, firstFrame };
 }
 
-/** OpenAI's clients send text, many others a number. An operator's model has a default of its own. */
+/** OpenAI's clients send `seconds` as text, many others as a number. An operator's model has its own default. */
 function readSeconds(fields: Fields, { declared }: Model): number | undefined {
   const given = fields.take('seconds') ?? (declared ? undefined : DEFAULT_SECONDS);
   if (given === undefined) return undefined;

@@ -13,7 +13,7 @@ export class VideoErrorView {
   @ApiField.string('reason, for people') message: string;
 }
 
-/** A task that makes a video, in OpenAI's words. */
+/** A task that makes a video, in the shape of OpenAI's API. */
 export class VideoView {
   @ApiField.string('the id of the task') id: string;
   @ApiField.constant('video') object: 'video';
@@ -60,7 +60,7 @@ export function toVideo(task: TaskView): VideoView {
   };
 }
 
-/** Until the end that of the model's table, then what was made. */
+/** The size of the finished video; before the end, the requested size. */
 function sizeOf({ model, input, result }: TaskView): string {
   const [made] = result?.outputs ?? [];
   if (made) return toPixels(made);

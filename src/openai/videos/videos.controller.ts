@@ -24,7 +24,7 @@ type VideosHttpRequest = FastifyRequest & GuardedRequest;
 
 const VIDEOS = '/v1/videos';
 const REMIX = '/v1/videos/{id}/remix';
-/** An input_reference may be a data: URL. */
+/** The limit of a JSON body. An input_reference may be a data: URL. */
 const JSON_BYTES = 30 * 1024 * 1024;
 /** The interval at which OpenAI's Python client polls. */
 const POLL_AFTER_MS = 5_000;

@@ -24,7 +24,7 @@ export interface CreatedVideo {
   call: StartedCall;
 }
 
-/** Videos are tasks of the kind `video`, from every interface. */
+/** Serves tasks of the kind `video`, from every interface. */
 @Injectable()
 export class VideosService {
   constructor(
@@ -35,7 +35,7 @@ export class VideosService {
     private readonly uploadedImages: UploadedImages,
   ) {}
 
-  /** Answers at once, so that only the creation itself can be cut; a retry gets the same video. */
+  /** Answers as soon as the task is created. A retry of a broken call gets the same video. */
   async create(call: CallRequest, request: VideoRequest, origin?: Origin): Promise<CreatedVideo> {
     const { approximations, firstFrame } = request;
     const options = { approximations, origin: { source: 'openai' as const, ...origin } };
@@ -54,7 +54,7 @@ export class VideosService {
     }
   }
 
-  /** Another video from the input of this one, with another prompt. The first video itself is given to no model. */
+  /** A request for another video: the input of this task, another prompt. No model gets the first video itself. */
   remixOf(task: ShownTask, prompt: unknown): VideoRequest {
     const { prompt: _first, ...input } = task.input;
     return {

@@ -1,13 +1,11 @@
 import { isIPv6 } from 'node:net';
 
-/**
- * What reaches a process on this machine that listens on all addresses: browsers of some systems do not call 0.0.0.0.
- */
+/** Loopback addresses for a server that listens on all addresses: on some systems browsers cannot call 0.0.0.0. */
 const OF_ALL: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * The URL by which a client on this machine calls what listens on a host. The zone of a link-local address has no place
- * in it.
+ * The URL by which a client on this machine calls a server that listens on `host`. A URL cannot contain the zone of a
+ * link-local address.
  */
 export function addressOf(host: string, port: number): string {
   const [called = ''] = (OF_ALL[host] ?? host).split('%');

@@ -11,19 +11,19 @@ import { SETTINGS } from './settings.ts';
 type Values<Table extends Record<string, Setting>> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 type Settings = Values<typeof SETTINGS>;
 
-/** Gives `Config` the properties of the table in settings.ts; their names carry the unit. */
+/** Gives `Config` the properties of the table in settings.ts. Their names contain their units. */
 const FromTable = Object as unknown as new () => Omit<Settings, 'publicUrl' | 'graphqlIntrospection'>;
 
-/** The configuration, and the token that Nest injects it by. Frozen. */
+/** The configuration, frozen. The class is also the token by which Nest injects it. */
 export class Config extends FromTable {
   /** Base of all links, without a trailing slash. */
   publicUrl: string;
   graphqlIntrospection: boolean;
-  /** NODE_ENV is production. */
+  /** Whether NODE_ENV is production. */
   isProduction: boolean;
   credentials: Readonly<Record<ProviderVariable, string | null>>;
   /**
-   * The value of any variable that a binding names as its credential, or of its file.
+   * The value of a variable that a binding names as its credential, or the content of the file that `NAME_FILE` names.
    * @throws Error for the operator if the file cannot be read
    */
   secretOf: (variable: string) => string | null;
@@ -31,10 +31,10 @@ export class Config extends FromTable {
 
 export type Role = Config['role'];
 
-/** Those that `NAME_FILE` works for, beside the credentials that bindings name. */
+/** `NAME_FILE` works for these variables, and for the credentials that bindings name. */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
-/** The configuration is wrong; the message lists every fault, one a line. */
+/** Reports a wrong configuration. The message lists every fault, one per line. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The configuration is wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -43,9 +43,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads everything that the operator can set. No other code of the service reads `process.env`, except to find the
- * user that runs the embedded PostgreSQL; the command line reads its own two variables.
- * @throws ConfigError with all faults at once; it never repeats the value of a secret
+ * Reads everything that the operator can set. No other code of the service reads `process.env`, except that of the
+ * embedded PostgreSQL. The command line reads variables of its own.
+ * @throws ConfigError with all faults at once. The message never repeats the value of a secret
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   const { config, faults } = readConfig(given);
@@ -53,7 +53,9 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
-/** As `loadConfig`, but for a caller that adds faults of its own. A setting with a fault has its default. */
+/**
+ * Like `loadConfig`, but returns the faults, because the caller adds its own. A setting with a fault has its default.
+ */
 export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: string[] } {
   const faults: string[] = [];
   const env = withFiles(given, VARIABLES, faults);
@@ -113,7 +115,7 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   return { config, faults };
 }
 
-/** For a command that needs nothing else: the rest of the configuration may not be there yet. @throws ConfigError */
+/** Reads CELL alone, for a command that may run before the rest of the configuration exists. @throws ConfigError */
 export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   const faults: string[] = [];
   const { cell } = readAll({ cell: SETTINGS.cell }, withFiles(env, [SETTINGS.cell.variable], faults), faults);
@@ -121,7 +123,7 @@ export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   return cell;
 }
 
-/** Where the operator's models are, for a command that needs nothing else. @throws ConfigError */
+/** Reads where the operator's models are, for a command that needs nothing else. @throws ConfigError */
 export function loadModelSettings(
   env: NodeJS.ProcessEnv = process.env,
 ): Pick<Config, 'models' | 'dataDir' | 'openaiModelAliases'> {
@@ -141,7 +143,7 @@ export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
   return levels;
 }
 
-/** No setting begins and ends with quotes of its own. */
+/** Quotes around a value are a mistake: no valid value has them. */
 const QUOTED = /^(["']).*\1$/s;
 
 /** A setting with a fault gets its default, so that the faults of all others are found too. */

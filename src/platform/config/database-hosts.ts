@@ -1,17 +1,17 @@
 /** One server that a database URL names. */
 export interface DatabaseHost {
-  /** host:port, for messages: it has no password. */
+  /** host:port, for messages. Contains no password. */
   name: string;
-  /** Of this server alone. */
+  /** The database URL with this server alone. */
   url: string;
-  /** The same without encryption, where `sslmode` lets a server have none. */
+  /** `url` without encryption, if `sslmode` allows that. */
   plainUrl?: string;
 }
 
-/** What DATABASE_URL and DATABASE_DIRECT_URL may name. */
+/** The servers that DATABASE_URL or DATABASE_DIRECT_URL names. */
 export interface DatabaseHosts {
   hosts: readonly [DatabaseHost, ...DatabaseHost[]];
-  /** Connect only to the server that takes writes: `target_session_attrs` is in the URL. */
+  /** Whether to connect only to the server that takes writes. The URL then has `target_session_attrs`. */
   isPrimaryWanted: boolean;
 }
 
@@ -21,12 +21,12 @@ const DEFAULT_PORT = 5432;
 const ATTRIBUTE = 'target_session_attrs';
 const MAX_CONNECT_TIMEOUT_S = 600;
 
-/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma, or an @ as browsers take it. */
+/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma, and an @ as in browsers. */
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
-/** A host in brackets (IPv6) or without a colon, and the port behind a colon. */
+/** A host in brackets (IPv6) or without a colon, then perhaps a colon and a port. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;
 
-/** @throws Error that completes "DATABASE_URL must …", without the password */
+/** @throws Error whose message completes "DATABASE_URL must …", without the password */
 export function hostsOf(url: string): DatabaseHosts {
   const [, scheme, credentials, listed, rest] = DATABASE_URL.exec(url) ?? [];
   if (listed === undefined) throw new Error('must be an address starting with postgres:// or postgresql://');
@@ -51,9 +51,9 @@ export function hostsOf(url: string): DatabaseHosts {
 }
 
 /**
- * libpq's `connect_timeout`.
- * @returns milliseconds; undefined if the URL does not say
- * @throws Error that completes "DATABASE_URL must …"
+ * Reads libpq's `connect_timeout` from the URL.
+ * @returns milliseconds; undefined if the URL has no such parameter
+ * @throws Error whose message completes "DATABASE_URL must …"
  */
 export function connectTimeoutOf(url: string): number | undefined {
   const given = new URLSearchParams(splitAt(DATABASE_URL.exec(url)?.[4] ?? '', '?')[1]).get('connect_timeout');
@@ -64,8 +64,8 @@ export function connectTimeoutOf(url: string): number | undefined {
 }
 
 /**
- * libpq's `sslmode` of prefer and allow: encrypted if the server offers that, without a look at its certificate. The
- * client pg takes `prefer` for verify-full and does not know `allow`.
+ * Treats an `sslmode` of prefer or allow as libpq does: encrypts if the server can, without a check of its certificate.
+ * The client pg treats `prefer` as verify-full and does not know `allow`.
  */
 function encrypted(host: DatabaseHost): DatabaseHost {
   const [address, query] = splitAt(host.url, '?');

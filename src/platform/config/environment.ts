@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { readTextFile } from './text-file.ts';
 
-/** The variables that the process was started with, and those of the file `.env`, which they take precedence over. */
+/** The variables that the process was started with, and those of the file `.env`. The former take precedence. */
 export class Environment {
   private readonly given = { ...process.env };
 
   constructor(private readonly file = '.env') {}
 
-  /** Reads the file again at each call: it may have changed. @throws Error that names the file if it cannot be read */
+  /**
+   * Reads the file at each call, because it may have changed. @throws Error that names the file if it cannot be read
+   */
   read(): NodeJS.ProcessEnv {
     if (!existsSync(this.file)) return this.given;
     try {

@@ -1,9 +1,9 @@
-/** From the most severe. `silent` logs nothing. */
+/** The most severe level first. `silent` logs nothing. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LineLevel = Exclude<LogLevel, 'silent'>;
 
-/** The names that `LOG_LEVELS` takes: `context` of a line says which part of the service has logged it. */
+/** The names that `LOG_LEVELS` takes. The `context` of a log line says which part of the service wrote it. */
 export const LOG_CONTEXTS = [
   'audit',
   'auth',
@@ -49,13 +49,13 @@ export const LOG_CONTEXTS = [
 export interface LevelSettings {
   /** The least severe level that is logged. */
   logLevel: LogLevel;
-  /** By context, in place of `logLevel`. */
+  /** Levels of single contexts, in place of `logLevel`. */
   logLevels: Readonly<Record<string, LogLevel>>;
 }
 
-/** What an operator has set for all processes. It goes before the settings. */
+/** The levels that an operator has set for all processes. They override the settings. */
 export interface OperatorLevels {
-  /** null: that of the settings. */
+  /** null: the level of the settings. */
   logLevel: LogLevel | null;
   logLevels: Readonly<Record<string, LogLevel>>;
 }

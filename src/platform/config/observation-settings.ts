@@ -7,7 +7,7 @@ const SAMPLERS = [
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
 ] as const;
 
-/** Settings of logs and traces. Those that begin with OTEL_ are OpenTelemetry's, but for OTEL_PROPAGATE_TO. */
+/** Settings of logs and traces. OpenTelemetry defines those that begin with OTEL_, except OTEL_PROPAGATE_TO. */
 export const OBSERVATION_SETTINGS = {
   logLevels: setting(
     'LOG_LEVELS',

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type Setting, setting } from './setting.ts';
 import { optionalText, url } from './setting-types.ts';
 
-/** The provider's credentials and addresses: all of them are in `Config.credentials`. */
+/** The credentials and addresses of the providers. All of them are in `Config.credentials`. */
 export const PROVIDER_VARIABLES = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',

@@ -14,7 +14,7 @@ const KINDS: Record<string, { kind: Kind; isTls: boolean }> = {
   'redis+cluster+tls': { kind: 'cluster', isTls: true },
 };
 
-/** Only Sentinel has them: the user of the sentinels themselves. */
+/** Query parameters of redis+sentinel://, for the user of the sentinels themselves. */
 const SENTINEL_USER = 'sentinel_username';
 const SENTINEL_PASSWORD = 'sentinel_password';
 
@@ -26,7 +26,7 @@ export interface RedisHost {
 export interface RedisAddress {
   kind: Kind;
   isTls: boolean;
-  /** One or more: sentinels, or nodes of a cluster. */
+  /** The server, the sentinels, or nodes of the cluster. */
   hosts: readonly RedisHost[];
   /** What the sentinels call the master; null without sentinels. */
   masterName: string | null;
@@ -39,14 +39,14 @@ interface RedisUser {
   password: string | undefined;
 }
 
-/** scheme, user, hosts, path and query. The user ends at the last @, as in all addresses. */
+/** scheme, user, hosts, path and query. The user ends at the last @, as in all URLs. */
 const SHAPE = /^([a-z+]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 const DATABASE = /^\d*$/;
 const MASTER_NAME = /^[\w.-]+$/;
 
 /**
- * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, with `+tls` each, and
+ * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, each also with `+tls`, and
  * `rediss://`.
  * @throws Error whose message completes "EVENTS_URL …" and repeats nothing, because any part may hold a password
  */
@@ -83,7 +83,7 @@ function readHost(text: string, kind: Kind, which: string): RedisHost {
   return { host: host.replace(/^\[|\]$/g, ''), port: number };
 }
 
-/** @returns the name of the master. Messages belong to no database, so the number of one changes nothing. */
+/** @returns the name of the master, or null. The number of a database is ignored: messages belong to no database. */
 function readPath(kind: Kind, path: string): string | null {
   if (kind === 'sentinel') {
     if (MASTER_NAME.test(path)) return path;

@@ -2,9 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Config } from './config.ts';
 
 interface Reload {
-  /** As last put in force. */
+  /** The value that is in force. */
   value: string;
-  /** Throws an Error for the operator, without the value, and then changes nothing. */
+  /**
+   * Each applies a new value. On failure it changes nothing, and throws an Error for the operator without the value.
+   */
   apply: ((value: string) => void)[];
 }
 
@@ -17,7 +19,7 @@ export class Reloads {
 
   constructor(private readonly config: Config) {}
 
-  /** @param value that is in force now */
+  /** @param value the value that is in force now */
   register(variable: string, value: string, apply: (value: string) => void): void {
     const known = this.reloads.get(variable);
     if (known) known.apply.push(apply);
@@ -29,7 +31,7 @@ export class Reloads {
     this.acts.push(act);
   }
 
-  /** Puts new values in force. One that is missing or wrong is logged, and the old one stays. */
+  /** Applies new values. If a value cannot be read or is wrong, the fault is logged and the old value stays. */
   run(): void {
     for (const act of this.acts) act();
     for (const [variable, reload] of this.reloads) {

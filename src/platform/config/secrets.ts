@@ -6,17 +6,17 @@ import { join } from 'node:path';
 export type SecretPurpose =
   'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'key-id' | 'share-links' | 'webhook-secrets';
 
-/** The newest first. */
+/** A list with at least one item, the newest first. */
 export type NewestFirst<Item> = readonly [Item, ...Item[]];
 
 const KEY_BYTES = 32;
 /** Each further key costs a hash at every look-up of an API key. */
 const MAX_KEYS = 5;
-/** Hex characters. Two keys of one installation never share all of them. */
+/** Hex characters of the id of a key. Two keys of one installation never have the same id. */
 const ID_LENGTH = 16;
 
 /**
- * Derives every secret of the service from SECRET_KEY: what is written, from its newest key; what is read, from any.
+ * Derives every secret of the service from SECRET_KEY. The service writes with the newest key, and reads with all keys.
  */
 export class Secrets {
   private readonly derived = new Map<SecretPurpose, NewestFirst<Buffer>>();
@@ -26,7 +26,7 @@ export class Secrets {
     if (secretKeys.some(({ length }) => length !== KEY_BYTES)) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
   }
 
-  /** Names the newest key in the database, without revealing it. Hex. */
+  /** Identifies the newest key in the database, in hex. Does not reveal the key. */
   get keyId(): string {
     return this.keyIds[0];
   }
@@ -35,7 +35,7 @@ export class Secrets {
     return each(this.deriveAll('key-id'), (derived) => derived.toString('hex').slice(0, ID_LENGTH));
   }
 
-  /** 32 bytes by HKDF-SHA256: always the same for one purpose and one key. From the newest key. */
+  /** 32 bytes, derived from the newest key by HKDF-SHA256. Always the same for one purpose and one key. */
   derive(purpose: SecretPurpose): Buffer {
     return this.deriveAll(purpose)[0];
   }
@@ -49,20 +49,20 @@ export class Secrets {
     return keys;
   }
 
-  /** Show whether a backup was made with these keys, without revealing them. Hex. */
+  /** Hex texts that show whether a backup was made with these keys. They do not reveal the keys. */
   fingerprints(): NewestFirst<string> {
     return each(this.deriveAll('backup-check'), (derived) => derived.toString('hex'));
   }
 }
 
-/** What each key gives, in the same order. */
+/** Like `map`, but keeps the type `NewestFirst`. */
 export const each = <Item, Result>(
   [newest, ...older]: NewestFirst<Item>,
   of: (item: Item) => Result,
 ): NewestFirst<Result> => [of(newest), ...older.map(of)];
 
 /**
- * The keys of SECRET_KEY, or else those in `DATA_DIR/secret-key`, which the first start creates with one.
+ * Reads the keys of SECRET_KEY, or else of `DATA_DIR/secret-key`. The first start creates this file with one key.
  * @throws Error if the file holds anything but keys of 32 bytes in hex: a new key would silently invalidate every API
  * key and link
  */
@@ -70,7 +70,7 @@ export async function loadSecretKeys(config: SecretKeySource): Promise<NewestFir
   return (await findSecretKeys(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));
 }
 
-/** As `loadSecretKeys`, but null where that would make a key. */
+/** Like `loadSecretKeys`, but returns null instead of making a key. */
 export async function findSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer> | null> {
   if (config.secretKey) return readKeys(config.secretKey);
   return readSecretKeys(secretKeyFile(config));
@@ -91,7 +91,7 @@ export function readKeys(text: string): NewestFirst<Buffer> {
   return keys.map((key) => Buffer.from(key, 'hex')) as [Buffer, ...Buffer[]];
 }
 
-/** Of the configuration. */
+/** The settings that say where the keys are. */
 interface SecretKeySource {
   secretKey: string | null;
   dataDir: string;
@@ -116,12 +116,12 @@ async function readSecretKeys(file: string): Promise<NewestFirst<Buffer> | null>
 }
 
 /**
- * Writes the key to a temporary file, then links it to its name. The link fails if the name exists, so when two
- * processes start at once, one wins, both read the same key, and neither reads half a key.
+ * Writes the key to a temporary file, then links this file to its name. The link fails if the name exists. So when two
+ * processes start at once, one wins, both read its key, and neither reads half a key.
  */
 async function makeSecretKey(file: string, dataDir: string): Promise<NewestFirst<Buffer>> {
-  // As root the database runs as another user, which needs to traverse this directory. chmod, because umask limits
-  // mkdir's mode.
+  // If this process is root, the database runs as another user, who must traverse this folder. chmod, because umask
+  // limits mkdir's mode.
   if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
     await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   }

@@ -8,8 +8,8 @@ export function textOf(env: Env, variable: string): string | undefined {
 }
 
 /**
- * The environment with the contents of files: `NAME_FILE` names the file that holds the value of NAME, as Docker and
- * Kubernetes mount secrets. Only for these variables, because `SSL_CERT_FILE` and others belong to other programs.
+ * The environment with the contents of files. `NAME_FILE` names the file that has the value of NAME, because Docker and
+ * Kubernetes mount secrets as files. Only for `variables`: `SSL_CERT_FILE` and others belong to other programs.
  */
 export function withFiles(env: Env, variables: readonly string[], faults: string[]): Env {
   const read = { ...env };

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { connectTimeoutOf, hostsOf } from './database-hosts.ts';
 
 /**
- * The kinds of settings. Each reads the trimmed text of one variable, or its default when the variable is unset. A
- * message completes "NAME must be …". It repeats the value only where the value cannot be a secret.
+ * The types of settings. Each reads the trimmed text of a variable, or the default when the variable is unset. An error
+ * message completes "NAME must be …". It repeats the value only if the value cannot be a secret.
  */
 
 const DECIMAL = /^[0-9]*\.?[0-9]+(e[0-9]+)?$/i;
@@ -77,8 +77,8 @@ export function url(...schemes: readonly string[]) {
 }
 
 /**
- * Base of all addresses of the service, which it serves at the root of a host: its pages, cookies and redirects lead
- * there. The message does not repeat the value, because it may hold a password.
+ * Base of all addresses of the service. It has no path, because the pages, cookies and redirects of the service lead to
+ * the root of its host. The message does not repeat the value, because the value may hold a password.
  */
 export function origin() {
   const error =
@@ -100,16 +100,16 @@ export function origins() {
     .default([]);
 }
 
-/** Of a web page, an app or an extension; `null` is what a page of a file sends. */
+/** Origin of a web page, an app or an extension. A page from a file sends `null`. */
 const ORIGIN = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+\/?)$/i;
 
-/** Browsers compare the texts: without a slash at the end or a default port, in lower case. */
+/** Browsers send an origin in lower case, without a slash at the end or a default port. */
 function asSent(text: string): string {
   const { protocol, origin } = URL.parse(text) ?? {};
   return protocol === 'http:' || protocol === 'https:' ? origin! : text.replace(/\/$/, '').toLowerCase();
 }
 
-/** A name or an address to listen on. Brackets around an IPv6 address, as in a link, are taken off. */
+/** A name or an address to listen on. The brackets of an IPv6 address, as in a link, are removed. */
 export function host(byDefault: string) {
   const isHost = (text: string): boolean => isIP(text) !== 0 || /^[\w.-]+$/.test(text);
   const error = ({ input }: Issue): string =>
@@ -122,7 +122,7 @@ export function host(byDefault: string) {
 }
 
 /**
- * @param read throws an Error whose message completes "NAME …" without the value, because it may be or hold a secret
+ * @param read throws an Error whose message completes "NAME …", without the value, because the value may hold a secret
  */
 export function address(read: (text: string) => unknown) {
   return z
@@ -138,7 +138,7 @@ export function address(read: (text: string) => unknown) {
     .default(null);
 }
 
-/** One server or several, see database-hosts.ts. */
+/** A URL that names one server or several: see database-hosts.ts. */
 export function databaseUrl() {
   return address((text) => {
     if (!hostsOf(text).hosts.every(({ url: hostUrl }) => URL.canParse(hostUrl))) {
@@ -167,18 +167,18 @@ function faultOf(path: string): string | null {
   }
 }
 
-/** @param shape in words: "32 bytes in hex"; the message does not repeat the value */
+/** @param shape the form in words, such as "32 bytes in hex"; the message does not repeat the value */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
 }
 
-/** Like `secret`, for what may be shown. */
+/** Like `secret`, for a value that a message may show. */
 export function shaped(pattern: RegExp, shape: string) {
   const error = ({ input }: Issue): string => `must be ${shape}, not "${String(input)}"`;
   return z.string().regex(pattern, { error }).nullable().default(null);
 }
 
-/** A path. It may be one that is not there yet, so a wrong one would show nowhere. */
+/** A path. The folder need not exist yet, so nothing else would report a wrong path. */
 export function folder(byDefault: string) {
   const error = ({ input }: Issue): string =>
     `must be the whole path, not "${String(input)}": only a shell replaces ~ and variables`;
@@ -216,7 +216,7 @@ export function list() {
     .default([]);
 }
 
-/** Pairs such as `dall-e-3=gpt-image-2`, separated by commas. Kept as text; `readPairs` reads it. */
+/** Pairs such as `dall-e-3=gpt-image-2`, separated by commas. The value stays a text, which `readPairs` reads. */
 export function pairs(byDefault: string) {
   const error = ({ input }: Issue): string => `must be pairs such as a=b separated by commas, not "${String(input)}"`;
   return z
@@ -226,7 +226,8 @@ export function pairs(byDefault: string) {
 }
 
 /**
- * As OpenTelemetry writes them: `key=value` separated by commas, values percent-encoded. The message repeats no value.
+ * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, percent-encoded values. The message repeats no
+ * value.
  */
 export function keyValues() {
   return z

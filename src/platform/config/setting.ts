@@ -12,12 +12,12 @@ type Section =
   | 'retention'
   | 'operation';
 
-/** One environment variable: `schema` holds its default, its bounds and, for people, what it means. */
+/** One environment variable. `schema` has its default, its bounds and its description. */
 export interface Setting<Schema extends z.ZodType = z.ZodType> {
   variable: string;
   section: Section;
   schema: Schema;
-  /** `NAME=` is a value; for other settings it means the same as no line. */
+  /** Whether an empty `NAME=` is a value. For other settings it means the same as no line. */
   keepsEmpty?: boolean;
 }
 

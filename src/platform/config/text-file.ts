@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads a file that a person has written. Editors and shells of Windows begin it with a byte order mark or write
- * UTF-16. Read as it stands, it would lose its first line without an error.
- * @throws Error with a `code`: of the system, or that the bytes are no text
+ * Reads a file that a person has written. Editors and shells of Windows may begin a file with a byte order mark, or
+ * write UTF-16. Without decoding, such a file would lose its first line without an error.
+ * @throws Error with a `code`: the system's, or that the bytes are no text
  */
 export function readTextFile(path: string): string {
   const bytes = readFileSync(path);
   try {
-    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes); // takes the byte order mark off
-    if (!text.includes('\0')) return text; // UTF-16 without a mark has one beside each letter
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes); // removes the byte order mark
+    if (!text.includes('\0')) return text; // UTF-16 without a mark has a NUL beside each letter
   } catch {
-    // Not of this encoding.
+    // The bytes are not in this encoding.
   }
   throw Object.assign(new Error(`${path} is not UTF-8`), { code: 'it is not UTF-8' });
 }

@@ -1,4 +1,4 @@
-/** The first migration of this program. It makes what 37 others had made. */
+/** The first migration of this program. It makes what 37 earlier migrations made. */
 export const BASELINE = 'Baseline1700000000043';
 const LAST_REPLACED = 'NoChecksOfTasks1700000000043';
 const NUMBER = 1_700_000_000_043;
@@ -6,9 +6,9 @@ const NUMBER = 1_700_000_000_043;
 const isReplaced = (name: string): boolean => name !== BASELINE && Number(/\d+$/.exec(name)?.[0]) <= NUMBER;
 
 /**
- * @param names of the migrations that a database has had, or the one of a backup
- * @returns them, with the baseline in place of those that it replaces
- * @throws Error for the operator if it has not had all of those
+ * @param names the names of the migrations that ran in a database, or in the database of a backup
+ * @returns the names, with the baseline in place of the migrations that it replaces
+ * @throws Error for the operator if some of the replaced migrations did not run
  */
 export function sinceBaseline(names: readonly string[]): string[] {
   const later = names.filter((name) => !isReplaced(name));

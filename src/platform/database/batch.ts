@@ -9,30 +9,30 @@ interface Pending<Item, Outcome> {
   item: Item;
   resolve: (outcome: Outcome) => void;
   reject: (error: unknown) => void;
-  /** When it came, on the monotonic clock. */
+  /** When the item came, on the monotonic clock. */
   sinceMs: number;
-  /** Of the span of the caller; null when it is not sampled. */
+  /** Link to the span of the caller; null when this span is not sampled. */
   link: string | null;
 }
 
 export interface BatchOptions {
-  /** The name of the statement, for spans and metrics. The metrics leave out a batch without a name. */
+  /** Name of the statement, for spans and metrics. A batch without a name has no metrics. */
   name?: string;
-  /** Items per flush. */
+  /** Maximum number of items per flush. */
   maxItems?: number;
-  /** Items waiting for a flush. Beyond it, `add` rejects, so that memory stays bounded. */
+  /** Maximum number of items that wait for a flush. `add` rejects further items, so that memory stays bounded. */
   maxWaiting?: number;
-  /** Flushes in flight at once. */
+  /** Maximum number of flushes in flight. */
   concurrency?: number;
   /**
-   * Flush at most half of (waiting + just resolved), so PostgreSQL and Node work in parallel: the callers just resolved
-   * will soon add again. Use it where answering costs about as much as a flush. Where the flush itself is expensive, as
-   * with webhook deliveries, fewer and larger flushes are better.
+   * Flush at most half of the items that wait or were just resolved: callers that were just resolved will soon add
+   * again. Then PostgreSQL and Node work in parallel. Use this where answering costs about as much as a flush. If a
+   * flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
   /**
-   * Milliseconds from the end of a flush to the next one, so that more items share it. A call to an idle batch is
-   * flushed at once. Use it where a flush costs much more than one more item.
+   * Milliseconds from the end of a flush to the next one, so that more items share a flush. A call to an idle batch is
+   * flushed at once. Use this where a flush costs much more than one more item.
    */
   minIntervalMs?: number;
 }
@@ -41,15 +41,15 @@ export interface BatchOptions {
 const MIN_SPLIT_ITEMS = 8;
 
 /**
- * Gathers concurrent calls into one statement: while a flush is in flight, the next batch collects. An idle service
- * flushes at once; a busy one pays one round trip and one commit for many calls.
+ * Gathers concurrent calls into one statement: while a flush is in flight, calls collect for the next one. An idle
+ * service flushes at once. A busy service pays one round trip and one commit for many calls.
  */
 export class Batch<Item, Outcome> {
   private waiting: Pending<Item, Outcome>[] = [];
   private inFlight = 0;
   private lastSize = 0;
   private scheduled = false;
-  /** On the monotonic clock. */
+  /** Earliest time of the next flush, on the monotonic clock. */
   private nextAtMs = 0;
   private readonly name: string;
   private readonly maxItems: number;
@@ -127,7 +127,7 @@ export class Batch<Item, Outcome> {
       answer();
       return this.schedule();
     }
-    // PostgreSQL gets the next half before Node answers this one. A pool sends a statement at the end of the turn.
+    // PostgreSQL gets the next half before Node answers this half. The pool sends a statement at the end of the turn.
     void this.flushNext();
     setImmediate(answer);
   }
@@ -137,7 +137,7 @@ export class Batch<Item, Outcome> {
     return Math.max(MIN_SPLIT_ITEMS, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 
-  /** It serves many traces, so it has one of its own, which links those that are sampled. */
+  /** A flush serves many traces. So its span begins a trace of its own, with links to the sampled ones. */
   private runInSpan(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     const links = [...new Set(batch.flatMap(({ link }) => link ?? []))];
     const attributes = { 'darkroom.items': batch.length, 'db.operation.name': this.name };
@@ -145,7 +145,7 @@ export class Batch<Item, Outcome> {
     return traces.span(this.name, own, () => this.run(batch));
   }
 
-  /** @returns resolves or rejects each caller; it does not throw */
+  /** @returns a function that resolves or rejects each caller and does not throw */
   private async run(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     try {
       const outcomes = await this.flush(batch.map(({ item }) => item));
@@ -166,8 +166,8 @@ export class Batch<Item, Outcome> {
 }
 
 /**
- * SQLSTATE classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. A row caused them, not the
- * server.
+ * SQLSTATE classes 21 to 23 and 54: cardinality, data exception, constraint, program limit. A row causes these errors,
+ * not the server.
  */
 function isDataError(error: unknown): boolean {
   const { code } = error as { code?: string };
@@ -183,7 +183,7 @@ const waitSeconds = histogram(
   ['batch'],
 );
 
-/** What the batches of one name have in common. */
+/** The load of all batches with the same name. */
 export interface BatchLoad {
   readonly batch: string;
   /** Items that wait for a flush. */
@@ -192,7 +192,7 @@ export interface BatchLoad {
 
 const loads = new Map<string, BatchLoad>();
 
-/** @param batch a constant of the program: `tasks.create` */
+/** @param batch a constant of the program, such as `tasks.create` */
 export function batchLoad(batch: string): BatchLoad {
   const load = loads.get(batch) ?? { batch, waiting: 0 };
   loads.set(batch, load);

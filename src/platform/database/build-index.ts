@@ -4,9 +4,9 @@ const IS_VALID = (index: string): string =>
   `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
 
 /**
- * Builds an index while the service goes on, unless it is there. For migrations outside of a transaction. It can be
- * repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
- * transaction, so it may wait 30 s.
+ * Builds an index while the service runs, unless a valid one exists. For migrations outside of a transaction. The build
+ * can be repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
+ * transaction, so it may wait 30 s for a lock.
  * @param text `create index concurrently …`
  */
 export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
@@ -17,7 +17,7 @@ export async function buildIndex(runner: QueryRunner, name: string, text: string
   });
 }
 
-/** Drops an index while the service goes on, if it is there. */
+/** Drops an index while the service runs, if the index exists. */
 export const dropIndex = (runner: QueryRunner, name: string): Promise<void> =>
   withLongLocks(runner, () => runner.query(`drop index concurrently if exists ${name}`));
 
@@ -26,11 +26,11 @@ async function withLongLocks(runner: QueryRunner, work: () => Promise<void>): Pr
   try {
     await work();
   } finally {
-    await runner.query('reset lock_timeout').catch(() => undefined); // on a broken connection the cause counts
+    await runner.query('reset lock_timeout').catch(() => undefined); // must not hide the error of a broken connection
   }
 }
 
-/** False where the statements are only recorded. */
+/** False if the runner only records statements. */
 export async function isFound(runner: QueryRunner, text: string): Promise<boolean> {
   const rows = (await runner.query(text)) as object[] | undefined;
   return rows !== undefined && rows.length > 0;

@@ -4,15 +4,15 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { createDataSource } from './data-source.ts';
 import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 
-/** A connection is given up after 2 s, which suits requests. On a busy machine a start may need longer. */
+/** A try ends after 2 s, which suits requests. A start on a busy machine may need several tries. */
 const TRIES = 15;
-/** All modules ask at once when they start, so on a busy machine the connections of the pool are made slowly. */
+/** At a start all modules ask for a connection at once, so on a busy machine a connection may take long. */
 const START_TIMEOUT_MS = 30_000;
-/** pg-pool words it in two ways, by how far the connection came, and pg in a third when several servers are asked. */
+/** pg-pool has two messages for a timeout, by how far the connection came. pg has a third, for several servers. */
 const TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/;
 
 /**
- * Connects to a database that is known to run, and waits while it accepts connections late.
+ * Connects to a database that is known to run. Tries again while the database is slow to accept connections.
  * @param pool overrides the pool's settings
  * @throws Error of the last try
  */
@@ -26,7 +26,7 @@ export async function connectDataSource(url: string, pool?: WatchdogPoolConfig):
   }
 }
 
-/** Until `start` has ended, statements wait longer for a connection of the pool than those of requests do later. */
+/** Until `start` has ended, statements wait for a connection of the pool longer than they do later. */
 export async function whileStarting<Result>(dataSource: DataSource, start: () => Promise<Result>): Promise<Result> {
   const { options } = (dataSource.driver as PostgresDriver).master as Pool;
   const { connectionTimeoutMillis } = options;

@@ -6,12 +6,12 @@ import { MIGRATIONS } from './migrations.ts';
 import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
 
 /**
- * Makes every statement use the index that was made for it. A connection keeps a generic plan for as long as it lives,
- * so a plan made while a table was small would still read the whole table when it is large. The generic plan is made at
- * once: otherwise PostgreSQL may plan a statement again at each execution. The settings hold for TypeORM's queries too.
- * A page at random costs little more than the next one, as on an SSD: at PostgreSQL's default of 4, a window of time is
- * read from the primary key, past the tasks of all other keys. With seqscan off, cost estimates of small tables would
- * trigger JIT. See docs/decisions/0016-planner-settings.md.
+ * Makes every statement use the index that was made for it. A connection keeps a generic plan as long as it lives: a
+ * plan made while a table was small would still read the whole table when the table is large. The generic plan is made
+ * at the first execution. By default PostgreSQL may plan a statement at each execution. `random_page_cost` is that of
+ * an SSD: at the default of 4, PostgreSQL reads a window of time from the primary key, past the tasks of all other
+ * keys. Without seqscan, the cost estimates of small tables would trigger JIT. The settings hold for TypeORM's queries
+ * too. See docs/decisions/0016-planner-settings.md.
  */
 export const PLANNER = [
   'enable_seqscan=off',
@@ -27,23 +27,23 @@ export const PLANNER = [
 export const SESSION_SETTINGS = {
   statement_timeout: 30_000,
   lock_timeout: 2_000,
-  // A process that hangs inside a transaction would otherwise block all waiters for its locks, such as a key's creates.
+  // Otherwise a process that hangs in a transaction would block all that wait for its locks, such as a key's creations.
   idle_in_transaction_session_timeout: 5_000,
   options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 } satisfies pg.ClientConfig;
 
-/** Of every pooled connection. */
+/** Settings of every pool. */
 const POOL: pg.PoolConfig = {
   ...SESSION_SETTINGS,
   max: 20,
-  query_timeout: 35_000, // the server has given up 5 s earlier, so the connection is dead
+  query_timeout: 35_000, // the server gives up 5 s earlier, so by then the connection is dead
   connectionTimeoutMillis: 2_000, // unless the URL has a connect_timeout
   application_name: 'darkroom',
   keepAlive: true,
-  pipeline: true, // for `Sql.transaction`
+  pipeline: true, // needed by `Sql.transaction`
 };
 
-/** A pooler refuses settings of a client, so the role has them: see role-settings.ts. */
+/** A pooler refuses these settings from a client, so the role has them: see role-settings.ts. */
 const BEHIND_POOLER: WatchdogPoolConfig = {
   statement_timeout: undefined,
   lock_timeout: undefined,
@@ -52,7 +52,7 @@ const BEHIND_POOLER: WatchdogPoolConfig = {
   isBehindPooler: true,
 };
 
-/** What the configuration says about the pool of the service. */
+/** Settings of the service's pool, from the configuration. */
 export const poolOf = ({ databasePooler, databasePoolMax }: Config): WatchdogPoolConfig => ({
   max: databasePoolMax,
   ...(databasePooler === 'transaction' && BEHIND_POOLER),
@@ -60,8 +60,8 @@ export const poolOf = ({ databasePooler, databasePoolMax }: Config): WatchdogPoo
 
 /**
  * Makes a data source for the service, the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
- * `destroy()` at the end. Its entities are those whose files have been imported by now, so this floor names no module
- * above it.
+ * `destroy()` at the end. Its entities are those whose files have been imported before, so this file names none of the
+ * modules that own them.
  * @param pool overrides the pool's settings
  */
 export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): DataSource {
@@ -74,7 +74,7 @@ export function dataSourceOptions(url: string, pool: WatchdogPoolConfig = {}): D
   const timeoutMs = connectTimeoutOf(url);
   return {
     type: 'postgres',
-    url: hostsOf(url).hosts[0].url, // TypeORM cannot read several; the pool takes them from `databaseUrl`
+    url: hostsOf(url).hosts[0].url, // TypeORM takes one host; the pool takes all from `databaseUrl`
     // Passed explicitly, because TypeORM's own require() finds another copy of pg under Jest.
     driver: { ...pg, Pool: WatchdogPool },
     migrations: MIGRATIONS,

@@ -4,19 +4,19 @@ import { Sql } from './sql.ts';
 import { Metrics, type SetSeries } from '../observe/measuring/metrics.ts';
 import { collectErrors } from '../observe/measuring/collect-errors.ts';
 
-/** How long a reading is reused, however often it is scraped. */
+/** How long the facts of one reading are reused, however often metrics are scraped. */
 const EVERY_MS = 10_000;
 const TIMEOUT_MS = 1_000;
 const STATEMENT_TIMEOUT = `set local statement_timeout = ${TIMEOUT_MS}`;
 
 type Facts = Record<string, object | null>;
 
-/** What a room reads about all processes. */
+/** A fact that a module reads about all processes. */
 export interface Fact<Row extends object> {
   name: string;
   /**
-   * A `select` of one row. It must stay fast however much is stored: its cost may rise with the API keys and endpoints,
-   * not with the tasks.
+   * A `select` of one row. It must stay fast however much is stored: its cost may grow with API keys and endpoints, but
+   * not with tasks.
    */
   text: string;
   /** Never called; carries the type of the row. */
@@ -26,8 +26,8 @@ export interface Fact<Row extends object> {
 type Reader<Label extends string> = (facts: Facts, set: SetSeries<Label>) => void;
 
 /**
- * Facts of the database: one statement for all of them, sent by a scrape and at most every ten seconds. Only processes
- * that run tasks have them. When the statement fails or takes too long, they are absent, because an old value would
+ * Facts of the database. A scrape reads all of them with one statement, at most every ten seconds. Only processes that
+ * run tasks read them. When the statement fails or takes too long, the metrics are absent, because an old value would
  * look like a new one.
  */
 @Injectable()
@@ -44,8 +44,8 @@ export class DatabaseFacts {
   ) {}
 
   /**
-   * A metric that several rooms may contribute to.
-   * @param fact what `read` needs
+   * Registers a metric. Several modules may contribute to the same metric.
+   * @param fact the fact that `read` gets
    */
   gauges<const Label extends string, Row extends object>(
     { name, help, labels }: { name: string; help: string; labels: readonly Label[] },

@@ -12,13 +12,13 @@ import { Sql } from './sql.ts';
 @Module({})
 export class DatabaseModule {
   /**
-   * @param url of a database that is already running and migrated, because the embedded server must start before Nest
+   * @param url the URL of a database that runs and is migrated: the embedded server must start before Nest
    * @param connected a data source of the caller, who closes it if Nest cannot build the application: Nest does not
    */
   static connect(url: string, connected?: DataSource): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({
       useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-      // Runs after every module file has been imported, and with it every entity: autoLoadEntities would add nothing.
+      // Runs after every module file, and so every entity, has been imported: autoLoadEntities would add nothing.
       dataSourceFactory: async () => connected ?? createDataSource(url).initialize(),
     });
     return { module: DatabaseModule, imports: [typeOrm], providers: [Sql], exports: [typeOrm, Sql] };

@@ -11,8 +11,8 @@ import { Servers } from './servers/servers.ts';
 const LOCK = 0x6461726b;
 
 /**
- * A migration that waits for a table keeps every later statement on it waiting too, so one long query in front of it
- * would stop the service. It gives up, lets the others pass, and tries again.
+ * A migration that waits for a table blocks every later statement on that table. So one long query before it would stop
+ * the service. After this time the migration gives up, lets the others pass, and tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const MAX_TRIES = 10;
@@ -23,7 +23,7 @@ const POLL_MS = 250;
 
 const ignore = (): void => undefined;
 
-/** TypeORM would print each failure as plain text, also those after which it is tried again. It throws them too. */
+/** TypeORM would print each failure as plain text, even before another try. TypeORM throws each failure too. */
 const SILENT: Logger = {
   logQuery: ignore,
   logQueryError: ignore,
@@ -34,11 +34,11 @@ const SILENT: Logger = {
 };
 
 /**
- * Runs all pending migrations. Several processes may call it at the same time: one of them migrates, the others wait
+ * Runs all pending migrations. Several processes may call this at the same time: one of them migrates, the others wait
  * and then find nothing to do.
- * @param url past the pooler, if there is one
- * @param options.maxTries to get a table that another transaction keeps locked, of 2 s each
- * @throws Error for the operator if the database is of a program too new for this one, or a table stays locked
+ * @param url the URL that bypasses the pooler, if there is one
+ * @param options.maxTries how often to wait 2 s for a table that another transaction keeps locked
+ * @throws Error for the operator if this program is too old for the database, or a table stays locked
  */
 export async function migrate(url: string, { isBehindPooler = false, maxTries = MAX_TRIES } = {}): Promise<void> {
   await withMigrationLock(url, async (holder) => {
@@ -49,7 +49,7 @@ export async function migrate(url: string, { isBehindPooler = false, maxTries = 
   });
 }
 
-/** Runs only those migrations of this program that are named, for rows that were written under them. */
+/** Runs only the named migrations of this program, for rows that were written when only these had run. */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
   await withMigrationLock(url, () => runMigrations(url, { names }));
 }
@@ -66,8 +66,8 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
 }
 
 /**
- * Asks again instead of waiting in a statement: an index that is built concurrently would wait for that statement, and
- * so both for ever.
+ * Asks again and again instead of waiting in a statement. An index that is built concurrently would wait for that
+ * statement, and the statement for the index, for ever.
  */
 async function takeLock(holder: Client): Promise<boolean> {
   const { rows } = await holder.query<{ is_mine: boolean }>('select pg_try_advisory_lock($1) as is_mine', [LOCK]);

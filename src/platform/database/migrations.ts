@@ -18,11 +18,13 @@ import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 
-/** SQL by hand. Numbers that are missing were never released. TypeORM sorts by the digits of the class: 1700000000000 + number. */
+/**
+ * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class: 1700000000000 + number.
+ */
 export interface Migration extends MigrationInterface {
   /**
-   * The version of the oldest program that may run afterwards, such as 1.2.0: an older one refuses to start. Absent
-   * when any program may run, as it should be: expand, fill, then contract.
+   * Version of the oldest program that may run after this migration, such as 1.2.0. An older program refuses to start.
+   * Absent if any program may run, as it should be: expand, fill, then contract.
    */
   oldestProgram?: string;
 }

@@ -5,7 +5,7 @@ import { MIGRATIONS } from './migrations.ts';
 /** PostgreSQL's codes for a table and a column that do not exist. */
 const UNDEFINED = ['42P01', '42703'];
 
-/** A migration that any program may run on names no version. */
+/** The migrations that name an oldest program. */
 const NAMED = MIGRATIONS.flatMap((migration) => {
   const { oldestProgram } = new migration();
   return oldestProgram === undefined ? [] : [{ name: migration.name, oldest: oldestProgram }];
@@ -16,7 +16,7 @@ const NOTE = `
   from json_to_recordset($1::json) as n(name text, oldest text)
   where m.name = n.name and m.oldest_program is distinct from n.oldest`;
 
-/** Records, for older programs that lack these migrations, that they must not run. */
+/** Records the oldest programs in the database, for older programs that do not know these migrations. */
 export async function noteOldestPrograms(client: Pick<Client, 'query'>, named = NAMED): Promise<void> {
   if (named.length > 0) await client.query(NOTE, [JSON.stringify(named)]);
 }
@@ -38,5 +38,5 @@ export async function assertNotTooOld(client: Pick<Client, 'query'>): Promise<vo
   );
 }
 
-/** Versions such as 1.2.10. */
+/** Compares versions such as 1.2.10. */
 const isOlder = (version: string, than: string): boolean => version.localeCompare(than, 'en', { numeric: true }) < 0;

@@ -5,12 +5,12 @@ import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts';
 export interface OpenDatabase {
   /** Connection string including the password: never log it. */
   url: string;
-  /** Call it after closing your own connections. Never throws. */
+  /** Call this after closing your own connections. Never throws. */
   leave(): Promise<void>;
 }
 
 /**
- * The configured database, or the embedded one, which is joined or started.
+ * Opens the configured database, or joins or starts the embedded one.
  * @throws Error that suggests a remedy
  */
 export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<OpenDatabase> {

@@ -1,6 +1,6 @@
 import { type FindOperator, Raw } from 'typeorm';
 
-/** Compared with the database's clock, because the clocks of processes differ. */
+/** Compares with the clock of the database, because the clocks of processes differ. */
 export const isPast = (): FindOperator<Date> => Raw((column) => `${column} <= now()`);
-/** Compared with the database's clock. */
+/** Compares with the clock of the database. */
 export const isAhead = (): FindOperator<Date> => Raw((column) => `${column} > now()`);

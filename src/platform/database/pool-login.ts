@@ -5,7 +5,7 @@ import { Config } from '../config/config.ts';
 import { Reloads } from '../config/reloads.ts';
 import type { WatchdogPool } from './watchdog-pool.ts';
 
-/** The pool logs in with another user or password once they are in the file of DATABASE_URL. */
+/** Changes the login of the pool when the file of DATABASE_URL has another user or password. */
 @Injectable()
 export class PoolLogin implements OnModuleInit {
   constructor(

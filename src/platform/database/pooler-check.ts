@@ -2,10 +2,10 @@ import type { Client } from 'pg';
 import { missingSettings } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
-/** How often each of two clients runs the statement, in turns, on connections of the pooler that differ by chance. */
+/** How often each of two clients runs the statement, in turns. Which connection the pooler gives a client is chance. */
 const ROUNDS = 5;
 const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
-/** PostgreSQL's codes for a prepared statement that is there already, and for one that is not. */
+/** PostgreSQL's codes for a prepared statement that exists already, and for one that does not exist. */
 const LOST_STATEMENT = ['42P05', '26000'];
 
 /** The server and the database behind a connection, and the role in it. */
@@ -18,7 +18,7 @@ interface Behind {
 }
 
 /**
- * Call it before the migrations, which would else change another database.
+ * Call this before the migrations, because they could change another database.
  * @throws Error for the operator if the two addresses do not lead to the same database; the errors of the connection
  */
 export async function assertSameDatabase(url: string, directUrl: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function assertSameDatabase(url: string, directUrl: string): Promis
     if (behind.place !== own.place) {
       throw new Error('DATABASE_DIRECT_URL leads to another database, server or role than DATABASE_URL.');
     }
-    // The pooler would keep this connection, which was opened before the role got its settings.
+    // This connection was opened before the role got its settings. The pooler would keep the connection, so end it.
     if ((await missingSettings(pooled!)).length > 0) {
       await direct!.query('select pg_terminate_backend($1)', [behind.pid]);
     }
@@ -36,8 +36,8 @@ export async function assertSameDatabase(url: string, directUrl: string): Promis
 }
 
 /**
- * Refuses a pooler that would lose statements or settings. Call it after the migrations, which give the role its
- * settings: connections get them when they are opened.
+ * Refuses a pooler that would lose statements or settings. Call this after the migrations: they give the role its
+ * settings, and a new connection gets them.
  * @throws Error for the operator; the errors of the connection
  */
 export async function assertPooler(url: string): Promise<void> {

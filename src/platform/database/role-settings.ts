@@ -4,7 +4,7 @@ import { Servers } from './servers/servers.ts';
 
 const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = SESSION_SETTINGS;
 
-/** The settings of a session by name, in the words in which PostgreSQL shows them. */
+/** The settings of a session by name. The values are as PostgreSQL shows them. */
 const WANTED: Readonly<Record<string, string>> = {
   statement_timeout: `${statement_timeout / 1000}s`,
   lock_timeout: `${lock_timeout / 1000}s`,
@@ -14,7 +14,7 @@ const WANTED: Readonly<Record<string, string>> = {
 
 const READ = 'select name, current_setting(name) as value from unnest($1::text[]) as name';
 
-/** @returns those that a connection lacks, such as `jit is on` */
+/** @returns the settings that a connection lacks, such as `jit is on` */
 export async function missingSettings(client: Pick<Client, 'query'>): Promise<string[]> {
   const { rows } = await client.query<{ name: string; value: string }>(READ, [Object.keys(WANTED)]);
   return rows.filter(({ name, value }) => WANTED[name] !== value).map(({ name, value }) => `${name} is ${value}`);
@@ -22,7 +22,7 @@ export async function missingSettings(client: Pick<Client, 'query'>): Promise<st
 
 /**
  * Gives every later connection of this role to this database the settings of the service. A pooler needs this, because
- * it takes no settings of a client. A role may change its own.
+ * it takes no settings from a client. A role may change its own settings.
  */
 export async function keepSettingsInRole(url: string): Promise<void> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:migrate', keepAlive: true });

@@ -3,11 +3,12 @@ import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * A pooler may give two clients different servers a few times by chance. Clients without a pooler never share a server.
+ * A pooler may by chance give two clients different server processes a few times. Without a pooler clients never share
+ * one.
  */
 const ROUNDS = 5;
 
-/** Identifies the server process behind a connection, also if a failover puts another machine behind the address. */
+/** Identifies the server process behind a connection, even if a failover puts another machine behind the address. */
 const BACKEND = `select pg_backend_pid() || ' ' || extract(epoch from pg_postmaster_start_time()) as backend,
   current_setting('lock_timeout') as lock_timeout, current_setting('enable_seqscan') as enable_seqscan`;
 
@@ -23,9 +24,9 @@ const ADVICE =
 
 /**
  * Refuses a database that is behind a pooler, such as PgBouncer. A pooler keeps nothing that belongs to a session. The
- * service needs LISTEN, session locks, prepared statements and settings of its own. Behind one it would start and be
- * ready, but migrations would wait for ever, live events would be late, and creations would fail.
- * @param variable that the URL is from
+ * service needs LISTEN, session locks, prepared statements and its own settings. Behind a pooler the service would
+ * start and be ready, but migrations would wait for ever, live events would be late, and creations would fail.
+ * @param variable the setting that the URL is from
  * @throws Error for the operator, which names the variable
  */
 export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'): Promise<void> {
@@ -45,7 +46,8 @@ export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'):
 }
 
 /**
- * Names the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the connection.
+ * Adds the name of the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the
+ * connection.
  */
 function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   const messages =
@@ -76,8 +78,7 @@ export async function assertOwnBackends(
 }
 
 /**
- * PgBouncer refuses parameters that it does not know, unless `ignore_startup_parameters` lists them: then it drops
- * them.
+ * PgBouncer refuses startup parameters that it does not know. It drops those that `ignore_startup_parameters` lists.
  */
 const isRefusedSetting = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('unsupported startup parameter');

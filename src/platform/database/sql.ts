@@ -10,11 +10,11 @@ export interface Statement {
   name: string;
   text: string;
   /**
-   * The text follows what a client asks for, so PostgreSQL plans it each time. A connection keeps what it has prepared
-   * for its life, and a client could ask for 100,000 texts.
+   * The text depends on what a client asks for, so PostgreSQL plans it each time. A connection keeps prepared
+   * statements as long as it lives, and clients could cause 100,000 texts.
    */
   isUnprepared?: boolean;
-  /** It passes over locked rows. If it has to wait for one all the same, it gives up and is repeated. */
+  /** The statement skips locked rows. If it still has to wait for a row, it fails and is repeated. */
   skipsLocked?: true;
 }
 
@@ -25,16 +25,16 @@ const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 /**
- * A newer version has changed a table under a prepared `select *`. The statement had no effect; the connection is
- * dropped.
+ * The error after a newer version has changed the table of a prepared `select *`. The statement had no effect, and the
+ * connection is dropped.
  */
 const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
-/** More than a pool has connections, each of which may hold a stale plan. */
+/** More than the connections of a pool. Each of them may have a stale plan. */
 const MAX_STALE_PLANS = 50;
 
 /**
- * Prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the statements in the
- * `sql/` folders. What changes keys, sessions and shares is mostly TypeORM's repositories.
+ * Runs prepared statements on TypeORM's own pool: no hydration, one parse per connection. For the statements in the
+ * `sql/` folders. Keys, sessions and shares are mostly changed with TypeORM's repositories.
  */
 @Injectable()
 export class Sql {
@@ -50,7 +50,7 @@ export class Sql {
 
   /**
    * Like `run`, but a row is an array of its values, in the order of the columns. For rows of many columns: pg assigns
-   * each by its name, where an object literal costs a third.
+   * each column by its name, at three times the cost of an object literal.
    */
   async runForValues<Values extends readonly unknown[]>(
     statement: Statement,
@@ -64,9 +64,9 @@ export class Sql {
   }
 
   /**
-   * Runs several statements in one transaction. When PostgreSQL aborts it to resolve a deadlock, `work` runs a second
-   * time. Connections are pipelined: `begin` does not wait for an answer before the statements of `work` are sent.
-   * @param work may call `commit` to send the commit right behind its last statement, without awaiting that one
+   * Runs several statements in one transaction. When PostgreSQL aborts the transaction to resolve a deadlock, `work`
+   * runs a second time. Connections are pipelined: the statements of `work` are sent before `begin` is answered.
+   * @param work may call `commit` to send the commit right after its last statement, without awaiting that statement
    */
   async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
     return retrying(async () => {
@@ -91,19 +91,17 @@ export class Sql {
     });
   }
 
-  /** A public field of the driver in TypeORM 1.1, though the data source types its driver more generally. */
+  /** In TypeORM 1.1 `master` is a public field of the PostgreSQL driver. The data source has a more general type. */
   private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 }
 
-/**
- * What pg gets of a statement. One without a name is named by a comment, for those who look at what PostgreSQL runs.
- */
+/** What pg gets. An unprepared statement has its name in a comment, for those who look at what PostgreSQL runs. */
 const sent = ({ name, text, isUnprepared }: Statement): { name?: string; text: string } =>
   isUnprepared ? { text: `/* ${name} */ ${text}` } : { name, text };
 
-/** The same connection; each query is sent at once, as without it. */
+/** The same connection, with queries that are measured. Each query is still sent at once. */
 const measuredTx = (client: PoolClient): Tx => {
   const query = (sent: string | Statement, values?: unknown[]) =>
     typeof sent === 'string'

@@ -10,21 +10,20 @@ const seconds = histogram(
 );
 
 /**
- * Classes of SQLSTATE that a statement of ours can meet: refused data, conflicts, resources, an operator, a broken
- * server.
+ * Classes of SQLSTATE that our statements can get: refused data, conflicts, resources, an operator, a broken server.
  */
 const CLASSES = ['08', '0A', '21', '22', '23', '25', '26', '28', '40', '42', '53', '54', '55', '57', '58', 'XX'];
 const classOf = closedLabel(CLASSES);
 
 /**
- * The first word of a name is a constant of the program. What follows is what a client has asked for, in more ways than
- * there may be series.
+ * The first word of a name is a constant of the program. The rest depends on what a client asks for, and would make too
+ * many series.
  */
 const operationOf = (name: string): string => name.split(' ', 1)[0]!;
 
 /**
  * Runs a statement and measures it.
- * @param name of a `Statement`
+ * @param name the name of a `Statement`
  */
 export function measured<Result>(name: string | undefined, run: () => Promise<Result>): Promise<Result> {
   const begunMs = performance.now();

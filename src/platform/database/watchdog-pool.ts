@@ -6,7 +6,7 @@ import { PrimaryWatch } from './servers/primary-watch.ts';
 import { ServerClient } from './servers/server-client.ts';
 import { Servers } from './servers/servers.ts';
 
-/** A connection in use for longer triggers a probe. */
+/** A connection that is in use for longer triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
 const CHECK_INTERVAL_MS = 250;
 /**
@@ -15,9 +15,9 @@ const CHECK_INTERVAL_MS = 250;
 const PROBE_TIMEOUT_MS = 1_250;
 
 export interface WatchdogPoolConfig extends PoolConfig {
-  /** In place of `connectionString`: it may name several servers, which pg cannot read. */
+  /** Replaces `connectionString`: this URL may name several servers, which pg cannot read. */
   databaseUrl?: string;
-  /** A pooler answers although its server does not: only an answer to a statement shows that the server works. */
+  /** A pooler answers even if its server does not: only an answer to a statement shows that the server works. */
   isBehindPooler?: boolean;
 }
 
@@ -28,20 +28,20 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * A connection pool with a liveness probe, for a server behind a network that drops packets. No server time-out ends a
- * statement then, and TCP waits for minutes. If a query takes longer than 500 ms, the pool opens a new connection. If
- * neither that one nor any pooled one receives a byte, the pool destroys all connections and fails fast until a probe
- * succeeds.
+ * A connection pool with a liveness probe, for a server behind a network that drops packets. In such a network no
+ * timeout of the server ends a statement, and TCP waits for minutes. If a query takes longer than 500 ms, the pool
+ * opens a new connection. If neither the new connection nor any pooled one receives a byte, the pool destroys all
+ * connections and fails fast until a probe succeeds.
  *
- * Of several servers it connects to the primary. It destroys all connections, those in a transaction too, when that
- * server stops taking writes or another one has become the primary.
+ * Of several servers the pool connects to the primary. When this server stops taking writes or another one has become
+ * the primary, the pool destroys all connections, even those in a transaction.
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
   /** The sockets of all connections: idle, in use and opening. */
   private readonly sockets: Set<Socket>;
   private readonly checks: NodeJS.Timeout;
-  /** `this.options` would not do: pg hides the password there from a copy. */
+  /** Not `this.options`: pg hides the password there, so a copy would lack it. */
   private readonly config: WatchdogPoolConfig;
   private readonly servers: Servers;
   private readonly primary: PrimaryWatch;
@@ -62,7 +62,7 @@ export class WatchdogPool extends Pool {
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
     // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
-    // A pooler reports what was true of the server when it opened its first connection.
+    // A pooler reports the state that the server had when the pooler opened its first connection.
     if (!config.isBehindPooler) this.on('connect', (client) => this.primary.observe(client as unknown as ServerClient));
     this.on('acquire', (client) => this.inUseSince.set(client, performance.now()));
     this.on('release', (_error, client) => this.inUseSince.delete(client));
@@ -109,7 +109,7 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * Only the first connection of a pool waits for the search; later ones are refused until the timer finds the primary.
+   * Only the first connection of a pool waits for the search. Later ones are refused until the timer finds the primary.
    */
   private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
     if (!callback) return this.servers.find().then(() => this.connect());
@@ -126,7 +126,7 @@ export class WatchdogPool extends Pool {
     this.connect(callback);
   }
 
-  /** Idle connections too: their state is unknown, and the next caller would have to wait to find out. */
+  /** Destroys idle connections too: their state is unknown, and the next caller would have to wait for it. */
   private leave(): void {
     this.sockets.forEach((socket) => socket.destroy());
   }
@@ -144,8 +144,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * A busy server may take seconds to accept a login but sends its first byte soon. A refusal counts as an answer as
-   * well: callers get it from their own connections.
+   * Waits for a byte, because a busy server may take seconds to accept a login but sends its first byte soon. A refusal
+   * counts as an answer too: callers get it from their own connections.
    * @returns true when no byte arrived, neither on a new connection nor on any existing one
    */
   private async probe(): Promise<boolean> {
@@ -178,7 +178,7 @@ export class WatchdogPool extends Pool {
   }
 }
 
-/** pg-pool makes its clients with `new`. Each is made for the server that is the primary at that moment. */
+/** pg-pool makes its clients with `new`. Each connects to the server that is the primary at that moment. */
 function clientOf(servers: Servers): PoolConfig['Client'] {
   return class extends ServerClient {
     constructor(config?: ClientConfig) {

@@ -2,13 +2,13 @@ import { CALL_BUCKETS } from '../observe/measuring/buckets.ts';
 import { closedLabel } from '../observe/measuring/closed-label.ts';
 import { counter, histogram, Tally } from '../observe/measuring/declare.ts';
 
-/** Of messages by which a process finds out how long its own take. */
+/** Topic of the messages by which a process measures how long its own messages take. */
 export const ECHO_TOPIC = 'echo';
 
-/** The topics of every room. A message of another client of the database or Redis may name any other. */
+/** The topics of all modules. Another client of the database or Redis may send messages with other topics. */
 const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit', 'process', ECHO_TOPIC]);
 
-/** A direction and a topic. */
+/** Keys are a direction and a topic, such as `in task`. */
 const events = new Tally(
   'darkroom_bus_news_total',
   'Events that this process sent and received, by topic.',

@@ -6,12 +6,12 @@ import { Outbox } from './outbox.ts';
 import { Subscribers } from './subscribers.ts';
 import type { Transport } from './transport.ts';
 
-/** The start waits no longer for its own message to come back. The transport keeps trying in the background. */
+/** How long the start waits for its own message to come back. The transport keeps trying in the background. */
 const START_TIMEOUT_MS = 5_000;
 
 /**
- * Ephemeral events between processes. Events may be lost: a subscriber needs a way to re-read, and does so when the bus
- * reports that events may have been missed. Whatever must not be lost is a row instead.
+ * Ephemeral events between processes. Events may be lost. So a subscriber must be able to read its data again, and does
+ * so when the bus reports that events may have been missed. What must not be lost is a row in the database.
  *
  * The first event is sent at once; events that follow are batched for a few milliseconds. A process does not receive
  * its own events.
@@ -31,17 +31,17 @@ export class Bus {
     this.inbox = new Inbox(this.outbox, this.subscribers, (text) => this.echo.received(text));
   }
 
-  /** Whether events get through; otherwise this process relies on polls. */
+  /** Whether events get through. If not, this process relies on polls. */
   get isConnected(): boolean {
     return this.echo.isHeard;
   }
 
-  /** Events that wait to be sent. */
+  /** How many events wait to be sent. */
   get waiting(): number {
     return this.outbox.size;
   }
 
-  /** Sends to every other process. Bodies are at most 500 bytes each and are batched into few messages. */
+  /** Sends an event to every other process, batched with others into few messages. A body has at most 500 bytes. */
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());
@@ -53,9 +53,9 @@ export class Bus {
   }
 
   /**
-   * Calls the listener when events may have been missed: after this process reconnected, or when another one had to
-   * drop some.
-   * @param listener gets the upper bound of how many seconds ago the first missed event was published
+   * Calls the listener when events may have been missed: after this process reconnected, or when another process
+   * dropped some.
+   * @param listener gets the seconds since the first missed event was published, at most
    */
   onReconnect(listener: (missedS: number) => void): void {
     this.subscribers.onReconnect(listener);
@@ -75,14 +75,14 @@ export class Bus {
     await Promise.race([this.echo.first, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Sends the waiting events first. */
+  /** Sends the waiting events, then closes the transport. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.echo.stop();
     try {
       while (!this.outbox.isEmpty && this.transport.canSend) await this.sendNext();
     } catch {
-      // Subscribers also poll from time to time.
+      // The events are lost, but subscribers also poll from time to time.
     }
     await this.transport.close();
   }

@@ -3,11 +3,11 @@ import { partitionedSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
 import type { Transport } from './transport.ts';
 
 const TICK_MS = 250;
-/** An echo is sent every second. */
+/** Ticks between two echoes: one is sent every second. */
 const ECHO_TICKS = 4;
-/** After 2 s without an echo nothing arrives any more: each echo had a second or more to come back. */
+/** After 2 s without an echo the bus counts as silent: each echo had at least a second to come back. */
 const SILENT_TICKS = 8;
-/** Ticks between two attempts with new connections double up to 8 s, because each of them costs the server. */
+/** The ticks between two attempts with new connections double up to 8 s, because each attempt costs the server. */
 const MAX_BACKOFF_TICKS = 32;
 /** An echo that takes longer is measured as lost. */
 const GIVEN_UP_MS = TICK_MS * SILENT_TICKS;
@@ -15,8 +15,8 @@ const GIVEN_UP_MS = TICK_MS * SILENT_TICKS;
 const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
 
 /**
- * Finds out whether this process hears the bus: by messages of its own that come back, whatever the connections look
- * like. Time is that of its own clock alone. Time in which this process itself stood still does not count as silence.
+ * Finds out whether this process receives from the bus: its own messages must come back, whatever the state of the
+ * connections. All times are of this process's clock. Time in which this process stood still is no silence.
  */
 export class Echo {
   private readonly logger = new Logger('bus');
@@ -29,7 +29,7 @@ export class Echo {
   private isReported = { disconnected: false, silent: false };
   private lastError: Error | undefined;
   private listeningSinceMs = 0;
-  /** When the newest echo that came back was sent: everything published before it came too. null before the first. */
+  /** When the newest echo that came back was sent; null before the first. Everything published earlier has come too. */
   private completeUntilMs: number | null = null;
   /** When the echoes that have not come back yet were sent. */
   private waiting: number[] = [];
@@ -44,7 +44,7 @@ export class Echo {
     return this.isHearing;
   }
 
-  /** Resolves once this process has heard itself. */
+  /** Resolves once the first message of this process has come back. */
   get first(): Promise<void> {
     return this.heardOnce.promise;
   }
@@ -57,13 +57,13 @@ export class Echo {
     clearInterval(this.timer);
   }
 
-  /** The connection is new: whether it carries anything is known when its first echo is back. */
+  /** Call this when the connection is new. Its first echo shows whether the connection carries anything. */
   listening(): void {
     this.listeningSinceMs = performance.now();
     this.send();
   }
 
-  /** The connection is gone, or could not be made. Logs an outage once. */
+  /** Call this when the connection is gone, or could not be made. Logs an outage once. */
   interrupted(error?: Error): void {
     this.isHearing = false;
     this.failed(error);
@@ -72,12 +72,12 @@ export class Echo {
     this.logger.warn({ event: 'bus.disconnected', err: this.lastError });
   }
 
-  /** Remembers the cause, for the log. */
+  /** Remembers the error for the log. */
   failed(error?: Error): void {
     this.lastError = error ?? this.lastError;
   }
 
-  /** @param message of this process, as it came back */
+  /** @param message a message of this process that came back */
   received(message: string): void {
     this.silentTicks = 0;
     if (!this.isHearing) this.recovered();
@@ -117,7 +117,7 @@ export class Echo {
     if (this.silentTicks >= this.backoffTicks) this.partitioned();
   }
 
-  /** An outage is measured too, without filling the outbox. */
+  /** During an outage the echo is measured, but does not fill the outbox. */
   private send(): void {
     const sentMs = Math.floor(performance.now());
     this.waiting.push(sentMs);

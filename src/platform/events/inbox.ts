@@ -2,13 +2,15 @@ import { Logger } from '@nestjs/common';
 import type { Outbox } from './outbox.ts';
 import type { Subscribers } from './subscribers.ts';
 
-/** At most one report and one log line of malformed messages in this time: each report makes this process re-read. */
+/**
+ * At most one report and one log line about malformed messages in this time: a report makes this process read again.
+ */
 const REPORT_EVERY_MS = 5_000;
-/** How far back a malformed message counts as missed: its events were published moments ago. */
+/** How many seconds back events count as missed after a malformed message. Its events were published moments ago. */
 const MISSED_S = 10;
 
 /**
- * Incoming messages of a bus. A malformed message must not end the process: it counts as missed events, so the
+ * Incoming messages of a bus. A malformed message must not end the process. It counts as missed events, so the
  * subscribers read the current state instead.
  */
 export class Inbox {
@@ -37,7 +39,7 @@ export class Inbox {
     }
   }
 
-  /** The first message is reported at once, those that follow together. */
+  /** Reports the first malformed message at once, and those that follow together. */
   private report(err?: unknown): void {
     this.logger.warn({ event: 'bus.message_failed', messages: this.failed, err });
     this.failed = 0;

@@ -4,18 +4,18 @@ import { droppedEvents, eventsSent } from './bus-metrics.ts';
 type BusEvent = readonly [topic: string, body: string];
 
 /**
- * The most events that wait while the connection is down. Later ones are dropped, and the receivers are asked to
- * re-read.
+ * The most events that wait while the connection is down. One more drops all that wait, and the receivers are asked to
+ * read again.
  */
 const MAX_WAITING = 50_000;
 
 /** The wire format: the sender, its events, and for how many seconds back it dropped events (0: none). */
 type Payload = [from: string, events: BusEvent[], droppedS: number];
 
-/** Dropped seconds that a message may report; more than any process lives. */
+/** The most dropped seconds that a message may report: more than any process lives. */
 const MAX_DROPPED_S = 1e9;
 
-/** Upper bound for a payload without events. */
+/** Upper bound for the bytes of a payload without events. */
 const FRAME_BYTES = 40;
 
 /**
@@ -24,21 +24,21 @@ const FRAME_BYTES = 40;
  */
 export class Outbox {
   private readonly senderId = randomUUID().slice(0, 8);
-  /** As JSON. */
+  /** The waiting events, each as JSON. */
   private waiting: string[] = [];
   /** When the first event was dropped, on the monotonic clock; null: none was. */
   private droppingSince: number | null = null;
 
   /**
-   * @param maxBytes per message
-   * @param maxMessages per send
+   * @param maxBytes the most bytes of a message
+   * @param maxMessages the most messages of a send
    */
   constructor(
     private readonly maxBytes: number,
     private readonly maxMessages = 1,
   ) {}
 
-  /** Events that wait to be sent. */
+  /** How many events wait to be sent. */
   get size(): number {
     return this.waiting.length;
   }
@@ -67,7 +67,7 @@ export class Outbox {
     while (this.waiting.length > 0 && batches.length < this.maxMessages) batches.push(this.takeBatch());
     const droppedS = secondsSince(since);
     try {
-      // Only the first message reports dropped events: it makes every receiver re-read everything.
+      // Only the first message reports dropped events, because the report makes every receiver read everything again.
       await send(batches.map((events, at) => `["${this.senderId}",[${events.join(',')}],${at === 0 ? droppedS : 0}]`));
       if (this.droppingSince === since) this.droppingSince = null;
     } catch (error) {
@@ -101,8 +101,8 @@ export class Outbox {
 }
 
 /**
- * Any client of the database may NOTIFY and any client of the Redis may PUBLISH. So a message can hold anything: one by
- * another version of this service, for example.
+ * A message that is not a `Payload`. Any client of the database may NOTIFY and any client of the Redis may PUBLISH, for
+ * example another version of this service.
  */
 export class MalformedMessage extends Error {}
 

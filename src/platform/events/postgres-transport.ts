@@ -5,12 +5,12 @@ import { Interval } from '../run/interval.ts';
 import type { Transport, TransportListener } from './transport.ts';
 
 const RECONNECT_MS = [100, 250, 500, 1000];
-/** Between two questions to the other servers, which of them is the primary. */
+/** Seconds between two checks whether another server is the primary now. */
 const PRIMARY_WATCH_S = 5;
 /** A statement on the bus's connection that takes longer counts as a broken connection. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
-/** LISTEN/NOTIFY on a dedicated connection. */
+/** Carries events by LISTEN and NOTIFY on a dedicated connection. */
 export class PostgresTransport implements Transport {
   /** NOTIFY rejects 8,000 bytes. */
   readonly maxMessageBytes = 7_900;
@@ -28,7 +28,7 @@ export class PostgresTransport implements Transport {
 
   /**
    * @param channel letters, digits and `_` only
-   * @param olderChannels of older keys: heard, but never published on
+   * @param olderChannels channels of older keys, only to listen on
    */
   constructor(
     databaseUrl: string,
@@ -106,7 +106,7 @@ export class PostgresTransport implements Transport {
     this.listener.sendable();
   }
 
-  /** A primary that was cut off still echoes, but to none of the processes that have left it. */
+  /** A primary that was cut off still returns echoes, but does not reach the processes that have left it. */
   private async watchPrimary(): Promise<number> {
     const client = this.client;
     const hasMoved = client !== null && (await this.servers.hasMoved().catch(() => false));

@@ -2,13 +2,13 @@ import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 import { redisOptions } from './redis-options.ts';
 
-/** Of connecting, and of a command. */
+/** Timeout of connecting, and of a command. */
 const TIMEOUT_MS = 3_000;
-/** For asking all sentinels, connecting and signing in. */
+/** Timeout of asking all sentinels, connecting and signing in together. */
 const OPEN_TIMEOUT_MS = 10_000;
 const RETRY_STEP_MS = 100;
 const MAX_RETRY_MS = 1_000;
-/** A connection that lasted longer worked: the next attempts are quick again. */
+/** A connection that lasted longer has worked: the next attempts are quick again. */
 const LASTED_MS = 5_000;
 
 interface Listener {
@@ -18,8 +18,8 @@ interface Listener {
 }
 
 /**
- * A connection to Redis that is replaced whenever it ends. The library could reconnect by itself, but not to another
- * node, and it gives up when all sentinels are away.
+ * A connection to Redis that is replaced whenever it ends. The library can reconnect, but not to another node, and
+ * gives up when all sentinels are away.
  */
 export class RedisConnection {
   private current: Redis | null = null;
@@ -29,7 +29,7 @@ export class RedisConnection {
   private isClosed = false;
   private retry: NodeJS.Timeout | undefined;
 
-  /** @param attempt the first one; connections with different ones begin with different hosts */
+  /** @param attempt number of the first attempt; connections with different numbers begin with different hosts */
   constructor(
     private readonly address: RedisAddress,
     private readonly name: string,
@@ -37,7 +37,7 @@ export class RedisConnection {
     private readonly listener: Listener,
   ) {}
 
-  /** null while there is none that works. */
+  /** The connection; null while none works. */
   get ready(): Redis | null {
     return this.isReady ? this.current : null;
   }
@@ -61,10 +61,10 @@ export class RedisConnection {
       this.readySinceMs = performance.now();
       this.listener.ready(redis);
     });
-    redis.connect().catch(() => undefined); // `end` follows
+    redis.connect().catch(() => undefined); // the event `end` follows
   }
 
-  /** Replaces a connection that looks open but does not work. An attempt under way goes on. */
+  /** Replaces a connection that looks open but does not work. An attempt in progress goes on. */
   renew(error?: Error): void {
     if (this.ready) this.drop(this.ready, error);
   }

@@ -2,8 +2,8 @@ import type { RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 
 /**
- * How to connect once. Every attempt begins with another host, so that one that does not answer delays only one
- * attempt. In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
+ * Options for one attempt to connect. Each attempt begins with another host, so a host that does not answer delays only
+ * one attempt. In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
  * @param attempt counts from 0
  */
 export function redisOptions(address: RedisAddress, attempt: number, timeoutMs: number): RedisOptions {
@@ -35,7 +35,7 @@ export function redisOptions(address: RedisAddress, attempt: number, timeoutMs: 
   };
 }
 
-/** Without what is undefined: the library would send it. */
+/** Leaves out undefined values, because the library would send them. */
 const given = ({ username, password }: RedisAddress['user']): RedisOptions => ({
   ...(username !== undefined && { username }),
   ...(password !== undefined && { password }),

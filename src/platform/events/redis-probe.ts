@@ -4,7 +4,7 @@ import { redisOptions } from './redis-options.ts';
 
 const TIMEOUT_MS = 2_000;
 
-/** The server answers, but cannot carry live events as EVENTS_URL says. */
+/** A server answers, but cannot carry live events as EVENTS_URL says. */
 export class UnsupportedRedis extends Error {
   override name = 'UnsupportedRedis';
 }
@@ -27,7 +27,7 @@ export async function probeRedis(url: string): Promise<string> {
   return `the master of Redis Sentinel responds, and ${answering} of ${answers.length} sentinels`;
 }
 
-/** Redis away, or a user who may not ask, is no reason to refuse a start. @throws UnsupportedRedis */
+/** A Redis that is away, or that does not let the user ask, does not prevent a start. @throws UnsupportedRedis */
 export async function assertServesEvents(url: string): Promise<void> {
   await askHosts(readRedisAddress(url));
 }
@@ -73,7 +73,7 @@ async function connected<Answer>(
 
 /**
  * A sentinel answers PING and accepts SUBSCRIBE, but refuses PUBLISH. Servers that are no cluster pass nothing on to
- * each other. With both the bus would look connected, and events would be lost.
+ * each other. In both cases the bus would look connected, but events would be lost.
  */
 async function assertIsWhatItShouldBe(redis: Redis, { kind, masterName }: RedisAddress): Promise<void> {
   const info = await redis.info('server').catch(() => '');

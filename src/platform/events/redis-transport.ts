@@ -4,27 +4,27 @@ import { RedisConnection } from './redis-connection.ts';
 import type { Transport, TransportListener } from './transport.ts';
 
 /**
- * PUBLISH and SUBSCRIBE of Redis, on one connection each. In a cluster the two go to different nodes, so the echo
- * (echo.ts) also shows that events pass between nodes.
+ * Carries events by PUBLISH and SUBSCRIBE of Redis, with a connection for each. In a cluster the two connections go to
+ * different nodes, so the echo (echo.ts) also shows that events pass between nodes.
  */
 export class RedisTransport implements Transport {
   readonly maxMessageBytes = 64 * 1024;
   readonly maxMessages = 1;
-  /** Small messages are cheap for Redis; this only batches the events of one burst. */
+  /** Only batches the events of one burst: small messages are cheap for Redis. */
   readonly throttleMs = 5;
   private readonly subscriber: RedisConnection;
   private readonly publisher: RedisConnection;
   private listener!: TransportListener;
   private isSubscribed = false;
 
-  /** @param olderChannels of older keys: heard, but never published on */
+  /** @param olderChannels channels of older keys, only to listen on */
   constructor(
     url: string,
     private readonly channel: string,
     private readonly olderChannels: readonly string[] = [],
   ) {
     const address = readRedisAddress(url);
-    const firstHost = Math.floor(Math.random() * address.hosts.length); // so that processes spread over the nodes
+    const firstHost = Math.floor(Math.random() * address.hosts.length); // spreads processes over the nodes
     this.subscriber = new RedisConnection(address, 'darkroom:bus:subscriber', firstHost, {
       ready: (redis) => void this.listen(redis),
       lost: (error) => this.interrupted(error),
@@ -43,7 +43,7 @@ export class RedisTransport implements Transport {
     return this.isSubscribed && this.canSend;
   }
 
-  /** Waits for nothing: Redis may be away. */
+  /** Does not wait for the connections, because Redis may be away. */
   async open(listener: TransportListener): Promise<void> {
     this.listener = listener;
     this.subscriber.open();

@@ -1,18 +1,18 @@
-/** What carries the messages of a bus to the other processes and back to this one. It replaces broken connections. */
+/** Carries the messages of a bus to the other processes and back to this one. Replaces broken connections. */
 export interface Transport {
   readonly maxMessageBytes: number;
-  /** Of one `send`. */
+  /** Most messages of one `send`. */
   readonly maxMessages: number;
-  /** Between two calls of `send`. */
+  /** Milliseconds between two calls of `send`. */
   readonly throttleMs: number;
-  /** Whether there is a connection to send with, as far as it knows. */
+  /** Whether there seems to be a connection to send with. */
   readonly canSend: boolean;
   /** Whether messages can be received too. */
   readonly isUp: boolean;
   open(listener: TransportListener): Promise<void>;
-  /** @throws if it cannot send; then it replaces the connection */
+  /** @throws if the messages cannot be sent; the transport then replaces the connection */
   send(messages: string[]): Promise<unknown>;
-  /** Replaces connections that look open. */
+  /** Replaces connections that look open but do not work. */
   renew(): void;
   close(): Promise<void>;
 }

@@ -45,7 +45,7 @@ export function connectionOf<Node extends object>(node: new () => Node, name: st
 
 const articleOf = (name: string): string => (/^[AEIOU]/.test(name) ? 'An' : 'A');
 
-/** @param after the requested cursor; it names an entry, so if it is given, at least one entry precedes this page */
+/** @param after the requested cursor. It names an entry, so a page with this argument has an entry before it */
 export function toConnection<Node>(
   nodes: readonly Node[],
   cursorOf: (node: Node) => string,

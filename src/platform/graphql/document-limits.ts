@@ -31,8 +31,8 @@ import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
 export const DOCUMENT_LIMITS = Object.freeze({
   tokens: 1000,
   /**
-   * The parser's limit of tokens leaves comments out, but a document keeps a token for each: a body of 1 MB has
-   * 340,000, which take 32 MB.
+   * The parser's limit of tokens does not count comments, but a parsed document keeps a token for each comment. A body
+   * of 1 MB can have 340,000 comments, which take 32 MB.
    */
   comments: 200,
   depth: 10,
@@ -42,22 +42,22 @@ export const DOCUMENT_LIMITS = Object.freeze({
   /** Values in the response, counting lists at full size. A full page of tasks with all fields costs some 6,000. */
   cost: 10_000,
   /**
-   * How often a document may ask for as much of the schema as the query that tools send. An answer to that one is 330
-   * kB.
+   * How much of the schema a document may ask for, as a multiple of the introspection query that tools send. An answer
+   * to that query has 330 kB.
    */
   introspections: 2,
 });
 
 /** Assumed size of a list without `first`. */
 const ASSUMED_LIST_SIZE = 4;
-/** Of a field with the argument `minutes`. */
+/** Default of the argument `minutes`. */
 const DEFAULT_MINUTES = 60;
 const MAX_MINUTES = 1_440;
 
 interface Size {
   depth: number;
   cost: number;
-  /** Values of the schema itself, by the same count. */
+  /** Like `cost`, but for values of the schema itself. */
   schemaCost: number;
 }
 const ZERO: Size = { depth: 0, cost: 0, schemaCost: 0 };
@@ -65,8 +65,8 @@ const META_FIELDS = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /**
  * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured
- * once, so that nested fragments cannot make the measuring itself expensive. How deep introspection may go is another
- * rule's.
+ * once, so that nested fragments cannot make the measuring itself expensive. Another rule limits the depth of
+ * introspection.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {
@@ -123,7 +123,7 @@ function commentsOf({ loc }: DocumentNode): number {
 
 const introspectionCosts = new WeakMap<GraphQLSchema, number>();
 
-/** Of the query that tools send. */
+/** The cost of the introspection query that tools send. */
 function introspectionCost(schema: GraphQLSchema): number {
   let cost = introspectionCosts.get(schema);
   if (cost === undefined) {
@@ -228,12 +228,12 @@ function pageSize(field: FieldNode): number {
   return sizeIn(field, 'first', DEFAULT_PAGE, MAX_PAGE);
 }
 
-/** A history has an entry a minute. */
+/** A history has one entry per minute. */
 function minutesOf(field: FieldNode): number {
   return sizeIn(field, 'minutes', DEFAULT_MINUTES, MAX_MINUTES);
 }
 
-/** A variable counts as the most. */
+/** A variable counts as `most`. */
 function sizeIn(field: FieldNode, argument: string, usual: number, most: number): number {
   const given = field.arguments?.find(({ name }) => name.value === argument)?.value;
   if (!given || given.kind === Kind.NULL) return usual;

@@ -42,8 +42,8 @@ export function serveGraphiql(fastify: FastifyInstance): void {
 }
 
 /**
- * Loads 9 MB of text, hence only when the page is opened. The package's own API renders one HTML page with everything
- * inline.
+ * Loads 9 MB of text, so call this only when the page is opened. The package's own API would render one HTML page with
+ * everything inline.
  */
 function loadAssets(): Promise<Assets> {
   const index = createRequire(import.meta.url).resolve('@graphql-yoga/render-graphiql');

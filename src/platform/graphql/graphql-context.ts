@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host' | 'user-agent'>;
 
 /**
- * The context of every resolver. A socket has no reply, and only some headers in place of a request, so the guard reads
- * both in the same way.
+ * The context of every resolver. A socket has no reply. Instead of a request it has some headers, so that the guard
+ * reads both in the same way.
  */
 export interface GraphqlContext {
   request: FastifyRequest | { headers: SocketHeaders; overSocket: true; id: string };

@@ -22,7 +22,7 @@ const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/cannot represent non (?:32|53)-bit signed integer/, 'value_out_of_range'],
   [/cannot represent|^Expected value of type|must not be null/, 'invalid_type'],
 ];
-/** `Variable "$input" got invalid value 2 at "input.referenceImages[0]"; String cannot represent …` */
+/** Matches `Variable "$input" got invalid value 2 at "input.referenceImages[0]"; String cannot represent …` */
 const VARIABLE_PATH = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param>[\w.[\]]+)";/s;
 
 /** The public form of an error that graphql-js found in the document, its variables or its arguments. */
@@ -46,7 +46,7 @@ function withoutQuotedValues(message: string): string {
 }
 
 const logger = new Logger('graphql');
-/** graphql-js suggests names of the schema for a misspelt one. */
+/** Matches the names of the schema that graphql-js suggests for a misspelt name. */
 const SUGGESTION = / ?Did you mean [^?]*\?/g;
 
 interface FormatOptions {
@@ -100,8 +100,8 @@ function originalOf(thrown: unknown): unknown {
 }
 
 /**
- * After validation only an argument can still be the client's fault. Anything else is a resolved value that violates
- * the schema.
+ * After validation only an argument can still be the client's fault. Any other error means that a resolved value
+ * violates the schema.
  */
 function isServerFault(error: GraphQLError): boolean {
   return error.path !== undefined && !error.message.startsWith('Argument ');

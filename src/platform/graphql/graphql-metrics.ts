@@ -12,7 +12,7 @@ const seconds = histogram(
 
 const typeOf = closedLabel(['query', 'mutation', 'subscription']);
 
-/** @param sinceMs on the monotonic clock */
+/** @param sinceMs when the operation began, on the monotonic clock */
 export function operationEnded(
   type: string | undefined,
   errors: readonly unknown[] | undefined,

@@ -33,13 +33,13 @@ import { planOf } from './query-plan.ts';
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
-/** The largest that is allowed takes 530 kB (measured). */
+/** The largest document that is allowed takes 530 kB of memory (measured). */
 const MAX_DOCUMENTS = 200;
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Documents that Apollo has parsed and validated. Apollo's own store counts neither the text of a document nor its
- * tokens, which it keeps, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
+ * Keeps documents that Apollo has parsed and validated. Apollo's own store keeps the text and the tokens of a document
+ * without counting them, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
  */
 export function documentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({
@@ -54,7 +54,7 @@ export function documentStore(): DocumentStore {
   };
 }
 
-/** Everything that is done to each operation over HTTP. One plugin, because Apollo awaits each hook of each plugin. */
+/** All hooks for operations over HTTP. They are one plugin, because Apollo awaits each hook of each plugin. */
 const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => {
     const begunMs = performance.now();
@@ -71,11 +71,10 @@ const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
       },
       willSendResponse: async ({ response, operation, errors }) => {
         const { http, body } = response;
-        // Apollo's own plugin for this header is disabled: it watches each field of each answer, a sixth of a query's
-        // processor time.
+        // Apollo's own plugin for this header is disabled. It watches each field of each answer, which takes a sixth of
+        // a query's processor time.
         http.headers.set('cache-control', 'no-store');
-        // Nest has a plugin for this, which is disabled too: clients take another status for a failure of the
-        // transport.
+        // Clients take another status for a failure of the transport. Nest's plugin for the status is disabled too.
         if (body.kind === 'single' && 'data' in body.singleResult) http.status = 200;
         operationEnded(operation?.operation, errors, begunMs);
       },
@@ -101,7 +100,7 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/** The route of every operation is the same. Its name is left out, because the client chooses it. */
+/** All operations have one route, so the type names the span. The client chooses the name of an operation. */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
@@ -109,8 +108,8 @@ function nameSpan(operation: OperationTypeNode): void {
 }
 
 /**
- * Headers that a page of another origin cannot send unasked, so a request with one of them is no forgery. The key
- * counts as one, because clients such as urql send short queries by GET.
+ * A page of another origin cannot send these headers without a preflight, so a request with one of them is no forgery.
+ * `authorization` is among them, because clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 
@@ -122,7 +121,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     context: httpContext,
     autoSchemaFile: true, // in memory; schema.graphql is written by `npm run schema`
     sortSchema: true,
-    buildSchemaOptions: { skipCheck: true }, // of a schema that tests check; it took 70 ms of each start
+    buildSchemaOptions: { skipCheck: true }, // tests check the schema; the check took 70 ms of each start
     transformSchema: (schema) => describeRoots(resolveRootsOnce(snakeCaseInputs(schema))),
     introspection,
     graphiql: false,
@@ -132,7 +131,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     documentStore: documentStore(),
     includeStacktraceInErrorResponses: false,
     autoTransformHttpErrors: false,
-    preserveHttpStatusForExecutionErrors: false, // operationsPlugin does it
+    preserveHttpStatusForExecutionErrors: false, // operationsPlugin sets the status
     validationRules: [limitDocument],
     parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
     plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginInlineTraceDisabled(), operationsPlugin],
@@ -156,8 +155,8 @@ export function describeRoots(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Calls the resolver of each root field of a query once a request. The query may be executed twice: by its plan, and
- * then by graphql-js when the plan gave up (query-plan.ts). Root resolvers count against rate limits.
+ * Calls the resolver of each root field of a query once per request, because root resolvers count against rate limits.
+ * The query may be executed twice: by its plan, and by graphql-js when the plan gave up (query-plan.ts).
  */
 function resolveRootsOnce(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) {

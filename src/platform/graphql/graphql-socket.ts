@@ -4,12 +4,9 @@ import { currentRequestId } from '../observe/logging/request-context.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
-/**
- * Messages of one socket in flight at once. Well above MAX_OPERATIONS, because an operation counts for as long as it
- * runs.
- */
+/** Most messages of one socket in flight. Well above MAX_OPERATIONS, because an operation counts as long as it runs. */
 const MAX_IN_FLIGHT = 100;
-/** Unread bytes of a client at which the server stops reading from it. */
+/** The server stops reading from a client that has not read this many bytes. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 const RESUME_POLL_MS = 100;
 
@@ -43,7 +40,7 @@ export class GraphqlSocket {
     });
   }
 
-  /** Open subscriptions. An operation that still begins, or a query, has no iterator. */
+  /** Number of open subscriptions. A query, or an operation that is still starting, has no iterator. */
   get subscriptions(): number {
     return Object.values(this.state.subscriptions ?? {}).filter((iterator) => iterator !== null).length;
   }

@@ -27,12 +27,12 @@ const PING_MS = 12_000;
 const GOING_AWAY = 1001;
 
 export interface SocketGate {
-  /** Before the upgrade. @throws ApiError for a page that may not open a socket */
+  /** Called before the upgrade. @throws ApiError for a page that may not open a socket */
   assertMayOpen(headers: SocketHeaders): void;
   /**
    * Authenticates a socket.
-   * @param onRefused called at most once, later, when its credential is no longer valid
-   * @throws ApiError when its credential is not valid
+   * @param onRefused called at most once, later, when the credential of the socket is no longer valid
+   * @throws ApiError when the credential is not valid
    */
   admit(headers: SocketHeaders, onRefused: () => void): Promise<{ owner: string; release: () => void }>;
 }
@@ -47,7 +47,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
   private readonly webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false, // it needs 100 kB and more per socket, which costs more than the bytes it saves
+    perMessageDeflate: false, // needs 100 kB or more per socket, which costs more than the bytes it saves
     clientTracking: false,
     handleProtocols,
   });

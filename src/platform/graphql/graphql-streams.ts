@@ -17,7 +17,7 @@ export interface ProtocolEvent {
   json: string;
 }
 
-/** Answers with the events, once it has authenticated the request and counted its stream. */
+/** Authenticates the request, counts its stream, and answers with the events. */
 type SendEvents = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,19 +28,19 @@ type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
 type Format = (error: unknown) => GraphQLFormattedError;
 
 const COMPLETE: ProtocolEvent = { name: 'complete', json: '' };
-/** It comes first: clients that prefer JSON name it too. */
+/** Event streams must come first in `Accept`, because clients that prefer JSON name them too. */
 const ASKS_FOR_EVENTS = /^\s*text\/event-stream\s*(?:[,;]|$)/i;
 
 /**
- * Operations whose answer is a stream of events, one a request: the protocol of graphql-sse with distinct connections.
- * Its server library puts no bound on what a slow client has not read.
+ * Answers one operation per request with a stream of events: the protocol of graphql-sse with distinct connections. The
+ * server library of graphql-sse has no limit for what a slow client has not read.
  */
 @Injectable()
 export class GraphqlStreams {
   private readonly rules;
   private send: SendEvents | undefined;
 
-  /** In the constructor, because lifecycle hooks run after Apollo has added its route. */
+  /** This is in the constructor, because lifecycle hooks run after Apollo has added its route. */
   constructor(
     private readonly config: Config,
     private readonly schemaHost: GraphQLSchemaHost,
@@ -57,7 +57,7 @@ export class GraphqlStreams {
     });
   }
 
-  /** Sets who counts and sends the streams. Until then all are refused. */
+  /** Sets the function that counts and sends the streams. Until then all streams are refused. */
   sentBy(send: SendEvents): void {
     this.send = send;
   }
@@ -104,7 +104,9 @@ function paramsOf(body: unknown): Params {
   return { query, operationName, variables } as Params;
 }
 
-/** Read at the pace of the client. Ends without `complete` when it is closed, so that the client connects again. */
+/**
+ * A queue that the client reads at its own pace. A closed queue ends without `complete`, so the client connects again.
+ */
 function queueOf(answer: Answer, format: Format): PullQueue<ProtocolEvent> {
   const events = eventsOf(answer, format);
   const queue = new PullQueue<ProtocolEvent>(async () => {

@@ -1,6 +1,6 @@
 import { Field, ID, InterfaceType } from '@nestjs/graphql';
 
-/** What any object with a global id is found as. `__typename` is the name of its type in the schema. */
+/** Any object with a global id. `__typename` is the name of its type in the schema. */
 @InterfaceType('Node', {
   description: 'An object that `node` finds by its id, for Relay and other clients with a cache.',
   resolveType: ({ __typename }: { __typename: string }) => __typename,

@@ -6,7 +6,7 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
 import { describeRoots } from './graphql-options.ts';
 
 /**
- * The sorted SDL for schema.graphql. It needs no database: an application in preview mode is enough, because only the
+ * The sorted SDL for schema.graphql. Needs no database: an application in preview mode is enough, because only the
  * classes of its resolvers are read.
  */
 export async function schemaText(app: INestApplication): Promise<string> {

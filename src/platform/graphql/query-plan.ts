@@ -22,7 +22,7 @@ import {
 type Data = Record<string, unknown>;
 type Variables = Record<string, unknown>;
 
-/** @returns the data of the response; null if graphql-js has to execute the query, because it has errors */
+/** @returns the data of the response; null after an error: then graphql-js has to execute the query */
 export type QueryPlan = (variables: Variables | undefined, context: unknown) => Promise<Data | null>;
 
 interface Run {
@@ -30,7 +30,7 @@ interface Run {
   context: unknown;
   failed: boolean;
 }
-/** Makes the part of the response below a resolved value, or a promise of it. */
+/** Makes a part of the response from a resolved value, or a promise of this part. */
 type Complete = (value: unknown, run: Run) => unknown;
 
 interface PlannedField {
@@ -43,9 +43,9 @@ const plans = new WeakMap<OperationDefinitionNode, QueryPlan | null>();
 
 /**
  * Executes a validated query several times faster than graphql-js. At each request graphql-js collects fields, looks up
- * types and describes the place of each field. A plan has done this once. It only knows responses without errors. At
+ * types and describes the place of each field. A plan has done this once. It handles only responses without errors. At
  * the first error it gives up, and graphql-js executes the query.
- * @returns null for operations that graphql-js executes always: those that write, use directives or ask for the schema
+ * @returns null for operations that graphql-js always executes: those that write, use directives or ask for the schema
  */
 export function planOf(
   schema: GraphQLSchema,
@@ -67,7 +67,9 @@ class Unplannable extends Error {}
 class Planner {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly planned = new Map<FieldNode, PlannedField>();
-  /** Fields that the plan may still have: no more than its document, or fragments in fragments would make it huge. */
+  /**
+   * How many more fields the plan may have: at most as many as its document, or nested fragments could make it huge.
+   */
   private left = 0;
 
   constructor(
@@ -85,8 +87,8 @@ class Planner {
     try {
       const complete = this.object(type, [selectionSet]);
       return async (given, context) => {
-        // One error is enough for graphql-js to take over. Each error prints the whole value, so all of them would take
-        // the square of its size.
+        // One error is enough for graphql-js to take over. Each error prints the whole value, so all errors together
+        // would take the square of its size.
         const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {}, ONE_ERROR);
         if (!variables) return null;
         const run: Run = { variables, context, failed: false };
@@ -118,7 +120,7 @@ class Planner {
     };
   }
 
-  /** The fields of an object by response key. A field that the document has several times has one node for each. */
+  /** The fields of an object by response key. A field that the document has several times has several nodes. */
   private collect(
     type: GraphQLObjectType,
     sets: readonly SelectionSetNode[],
@@ -142,7 +144,7 @@ class Planner {
     return into;
   }
 
-  /** Where a fragment is used in several places, its fields have one plan. */
+  /** Plans the fields of a fragment once, even if the fragment is used in several places. */
   private fieldOnce(parent: GraphQLObjectType, key: string, nodes: FieldNode[]): PlannedField {
     const known = nodes.length === 1 ? this.planned.get(nodes[0]!) : undefined;
     if (known) return known;
@@ -153,7 +155,7 @@ class Planner {
   }
 
   private field(parent: GraphQLObjectType, key: string, nodes: FieldNode[]): PlannedField {
-    if (key === '__proto__') throw new Unplannable(); // the data is a plain object
+    if (key === '__proto__') throw new Unplannable(); // unsafe as a key of a plain object
     const { value: name } = nodes[0]!.name;
     if (name === '__typename') return { key, resolve: () => parent.name, complete: (value) => value };
     const field = parent.getFields()[name];
@@ -165,7 +167,7 @@ class Planner {
     const isRequired = isNonNullType(type);
     const complete = this.present(isRequired ? type.ofType : type, nodes);
     return (value, run) => {
-      // As in graphql-js: Nest's filters return what a guard or a resolver threw.
+      // Nest's filters return what a guard or a resolver threw. graphql-js throws such a value too.
       if (value instanceof Error) throw value;
       if (value !== null && value !== undefined) return complete(value, run);
       if (isRequired) run.failed = true;
@@ -205,7 +207,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, key: string, node: Fi
   return (source, { variables, context }) => resolve(source, getArgumentValues(field, node, variables), context, info);
 }
 
-/** Never rejects. */
+/** Puts the settled value into `data`. Never rejects. */
 const settled = (data: Data, key: string, value: Promise<unknown>, run: Run): Promise<void> =>
   value.then(
     (it) => void (data[key] = it),

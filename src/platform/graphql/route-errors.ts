@@ -8,8 +8,8 @@ import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
 /**
- * Errors that occur before Apollo has the request (malformed JSON, a body too large) have the form of GraphQL errors
- * too.
+ * Gives errors that occur before Apollo has the request (malformed JSON, a body that is too large) the form of GraphQL
+ * errors.
  */
 export function renderErrorsOnGraphqlRoute(
   fastify: FastifyInstance,
@@ -31,7 +31,7 @@ export function renderErrorsOnGraphqlRoute(
   });
 }
 
-/** Apollo's route reads the address as a URL, and this header is a part of it. */
+/** Apollo's route parses the address of the request as a URL, and the Host header is a part of that URL. */
 async function checkHost({ hostname }: FastifyRequest): Promise<void> {
   if (!URL.canParse(`http://${hostname}/`)) {
     throw new ApiError('bad_request', { message: 'The Host header is missing or names no host.' });

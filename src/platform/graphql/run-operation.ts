@@ -16,14 +16,14 @@ import { operationEnded } from './graphql-metrics.ts';
 
 type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
 
-/** The rules of a document that Apollo does not see. */
+/** The validation rules for documents that do not pass through Apollo. */
 export const rulesOf = (introspection: boolean): ValidationRule[] => [
   ...specifiedRules,
   limitDocument,
   ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
 ];
 
-/** @returns the errors of an invalid document */
+/** @returns the document, or its errors if it is invalid */
 export function parseDocument(
   schema: GraphQLSchema,
   query: string,

@@ -6,13 +6,13 @@ import type { GraphqlContext, SocketHeaders } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { measured, parseDocument, rulesOf } from './run-operation.ts';
 
-/** Operations in flight at once on one socket. The next one gets an `error` message. */
+/** Most operations in flight on one socket. One more gets an `error` message. */
 export const MAX_OPERATIONS = 50;
 
 /** The state of one socket, shared by its operations. */
 export interface SocketState {
   requestId: string;
-  /** Of the handshake. `authorization` in `connection_init` takes precedence. */
+  /** The headers of the handshake. `authorization` in `connection_init` takes precedence. */
   headers: SocketHeaders;
   /** The operations of the socket by id, with the iterator of each subscription. Kept by graphql-ws. */
   subscriptions?: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ interface SocketOperationsOptions {
   admit: (state: SocketState) => Promise<boolean>;
 }
 
-/** The graphql-ws protocol on the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
+/** A graphql-ws server of the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
 export function socketOperations({ schema, introspection, admit }: SocketOperationsOptions): Server<SocketState> {
   const rules = rulesOf(introspection);
   const format = (error: unknown, { requestId }: SocketState) =>

@@ -20,7 +20,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Of the many languages that the page knows, these show how to call the API; `fetch` is TypeScript too. */
+/** The page knows many languages. It shows calls of the API in these alone; `fetch` is TypeScript too. */
 const START = `Scalar.createApiReference('#reference', {
   url: new URL('openapi.json', document.baseURI).href,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
@@ -52,7 +52,7 @@ function hiddenBut(shown) {
 }
 `;
 
-/** Nothing of other servers: no fonts, no proxy, no telemetry. The page writes its styles itself. */
+/** The page loads nothing from other servers: no fonts, no proxy, no telemetry. It writes its styles itself. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +67,7 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Serves `/openapi.json` for programs, `/docs` for people and `/llms.txt` for language models. Call it before the
+ * Serves `/openapi.json` for programs, `/docs` for people and `/llms.txt` for language models. Call this before the
  * application listens.
  */
 export function serveApiDocs(app: INestApplication): void {

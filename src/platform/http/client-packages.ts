@@ -5,15 +5,15 @@ import { ApiError } from '../../errors/api-error.ts';
 import { ROOT_FOLDER } from '../config/root-folder.ts';
 import { VERSION } from '../config/version.ts';
 
-/** `npm run build` puts them beside the built program. */
+/** `npm run build` puts the packages beside the built program. */
 const DIST = `${ROOT_FOLDER}dist`;
 /** pip takes the name and the version of a wheel from its address. */
 const WHEEL = `/python/darkroom_client-${VERSION}-py3-none-any.whl`;
 const PACKAGES: Record<string, string> = { '/client.tgz': 'application/gzip', [WHEEL]: 'application/zip' };
 
 /**
- * Serves the clients to anybody: `npm install https://…/client.tgz` and `pip install https://…/python/….whl` always fit
- * the service. Call it before the application listens.
+ * Serves the clients to anybody, so that the client of `npm install https://…/client.tgz` or `pip install
+ * https://…/python/….whl` always fits the service. Call this before the application listens.
  */
 export function serveClientPackages(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** A connection that becomes idle would keep the server open until its client closes it. */
+/** How often to look for idle connections. An idle connection would keep the server open until its client closes it. */
 const CHECK_MS = 100;
 /**
- * After this many checks (2 s) each connection in use has had an answer, which ended it, so the others are idle. Counts
- * checks and not time: in a process that stood still, timers are due before the requests that came.
+ * After this many checks (2 s) each connection in use has had an answer, which ended it. So the others are idle. Checks
+ * are counted, not time: after a stall of the process, timers run before the requests that came meanwhile.
  */
 const CHECKS = 20;
 
 /**
- * The connections of clients when the process leaves. A server that closes a kept connection can cut a request that is
- * on its way, and the client sees a reset. So each answer ends its connection first, and only then are idle ones
+ * Ends the connections of clients when the process stops. If a server closes a kept connection while a request is on
+ * its way, the client sees a reset. So each answer ends its connection first, and only then are idle connections
  * closed.
  */
 export class Connections {
@@ -29,7 +29,7 @@ export class Connections {
     });
   }
 
-  /** From now on the answer to a request ends its connection: the next one of its client finds another process. */
+  /** From now on each answer ends its connection, so the next connection of the client reaches another process. */
   leave(): void {
     if (this.isLeaving) return;
     this.isLeaving = true;
@@ -38,7 +38,7 @@ export class Connections {
     );
   }
 
-  /** Closes the idle ones too, from `CHECKS` checks on. */
+  /** Calls `leave`, and closes idle connections after `CHECKS` checks. */
   drain(): void {
     if (this.timer !== null) return;
     this.leave();
@@ -47,7 +47,7 @@ export class Connections {
     this.timer = timer;
   }
 
-  /** After `drain`: resolves when the only open connections are those whose request is still being answered. */
+  /** Call this after `drain`. Resolves when the only open connections are those with a request in progress. */
   async left(): Promise<void> {
     while (this.timer !== null && this.open.size > 0 && this.checks < CHECKS) await sleep(CHECK_MS);
   }

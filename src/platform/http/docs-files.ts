@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { ApiError } from '../../errors/api-error.ts';
 import { ROOT_FOLDER } from '../config/root-folder.ts';
 
-/** What `npm run build` writes. */
+/** The folder that `npm run build` writes. */
 const FOLDER = `${ROOT_FOLDER}dist/reference/`;
 
 const TYPES: Record<string, string> = {
@@ -16,12 +16,12 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Serves the files of the reference page and the docs for language models. A pattern for many files, because each route
- * is a series of its own in the metrics.
- * @param written files of the page that are texts of this program, by name
+ * Serves the files of the reference page and the docs for language models. One route serves many files, because each
+ * route is a series of its own in the metrics.
+ * @param written the files of the page that are texts of this program, by name
  */
 export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<string, string>): void {
-  // Only these: a name in a URL never becomes a path.
+  // Only these pages are served: a name in a URL never becomes a path.
   const pages = new Set(globSync('**/*.md', { cwd: join(FOLDER, 'pages') }));
 
   fastify.get<{ Params: { file: string } }>('/docs/:file', async (request, reply) => {
@@ -39,19 +39,19 @@ export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<st
   });
 }
 
-/** 1.4 MB compressed, 4.9 MB not. */
+/** Sends scalar.js: 1.4 MB compressed, 4.9 MB uncompressed. */
 async function sendProgram({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const compressed = await read('scalar.js.gz');
   describe(reply, '.js').header('vary', 'Accept-Encoding');
   if (!/\bgzip\b/.test((headers['accept-encoding'] as string | undefined) ?? '')) {
-    const plain = createGunzip(); // piece by piece
+    const plain = createGunzip(); // uncompresses piece by piece
     plain.end(compressed);
     return reply.send(plain);
   }
   return reply.header('content-encoding', 'gzip').send(compressed);
 }
 
-/** They change only with a release. */
+/** The files change only with a release. */
 const describe = (reply: FastifyReply, extension: string): FastifyReply =>
   reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400');
 

@@ -17,7 +17,7 @@ import { isWebSocket, Upgrades } from './upgrades.ts';
 import { isWatched } from './multipart/arrival.ts';
 
 /**
- * The HTTP server before Nest adds its routes: what must hold for every response, including those that Nest never sees.
+ * The HTTP server before Nest adds its routes. It does what every response needs, even a response that Nest never sees.
  */
 export interface Edge {
   fastify: FastifyInstance;
@@ -29,7 +29,7 @@ export interface Edge {
 }
 
 /**
- * @param trustedProxies CIDR ranges; of a request from them, `request.ip` is the client's address in X-Forwarded-For
+ * @param trustedProxies CIDR ranges; for a request from one, `request.ip` is the client's address in X-Forwarded-For
  */
 export function createEdge(limits: HttpLimits, trustedProxies: readonly string[] = []): Edge {
   const fastify = createFastify({
@@ -86,7 +86,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   return { fastify, upgrades, load, connections, startDraining };
 }
 
-/** An answer that is not there yet, such as that of a long poll, is no stall. */
+/** Cuts off a client that stops reading. An answer that has not begun, such as that of a long poll, is no stall. */
 function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   response.setTimeout(stallMs, () => {
     if (response.socket && response.socket.writableLength > 0) response.socket.destroy();
@@ -101,8 +101,8 @@ function isAnsweredWhileDraining(request: FastifyRequest): boolean {
 }
 
 /**
- * RFC 9112, 3.2: exactly one Host header. With two, a proxy in front may have used the other. HTTP/0.9 has no version
- * in the request line.
+ * Requires exactly one Host header (RFC 9112, 3.2): of two, a proxy in front may have used the other one. Refuses
+ * HTTP/0.9, whose request line has no version.
  */
 function requireOneHost({ raw }: FastifyRequest): void {
   if (raw.httpVersionMajor !== 1)
@@ -128,9 +128,7 @@ function refuseEncodedBody(request: FastifyRequest): void {
 }
 
 const answered = new WeakSet<Socket>();
-/**
- * The responses of each connection that were not sent when its last request came: several, if requests were pipelined.
- */
+/** The responses of each connection that were not sent when its last request came. Pipelined requests cause several. */
 const responses = new WeakMap<Socket, ServerResponse[]>();
 
 /** Keeps the responses of each connection, for `answerClientError`. */
@@ -143,8 +141,8 @@ function noteResponses(server: Server): void {
 
 /** Responds to a request that Node could not parse, or that timed out before it was complete. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // its body has a time limit of its own
-  if (answered.has(socket)) return; // the parser reports another error for bytes that arrive after the first
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // the watched body has its own time limit
+  if (answered.has(socket)) return; // the parser reports another error for bytes that arrive later
   answered.add(socket);
   const isResponseSent =
     responses.get(socket)?.some(({ headersSent, writableFinished }) => headersSent && !writableFinished) ?? false;
@@ -166,7 +164,7 @@ function fromParser(cause: NodeJS.ErrnoException): ApiError {
 }
 
 /**
- * Responds to two kinds of requests that Node does not pass to fastify: it would send no body, or no response at all.
+ * Responds to two kinds of requests that Node does not pass to fastify: Node would send no body, or no response at all.
  */
 function answerExpectAndConnect(fastify: FastifyInstance, routes: KnownRoutes): void {
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

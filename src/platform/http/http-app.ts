@@ -13,8 +13,8 @@ import { QueryParametersGuard } from './query-parameters.guard.ts';
 import { ValidationPipe } from './validation.pipe.ts';
 
 /**
- * Nest's adapter for our server. It starts to drain when Nest starts to shut down, and closes when its clients have
- * left.
+ * Nest's adapter for our server. The server starts to drain when Nest starts to shut down, and closes when its clients
+ * have left.
  */
 export class EdgeAdapter extends FastifyAdapter {
   constructor(readonly edge: Edge) {
@@ -70,7 +70,7 @@ export async function createHttpApp(
   });
   app.useGlobalFilters(new ErrorFilter());
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalGuards(new QueryParametersGuard()); // after those of the modules, such as authentication
+  app.useGlobalGuards(new QueryParametersGuard()); // after the guards of the modules, such as authentication
   const { corsOrigins, mcpAllowedOrigins = [] } = config;
   if (corsOrigins.length + mcpAllowedOrigins.length > 0) app.enableCors(corsOf(corsOrigins, mcpAllowedOrigins));
   return app;
@@ -107,7 +107,7 @@ function corsOptions(origins: readonly string[]) {
   };
 }
 
-/** Browsers hide all response headers but a few from scripts, unless they are listed here. */
+/** Browsers show scripts only a few response headers, and those that are listed here. */
 const EXPOSED_HEADERS = [
   'x-request-id',
   'location',

@@ -11,18 +11,18 @@ export interface UploadLimits {
   textBytes: number;
   /** From the first byte that is read to the last. */
   totalMs: number;
-  /** A client must send at least so much in any `paceWindowMs`. */
+  /** A client must send at least this much per second in any `paceWindowMs`. */
   bytesPerS: number;
   paceWindowMs: number;
-  /** How long the rest of a rejected body is discarded: a client reads the response only when it could send on. */
+  /** How long the rest of a rejected body is discarded. A client reads the response only if it can go on sending. */
   lingerMs: number;
   /** Uploads in progress in this process; more get 503. */
   atOnce: number;
   /** Uploads in progress of one API key; more get 429. */
   atOnceOfOwner: number;
-  /** Scratch files of the uploads in progress, together; more get 503. */
+  /** Bytes of the scratch files of all uploads in progress; more get 503. */
   scratchBytes: number;
-  /** Those of one API key; more get 429, so that the others keep room. */
+  /** Bytes of the scratch files of one API key; more get 429, so that other keys keep room. */
   scratchBytesOfOwner: number;
   /** Memory of one upload: the buffers of the socket, the parser and the file. */
   memoryBytes: number;
@@ -40,7 +40,10 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** How often the two timeouts are checked. */
   timeoutCheckMs: number;
-  /** A client that takes nothing of its answer for so long loses its connection: it would hold memory, a file and a place. */
+  /**
+   * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and one of
+   * `requestsAtOnce`.
+   */
   stallMs: number;
   /** Requests in flight, long polls included; more get 503. */
   requestsAtOnce: number;

@@ -9,13 +9,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 interface Where {
   host: string;
-  /** Of the port. */
+  /** The setting of the port. */
   variable: 'PORT' | 'OPS_PORT';
   port: number;
 }
 
 /**
- * Awaits a server that begins to listen.
+ * Waits until a server listens.
  * @throws Error that names the settings: shells and tools such as conda set HOST for purposes of their own
  */
 export async function listening({ host, variable, port }: Where, listen: () => Promise<unknown>): Promise<void> {

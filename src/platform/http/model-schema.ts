@@ -6,7 +6,7 @@ import { ROOT_FOLDER } from '../config/root-folder.ts';
 const SCHEMA = `${ROOT_FOLDER}models/schema.json`;
 const PATH = '/schemas/model.json';
 
-/** Serves the schema of declarations to anybody: editors check files of models with it. Call it before the application listens. */
+/** Serves the schema of model declarations to anybody, for editors. Call this before the application listens. */
 export function serveModelSchema(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   fastify.get(PATH, async (_request, reply) =>

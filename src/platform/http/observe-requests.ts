@@ -37,10 +37,10 @@ const methodOf = closedLabel(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 
 /** Seconds for which requests in flight have waited on purpose. */
 const waits = new WeakMap<FastifyRequest, number>();
-/** When answers became streams; milliseconds of the monotonic clock. */
+/** When the answer to a request became a stream, in milliseconds of the monotonic clock. */
 const streams = new WeakMap<FastifyRequest, number>();
 
-/** Runs `wait`, whose time does not count as processing time. */
+/** Runs `wait`. Its time does not count as processing time. */
 export async function waitingOnPurpose<Result>(
   request: FastifyRequest,
   kind: WaitKind,
@@ -56,19 +56,19 @@ export async function waitingOnPurpose<Result>(
   }
 }
 
-/** From now on the request is an event stream, open for as long as its client wants. */
+/** Marks the request as an event stream. A stream is open as long as its client wants. */
 export function becomesStream(request: FastifyRequest): void {
   streams.set(request, performance.now());
 }
 
-/** A WebSocket was open for this time. */
+/** Records how long a WebSocket was open. */
 export function socketClosedAfter(seconds: number): void {
   waitSeconds.observe({ kind: 'socket' satisfies WaitKind }, seconds);
 }
 
 /**
- * Each series is 17 lines of the scrape. A process that has answered more kinds of requests shows the later ones
- * without their route.
+ * The most series of requests. Each adds 17 lines to the scrape. When there are more, the later ones are shown without
+ * their route.
  */
 const MOST_SERIES = 120;
 type Labels = Partial<Record<(typeof LABELS)[number], string>>;
@@ -129,8 +129,8 @@ const traceOf = (request: FastifyRequest) => {
 const FIRST_ERROR_STATUS = 400;
 
 /**
- * Logs one line per request: the pattern of its route, never its address, which may hold a signature. Health routes are
- * logged at `debug`: monitors poll them every few seconds, and their lines would bury the others.
+ * Logs one line per request, with the pattern of its route. The address is left out, because it may hold a signature.
+ * Health routes are logged at `debug`: monitors poll them every few seconds, and their lines would bury the others.
  */
 export function logRequests(fastify: FastifyInstance, log: NestLogger, which: Config['logRequests']): void {
   if (which === 'none') return;
@@ -156,7 +156,7 @@ const spans = new WeakMap<FastifyRequest, OpenSpan>();
 /** The span of a request, if it is sampled. */
 const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
 
-/** A span for each sampled request, named by the pattern of its route. Health routes have none. */
+/** Opens a span for each sampled request, named by the pattern of its route. Health routes have none. */
 export function traceRequests(fastify: FastifyInstance): void {
   if (!traces.isOn) return;
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -188,7 +188,7 @@ export function traceRequests(fastify: FastifyInstance): void {
   });
 }
 
-/** Of an `ErrorBody`. */
+/** The error code in an `ErrorBody`. */
 function codeIn(payload: unknown): string | undefined {
   if (typeof payload !== 'string') return undefined;
   try {
@@ -199,8 +199,8 @@ function codeIn(payload: unknown): string | undefined {
 }
 
 /**
- * Warns once that a proxy seems to be in front, whose clients all have its address. Anyone can send the header, so it
- * is not believed.
+ * Warns once if a proxy seems to be in front: then all its clients have the proxy's address. X-Forwarded-For is not
+ * believed, because anybody can send it.
  */
 export function warnOfUntrustedProxy(fastify: FastifyInstance, trustedProxies: readonly string[]): void {
   if (trustedProxies.length > 0) return;

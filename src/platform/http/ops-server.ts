@@ -4,9 +4,9 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isHealthPath, routeOf } from './request.ts';
 
 /**
- * The routes of monitors on a port of their own, so that the port of clients can be open to all. Requests take the
- * usual way through fastify. When the process stops, the server of fastify stops listening long before the end. This
- * one answers until the end.
+ * Serves the routes of monitors on a port of their own, so that the port of clients can be open to all. Requests go
+ * through fastify as usual. When the process stops, fastify's server stops listening long before the end. This server
+ * answers until the end.
  */
 export class OpsServer {
   private readonly requests = new WeakSet<IncomingMessage>();
@@ -33,7 +33,7 @@ export class OpsServer {
     await closed;
   }
 
-  /** By the route that was found, not by the URL, whose path may be encoded. */
+  /** Checks the route that was found, not the URL, because its path may be encoded. */
   private assertRightPort(request: FastifyRequest): void {
     if (isHealthPath(routeOf(request).url ?? '') !== this.requests.has(request.raw))
       throw new ApiError('route_not_found');

@@ -8,18 +8,18 @@ import { unknownParameter } from '../schema/input-fault.ts';
 const IGNORES_UNKNOWN_QUERY = 'http:ignores-unknown-query';
 
 /**
- * The route, or every route of the class, ignores query parameters that it does not know. Its handler must not declare
- * `@Query()` with an input class, because the validation of the class refuses them.
+ * Makes a route, or every route of a class, ignore unknown query parameters. The handler must not declare `@Query()`
+ * with an input class, because the validation of such a class refuses them.
  */
 export const IgnoresUnknownQuery = () => SetMetadata(IGNORES_UNKNOWN_QUERY, true);
 
-/** `all`: the handler has an argument for the whole query, whose class is validated by the pipe. */
+/** `all`: the handler has an argument for the whole query, and the pipe validates the class of this argument. */
 type KnownParameters = ReadonlySet<string> | 'all';
 
 /**
- * Refuses query parameters of REST routes that take none, so that a misspelt one is never ignored. What a route takes
- * is derived from the `@Query` arguments of its handler. A guard, because it must run after authentication, and for
- * handlers that declare no argument, for which no pipe runs.
+ * Refuses query parameters that a REST route does not take, so that a misspelt one is never ignored. What a route takes
+ * is derived from the `@Query` arguments of its handler. This is a guard, because it must run after authentication, and
+ * also for handlers without arguments, for which no pipe runs.
  */
 export class QueryParametersGuard implements CanActivate {
   private readonly reflector = new Reflector();
@@ -54,7 +54,7 @@ export class QueryParametersGuard implements CanActivate {
 /** The names of the `@Query` arguments of a handler; undefined for an argument that takes the whole query. */
 function queryArguments(context: ExecutionContext): (string | undefined)[] {
   const method = context.getHandler().name;
-  // By `kind:index` of the argument; a custom decorator has no number as its kind.
+  // The keys are `kind:index` of the argument. The kind of a custom decorator is no number.
   const declared = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), method) as
     Record<string, { data?: string }> | undefined;
   return Object.entries(declared ?? {})

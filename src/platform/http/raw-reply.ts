@@ -13,7 +13,7 @@ export function answerOnResponse(response: ServerResponse, error: ApiError, requ
   response.end(body);
 }
 
-/** Sends an error response on a raw socket. Ends it before destroying it: a reset could overtake the response. */
+/** Sends an error response on a raw socket. Ends the socket before destroying it: a reset could outrun the response. */
 export function answerOnSocket(socket: Duplex, error: ApiError, requestId: string): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();

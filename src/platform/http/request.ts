@@ -26,7 +26,7 @@ type RoutedRequest = Pick<FastifyRequest, 'routeOptions'> & { [ROUTE]?: Route | 
 
 const ROUTE = Symbol('route');
 
-/** Call before requests arrive: an object that gets a property later is slower to read. */
+/** Call this before requests arrive: an object that gets a property later is slower to read. */
 export function keepRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest(ROUTE, null);
 }
@@ -36,7 +36,7 @@ export function routeOf(request: RoutedRequest): Route {
   return (request[ROUTE] ??= request.routeOptions);
 }
 
-/** Whether a request announces a body. Many clients send a Content-Type, or `Content-Length: 0`, without one. */
+/** Whether a request announces a body. Many clients send a Content-Type, or `Content-Length: 0`, without a body. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

@@ -11,8 +11,8 @@ import { hasBody } from './request.ts';
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:"utf-?8"|utf-?8\b))/i;
 
 /**
- * JSON is the only content type of bodies, but for routes that accept files. An empty body counts as no body, whatever
- * its content type: many clients send one with a POST without a body, such as a cancel.
+ * Accepts only JSON bodies, except on routes that accept files. An empty body counts as no body, whatever its content
+ * type. Many clients send a content type with a POST that has no body, such as a cancel.
  */
 export function acceptJsonBodiesOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -48,10 +48,10 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Parses a request body. Rejects what JSON.parse accepts: duplicate keys, nesting deeper than 32 levels, NUL, lone
- * surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can store
- * neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like any
- * unknown property.
+ * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, nesting deeper than 32 levels, NUL,
+ * lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can
+ * store neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like
+ * any unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
@@ -82,7 +82,7 @@ function decode(bytes: Buffer): string {
 
 /** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
-/** Up to this number of keys a linear search beats a Set: it allocates nothing, and few bodies have more keys. */
+/** Up to this number of keys a linear search is faster than a Set: it allocates nothing. Few bodies have more keys. */
 const LINEAR_KEYS = 12;
 
 const QUOTE = 0x22;
@@ -123,8 +123,8 @@ class Level {
 }
 
 /**
- * One pass over a text that JSON.parse has accepted, so it does not check the syntax. It jumps from quote to quote with
- * indexOf and reads only the punctuation between strings. No recursion, no regular expression.
+ * Scans a text once. JSON.parse has accepted the text, so the syntax is not checked. The scan jumps from quote to quote
+ * with indexOf and reads only the punctuation between strings. No recursion, no regular expression.
  */
 class JsonScan {
   private readonly levels: Level[] = [];
@@ -209,10 +209,10 @@ class JsonScan {
   }
 }
 
-/** `visit` recurses, and JSON.parse does not: 32 levels are allowed, some 5,000 would overflow the stack. */
+/** `visit` recurses, unlike JSON.parse. Some 5,000 levels would overflow the stack. 32 levels are allowed. */
 const MAX_VISITED_DEPTH = 500;
 
-/** Faults inside a string: the parser gives the position of its opening quote. */
+/** Faults inside a string. For them the parser gives the position of the opening quote. */
 const STRING_FAULTS: Record<string, string | undefined> = {
   InvalidCharacter: 'holds a control character that is not escaped',
   InvalidEscapeCharacter: 'holds an invalid escape sequence',
@@ -223,8 +223,8 @@ const STRING_FAULTS: Record<string, string | undefined> = {
 class FirstFault extends Error {}
 
 /**
- * Describes the first fault of a text that JSON.parse refused. JSON.parse cannot: it gives the position in some of its
- * messages only, and repeats a part of the body in others.
+ * Describes the first fault of a text that JSON.parse refused. JSON.parse cannot do this: only some of its messages
+ * have the position, and others repeat a part of the body.
  */
 function describeSyntaxFault(text: string): string {
   if (text.trim() === '') return 'it is empty';
@@ -250,7 +250,7 @@ function describeSyntaxFault(text: string): string {
     if (error instanceof FirstFault) return error.message;
     throw error;
   }
-  // Only if the parser accepts what JSON.parse refused. 2 million random texts found none.
+  // Reached only if the parser accepts what JSON.parse refused. Of 2 million random texts none reached it.
   return 'it does not follow RFC 8259';
 }
 

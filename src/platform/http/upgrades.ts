@@ -9,7 +9,7 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 
 /**
  * The WebSocket handlers by path. An upgrade of any other path gets an error response instead of hanging. Upgrades to
- * other protocols never get here (some HTTP clients offer h2c on every request): HTTP lets a server ignore them.
+ * other protocols never get here, because HTTP lets a server ignore them. Some HTTP clients offer h2c on every request.
  */
 export class Upgrades {
   private readonly handlers = new Map<string, UpgradeHandler>();

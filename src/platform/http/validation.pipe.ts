@@ -11,13 +11,13 @@ import { gatherTextMaps, textMapsOf } from '../schema/text-map.ts';
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
 
 /**
- * Classes that accept an empty input. Polls rarely have a query string, and validating an empty one takes some 20 µs.
+ * Classes that accept an empty input. Most polls have no query string, and validating an empty one takes some 20 µs.
  */
 const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently; this one coerces nothing and drops nothing.
+ * paths and drops `__proto__` silently. This pipe coerces nothing and drops nothing.
  */
 export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
@@ -30,7 +30,7 @@ export class ValidationPipe implements PipeTransform {
 }
 
 /**
- * Joins with commas what the class names in a static list `repeatable`.
+ * Joins with commas the values of each parameter that the class names in its static list `repeatable`.
  * @throws ApiError invalid_type for another parameter that is given twice
  */
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
@@ -40,14 +40,14 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
     if (Array.isArray(value)) gathered[name] = value.join(',');
   }
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
-  // An unknown one is reported as such.
+  // An unknown parameter is reported as unknown.
   if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered;
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }
 
 /**
- * In GraphQL, null for an optional field means that it was not given, unless the class names it in a static list
- * `takesNull`. The schema itself refuses null for other fields.
+ * Removes fields that are null: in GraphQL, null for an optional field means that the field was not given. Fields that
+ * the class names in its static list `takesNull` stay. The schema itself refuses null for required fields.
  */
 function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   const fields = Object.entries(argument as object);
@@ -56,7 +56,7 @@ function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   return Object.fromEntries(fields.filter(([name, field]) => field !== null || kept.includes(name)));
 }
 
-/** Without a body an input is empty, unless the class says in a static `needsBody` that it must be sent. */
+/** Without a body an input is empty, unless the class says in a static `needsBody` that a body must be sent. */
 function validate(metatype: Type<object>, value: unknown): object {
   const { needsBody = false } = metatype as { needsBody?: boolean };
   const plain = value === undefined && !needsBody ? {} : requireJsonObject(value);

@@ -1,12 +1,12 @@
-/** With the media type and its parameters; `base64` is the last of them. */
+/** The head of a data: URL, with the media type and its parameters. `base64` is the last of them. */
 const HEAD = /^data:[^,]{0,400}?;[ \t]*base64[ \t]*,/i;
 const WHITE_SPACE = /[\t\n\f\r ]+/g;
 
 export const isDataUrl = (text: string): boolean => /^data:/i.test(text);
 
 /**
- * Decodes a `data:…;base64,…` URL as browsers do: its letters in any case, with white space and percent-encoding. Its
- * type is ignored, because the bytes decide.
+ * Decodes a `data:…;base64,…` URL as browsers do: the head in any case, with white space and percent-encoding. The type
+ * is ignored, because the bytes show it.
  * @returns null if there is no valid base64
  */
 export function bytesOfDataUrl(url: string): Buffer | null {
@@ -17,7 +17,7 @@ export function bytesOfDataUrl(url: string): Buffer | null {
     .replace(/={1,2}$/, '');
   if (!base64) return null;
   const bytes = Buffer.from(base64, 'base64');
-  // The decoder skips what is not base64, so only the length shows it.
+  // The decoder skips characters that are not base64, so only the length shows them.
   return bytes.length > 0 && bytes.length === Math.floor((base64.length * 3) / 4) ? bytes : null;
 }
 

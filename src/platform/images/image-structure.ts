@@ -29,7 +29,10 @@ interface PngChunk {
   end: number;
 }
 
-/** The chunks to IEND, which is the last one (PNG, third edition, 5.3 and 11.2.5). The end of a cut one is behind the bytes. */
+/**
+ * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). For a cut chunk, `end` lies beyond the
+ * bytes.
+ */
 export function* pngChunks(png: Buffer): Generator<PngChunk> {
   for (let at = 8; at + 8 <= png.length;) {
     const type = png.toString('latin1', at + 4, at + 8);
@@ -43,7 +46,7 @@ export function* pngChunks(png: Buffer): Generator<PngChunk> {
 const START_OF_SCAN = 0xda;
 export const END_OF_IMAGE = 0xd9;
 
-/** How many bytes the picture has. What follows is no part of it, such as the film of a motion photo. */
+/** How many bytes the picture has. Bytes after its end, such as the film of a motion photo, do not count. */
 export function imageLength(bytes: Buffer, format: ImageFormat): number {
   if (format === 'jpeg') return readJpeg(bytes).length;
   return Math.min(bytes.length, format === 'png' ? pngLength(bytes) : webpLength(bytes));
@@ -54,13 +57,13 @@ function pngLength(png: Buffer): number {
   return png.length;
 }
 
-/** Behind `RIFF` is the size of all that follows it (RFC 9649, 2.4). */
+/** The number after `RIFF` is the size of all that follows the number (RFC 9649, 2.4). */
 const webpLength = (webp: Buffer): number => 8 + webp.readUInt32LE(4);
 
-/** Each scan costs a decoder one pass. Thumbnails and bytes after the end do not count. */
+/** Counts scans, because each costs a decoder one pass. Thumbnails and bytes after the end do not count. */
 export const countJpegScans = (jpeg: Buffer): number => readJpeg(jpeg).scans;
 
-/** A picture without an end has all of the bytes. */
+/** The length of a picture without an end is that of all bytes. */
 function readJpeg(jpeg: Buffer): { scans: number; length: number } {
   let scans = 0;
   for (const { marker, end } of jpegSegments(jpeg)) {
@@ -76,7 +79,7 @@ interface JpegSegment {
   end: number;
 }
 
-/** The segments to the end of the image (ISO 10918-1, B.1.1 and B.2). */
+/** The segments up to the end of the image (ISO 10918-1, B.1.1 and B.2). */
 export function* jpegSegments(jpeg: Buffer): Generator<JpegSegment> {
   for (let at = 2; at !== -1 && at + 4 <= jpeg.length;) {
     const marker = jpeg[at + 1]!;

@@ -1,28 +1,28 @@
 import type { Metadata } from 'sharp';
 import { countJpegScans, imageFormat, imageLength, isAnimated } from './image-structure.ts';
 
-/** One 8K picture, 7680 x 4320 = 33.2 million, with a little room. */
+/** A little more than one 8K picture: 7680 x 4320 = 33.2 million. */
 const MAX_PIXELS = 33_500_000;
 
 /**
- * The memory a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced PNG (all
- * pixels) come near it. The bound refuses 33 megapixels of CMYK in several scans (276 MB measured) and 33 megapixels of
- * interlaced 16-bit RGBA (284 MB).
+ * The most memory that a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced
+ * PNG (all pixels) come near this limit. It refuses 33 megapixels of CMYK in several scans (276 MB measured) and 33
+ * megapixels of interlaced 16-bit RGBA (284 MB).
  */
 const MAX_DECODER_BYTES = 210_000_000;
 
 /**
- * Encoders write about 10 scans. Each costs a pass over the whole picture, 16 ms at 33 megapixels, and may be only 50
- * bytes long. A file of 330 kB with 2,600 scans took 36 s.
+ * Encoders write about 10 scans. Each scan costs a pass over the whole picture, 16 ms at 33 megapixels. A scan may be
+ * only 50 bytes long: a file of 330 kB with 2,600 scans took 36 s.
  */
 const MAX_JPEG_SCANS = 64;
 
-/** A decode counts from its turn. */
+/** Counts from the start of the decode. The wait before it does not count. */
 const DECODE_TIMEOUT_S = 60;
 
 export interface StillImage {
   contentType: 'image/jpeg' | 'image/png' | 'image/webp';
-  /** Pixels, as shown: after the turn that EXIF asks for. */
+  /** Pixels as shown, after the rotation that EXIF asks for. */
   width: number;
   height: number;
   /** Bytes of the picture, without what follows its end. */
@@ -33,7 +33,7 @@ export interface StillImage {
 export class NotAStillImage extends Error {}
 
 /**
- * Checks an image by its bytes; its declared type is ignored. Checks format, animation, dimensions and the cost of a
+ * Checks an image by its bytes, and ignores the declared type. Checks format, animation, dimensions and the cost of a
  * decode, and decodes nothing but the header.
  * @throws NotAStillImage
  */
@@ -54,8 +54,8 @@ export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
 }
 
 /**
- * Like `inspectStillImage`, and then decodes the image in full. The most expensive image that passes the checks (a
- * progressive JPEG) takes about 205 MB and 1.3 s, so call it for one image at a time.
+ * Like `inspectStillImage`, and then decodes the whole image. The most expensive image that passes the checks (a
+ * progressive JPEG) takes about 205 MB and 1.3 s, so call this for one image at a time.
  * @throws NotAStillImage
  */
 export async function readStillImage(bytes: Buffer): Promise<StillImage> {

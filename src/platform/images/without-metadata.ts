@@ -1,10 +1,10 @@
 import { END_OF_IMAGE, type ImageFormat, jpegSegments, pngChunks } from './image-structure.ts';
 
 /**
- * The same picture without what cameras and programs write about it: EXIF with its place, XMP, IPTC, C2PA and comments.
- * Bytes behind its end go too, such as the film of a motion photo. Colour profiles stay. Nothing is decoded or encoded.
+ * Removes what cameras and programs write about a picture: EXIF with its location, XMP, IPTC, C2PA and comments. Also
+ * removes bytes after its end, such as the film of a motion photo. Colour profiles stay. Nothing is decoded or encoded.
  * @param bytes a still image that can be decoded
- * @returns `bytes` itself if there is nothing of that kind
+ * @returns `bytes` itself if there is nothing to remove
  */
 export function withoutMetadata(bytes: Buffer, format: ImageFormat): Buffer {
   const kept = { jpeg: keptOfJpeg, png: keptOfPng, webp: keptOfWebp }[format](bytes);
@@ -49,7 +49,7 @@ function keptOfPng(png: Buffer): Buffer[] {
 
 const WEBP_METADATA = new Set(['EXIF', 'XMP ', 'C2PA']);
 
-/** Chunks (RFC 9649, 2.3), each padded to an even length. */
+/** Keeps the other chunks (RFC 9649, 2.3). Each is padded to an even length. */
 function keptOfWebp(webp: Buffer): Buffer[] {
   const kept = [webp.subarray(0, 12)];
   const end = Math.min(webp.length, 8 + webp.readUInt32LE(4));

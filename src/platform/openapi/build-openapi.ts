@@ -11,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ROOT_FOLDER } from '../config/root-folder.ts';
 
-/** Requests refuse fields that they do not know, so their schemas say so. Answers stay open: fields may be added. */
+/** Requests refuse unknown fields, so their schemas say so. Answers stay open, because fields may be added. */
 function closeInputs(document: Json): void {
   const { schemas } = document.components;
   const pending = operationsOf(document).flatMap(({ requestBody }) => componentsIn(requestBody));
@@ -26,7 +26,7 @@ function closeInputs(document: Json): void {
   }
 }
 
-/** How a query string writes a parameter. The same class may also be part of a body. */
+/** Removes the style of a parameter in a query string, because the class may also be part of a body. */
 function removeStyle(property: Json): void {
   delete property.style;
   delete property.explode;
@@ -51,7 +51,7 @@ const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
 /** One real call of each operation, by method and path: docs/api/examples.json, which `npm run examples` records. */
 const readExamples = (): Json => JSON.parse(readFileSync(`${ROOT_FOLDER}dist/reference/examples.json`, 'utf8')) as Json;
 
-/** Adds what a running service was asked and has answered to the operation: path parameters, body, success. */
+/** Adds what a running service was asked and answered: path parameters, body, successful response. */
 function addExamples(operation: Json, example: Json | undefined): void {
   if (!example) return;
   const { parameters = {}, request, response } = example;
@@ -61,18 +61,18 @@ function addExamples(operation: Json, example: Json | undefined): void {
   const sent = operation.requestBody?.content?.['application/json'];
   if (sent && request !== undefined) sent.example = request;
   for (const [status, { content = {} }] of Object.entries<Json>(operation.responses)) {
-    // Of several types the example has the first.
+    // If a response has several types, the example has the first.
     const [type] = Object.keys(content);
     if (status.startsWith('2') && type && IS_TEXT.test(type) && response) content[type].example = response;
   }
 }
 
-/** Keys that describe a use of a schema and stay where it is used. */
+/** Keys that describe one use of a schema. They stay where the schema is used. */
 const OF_THE_USE = ['description', 'default', 'example'];
 
 /**
- * Generators name types after components, and invent names for what stands inline. So every schema that has a name
- * becomes a component. Views lose the suffix that only the source needs: `TaskView` is `Task`, as in GraphQL.
+ * Generators name types after components, and invent names for inline schemas. So every schema that has a name becomes
+ * a component. Views lose the suffix that only the source needs: `TaskView` is `Task`, as in GraphQL.
  */
 export function nameComponents(document: Json): Json {
   const named: Json = {};
@@ -92,7 +92,7 @@ export function nameComponents(document: Json): Json {
 
 const shortened = (ref: string): string => (ref.startsWith('#/components/schemas/') ? ref.replace(/View$/, '') : ref);
 
-/** Adds the component. @returns what stands in its place */
+/** Makes the schema a component. @returns what takes the place of the schema */
 function hoist(name: string, object: Json, add: (name: string, schema: Json) => void): Json {
   if ('in' in object) return { ...object, schema: hoist(name, object.schema, add) };
   if (object.type === 'array') return { ...object, items: hoist(name, object.items, add) };
@@ -109,7 +109,7 @@ function hoist(name: string, object: Json, add: (name: string, schema: Json) => 
 const sorted = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-/** The chapters of the reference, in the order of use. A test finds routes that are in none of them. */
+/** The chapters of the reference, in the order of use. A test finds routes that are in no chapter. */
 export const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Generations', 'Turn a prompt into images or a video. The answer is a task.'],
   ['Tasks', 'Read, follow, cancel, retry and delete tasks.'],

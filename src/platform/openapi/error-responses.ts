@@ -38,7 +38,7 @@ export const NOT_OF_A_ROUTE: readonly ErrorCode[] = [
 ];
 /** Codes that a route answers with another status than the catalogue's, because they are about a field of the body. */
 const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expired'];
-/** They are about the path of these operations. */
+/** Operations for which these codes are about the path. */
 const OF_A_FILE = ['keepFile'];
 
 /**
@@ -79,7 +79,7 @@ function codesOf(operation: Json): ErrorCode[] {
   ];
 }
 
-/** `task_not_found` alone is `TaskNotFound`. A response for several codes stays with its operation. */
+/** A response for `task_not_found` alone is `TaskNotFound`. A response for several codes stays with its operation. */
 function sharedName(codes: ErrorCode[]): string | undefined {
   if (codes.length === OF_THE_KEY.length && codes.every((code) => OF_THE_KEY.includes(code))) return 'Unauthorized';
   if (codes.length > 1) return undefined;
@@ -110,7 +110,7 @@ function responseOf(codes: ErrorCode[], status: number, method: string): Json {
 export const exampleRefs = (codes: readonly ErrorCode[]): Json =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
 
-/** One for each code. The message is the one that a code has when nothing more exact can be said. */
+/** One example for each code, with the message of the catalogue. */
 export function errorExamples(): Json {
   return Object.fromEntries(
     Object.entries(ERRORS).map(([code, { message, type }]) => [
@@ -120,7 +120,7 @@ export function errorExamples(): Json {
   );
 }
 
-/** The body of every error. */
+/** The schemas for the body of every error. */
 export function errorSchemas(): Json {
   const types = [...new Set(Object.values(ERRORS).map(({ type }) => type))];
   const fields: Record<string, Json> = {

@@ -1,9 +1,9 @@
 import { ApiExtension } from '@nestjs/swagger';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
-/** The keys of an operation under which decorators leave what the error responses are made from. */
+/** Decorators leave data for the error responses under these keys of an operation. */
 export const FAULTS = 'x-faults';
 export const SCOPE_KEY = 'x-scope';
 
-/** The codes that only some routes answer. Those that follow from key, scope, body and headers need not be named. */
+/** Names the codes that only some routes answer. Those that follow from key, scope, body and headers are left out. */
 export const Fails = (...codes: ErrorCode[]): MethodDecorator => ApiExtension(FAULTS, codes) as MethodDecorator;

@@ -30,10 +30,13 @@ export type HeaderName = keyof typeof HEADERS;
 export const headerRefs = (...names: HeaderName[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Of an answer to a creation that may be repeated. */
+/** The headers of an answer to a creation that may be repeated. */
 export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed', 'Model-Version');
 
-/** The route creates once per key. Its answers and errors follow from this header. */
+/**
+ * Adds the header of a route that creates once per key. The route's documented answers and errors follow from the
+ * header.
+ */
 export const TakesIdempotencyKey = (): MethodDecorator =>
   applyDecorators(
     ApiHeader({

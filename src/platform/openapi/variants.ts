@@ -4,27 +4,27 @@ import { type Json, refTo } from '../schema/component.ts';
 const VARIANTS = 'x-variants';
 
 interface Variant {
-  /** Of the component. */
+  /** Name of the component. */
   name: string;
-  /** Fields that are always there, although they are optional in the class. */
+  /** Fields that are always present, although they are optional in the class. */
   requires: readonly string[];
-  /** Fields that are never there. */
+  /** Fields that are never present. */
   without: readonly string[];
 }
 
 interface Variants {
-  /** The field whose value decides which others there are. */
+  /** The field whose value decides which other fields are present. */
   field: string;
   byValue: Readonly<Record<string, Variant>>;
-  /** The same objects where some of their fields may be missing, by the name of the component. */
+  /** Variants of which some fields may be missing, by the name of their component. */
   shortened: Readonly<Record<string, { value: string; optional: readonly string[] }>>;
 }
 
-/** In OpenAPI the class is a union, so that generated types narrow when a program looks at the field. */
+/** Makes the class a union in OpenAPI, so that generated types narrow when a program looks at the field. */
 export const VariesBy = (field: string, variants: Omit<Variants, 'field'>): ClassDecorator =>
   ApiExtension(VARIANTS, { field, ...variants }) as ClassDecorator;
 
-/** Replaces each class that varies by a union of its variants. */
+/** Replaces each class with `VariesBy` by a union of its variants. */
 export function splitVariants(document: Json): void {
   const { schemas } = document.components;
   for (const [name, schema] of Object.entries<Json>(schemas)) {

@@ -2,10 +2,10 @@ import { ApiExtension } from '@nestjs/swagger';
 import { type Json, refTo } from '../schema/component.ts';
 
 const WEBHOOK = 'x-webhook';
-/** Not the tag of the endpoints: generators make one class of a tag, and would lose one of the two. */
+/** Differs from the tag of the webhook routes, because generators make one class per tag. */
 export const WEBHOOK_EVENTS = 'Webhook events';
 
-/** The class is the body of this event, which the service sends to webhook endpoints. */
+/** Marks a class as the body of this event, which the service sends to webhook endpoints. */
 export const WebhookBody = (type: string, summary: string): ClassDecorator =>
   ApiExtension(WEBHOOK, { type, summary }) as ClassDecorator;
 

@@ -3,7 +3,7 @@ import { OutboundError } from './outbound-error.ts';
 import { knownAddresses, refusedAddress, type OutboundRules } from './url-rules.ts';
 
 /**
- * The addresses of a URL's host, all of which may be called.
+ * The addresses of a URL's host, after a check that all of them may be called.
  * @throws OutboundError dns_failure; blocked_address if any address of the name may not be called
  */
 export async function checkedAddresses(url: URL, rules: OutboundRules, names: NameResolver): Promise<string[]> {

@@ -4,7 +4,7 @@ import { buildConnector, Client } from 'undici';
 /** For a fresh connection: DNS, TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The caller's signal is the only clock. */
+/** No timeouts here, because the caller's signal limits the time. */
 const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** Connects to the operator's own upstreams, whose addresses are not checked. */
@@ -26,8 +26,8 @@ export function clientOnSocket(origin: string, socket: Socket, options: Client.O
 }
 
 /**
- * A fresh connection for one paid request. On a kept connection that the upstream closes at the same moment, it would
- * be unknown whether the upstream has read the request. The cost is a handshake, against seconds or minutes of
+ * Opens a fresh connection for one paid request. If the upstream closed a kept connection at the same moment, it would
+ * be unknown whether the upstream has read the request. A handshake costs little beside seconds or minutes of
  * generation.
  * @param onOpen called once the connection is open: from then on the upstream may have received the request
  */

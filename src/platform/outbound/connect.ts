@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { OutboundError } from './outbound-error.ts';
 import { refusedAddress, type OutboundRules } from './url-rules.ts';
 
-/** Of a name with more addresses, only the first ones are tried. */
+/** If a name has more addresses, only the first ones are tried. */
 const MAX_ADDRESSES = 8;
 
 /**
@@ -13,7 +13,7 @@ const MAX_ADDRESSES = 8;
 const NEXT_ADDRESS_MS = 500;
 
 /**
- * Connects to one of these addresses, all of which the caller has checked. It checks the socket's real peer address
+ * Connects to one of these addresses. The caller has checked all of them. The socket's real peer address is checked
  * again before any byte is sent, the TLS handshake included.
  * @throws OutboundError blocked_address, connect_failed, tls_error; the reason of the signal
  */

@@ -4,23 +4,21 @@ import type { Socket } from 'node:net';
 import { OutboundError } from './outbound-error.ts';
 import { clientOnSocket } from './client.ts';
 
-/**
- * How long an idle connection is kept. Shorter than servers keep theirs, so that the server does not close it first.
- */
+/** How long an idle connection is kept. Servers keep theirs longer, so the server does not close it first. */
 export const IDLE_MS = 1000;
 
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
 export class Connection {
   /** Origin and checked address: requests with the same key may reuse the connection. */
   readonly key: string;
-  /** Of the peer; empty if the connection has closed already. */
+  /** Address of the peer; empty if the connection has closed already. */
   readonly address: string;
   readonly openedAt = performance.now();
   readonly client: Client;
   isOpen = true;
-  /** It has served an earlier request. */
+  /** Whether the connection has served an earlier request. */
   isReused = false;
-  /** Called when the server or the idle timeout closes it. */
+  /** Called when the server or the idle timeout closes the connection. */
   onClose: () => void = () => undefined;
 
   constructor(
@@ -50,7 +48,7 @@ export interface Exchange {
   headers: Record<string, string>;
   body?: string | Buffer;
   maxResponseBytes: number;
-  /** Whether an answer longer than `maxResponseBytes` is truncated there or fails. Reading stops in both cases. */
+  /** What to do with an answer longer than `maxResponseBytes`. Reading stops in both cases. */
   tooLarge: 'truncate' | 'fail';
   /** Writes the body of a 2xx answer to this new file, not to memory; `body` is then empty. */
   saveTo?: string;
@@ -62,13 +60,13 @@ export interface Answer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
-  /** As sent: it is never decompressed, so a small body cannot expand into a large one. Empty for a redirect. */
+  /** As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a redirect. */
   body: Buffer;
 }
 
 /**
- * One request and its answer. Closes the connection afterwards, unless `keepsConnection` is set and the answer was read
- * completely.
+ * Sends one request and reads its answer. Closes the connection afterwards, unless `keepsConnection` is set and the
+ * answer was read completely.
  * @throws OutboundError connect_failed, too_large; the reason of the signal
  */
 export async function exchange(

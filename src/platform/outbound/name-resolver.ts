@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { OutboundError } from './outbound-error.ts';
 
-/** A DNS server that does not answer costs 2 to 3 s: less than the 5 s that a connection may take. */
+/** A DNS server that does not answer costs 2 to 3 s. That is less than the 5 s that a connection may take. */
 const DNS_LIMITS = { timeout: 1000, tries: 2 };
 
 const HOSTS_FILE = '/etc/hosts';
@@ -11,8 +11,8 @@ const HOSTS_FILE = '/etc/hosts';
 /**
  * Resolves a name to all its addresses: from the hosts file, otherwise from the system's DNS servers.
  *
- * It does not use `dns.lookup`, which occupies a thread of libuv's pool while it waits, by default at most two at once.
- * Two names with a dead DNS server would then block every other lookup of this process. `Resolver` waits on sockets.
+ * It does not use `dns.lookup`, whose calls occupy threads of libuv's pool, by default at most two at once. Two names
+ * with a dead DNS server would then block every other lookup of this process. `Resolver` waits on sockets.
  */
 export class NameResolver {
   private readonly dns = new Resolver(DNS_LIMITS);
@@ -46,5 +46,5 @@ export function addressesIn(hosts: string, name: string): string[] {
 }
 
 async function readHostsFile(): Promise<string> {
-  return readFile(HOSTS_FILE, 'utf8').catch(() => ''); // a system without one has no local names
+  return readFile(HOSTS_FILE, 'utf8').catch(() => ''); // a system without the file has no local names
 }

@@ -12,9 +12,9 @@ import { checkOutboundUrl } from './url-rules.ts';
 import { userAgent, WEBHOOK_AGENT } from './user-agent.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Idle connections over all keys. */
+/** Maximum number of idle connections over all keys. */
 const MAX_IDLE = 200;
-/** Older connections are closed even if they are in use: the server behind the address may have been replaced. */
+/** Older connections are closed after their request: the server behind the address may have been replaced. */
 const MAX_AGE_MS = 60_000;
 
 /** Connections whose answer was read completely, kept for the next request with the same key within a second. */
@@ -66,13 +66,13 @@ export interface OutboundRequest {
   body?: string | Buffer;
   /** From the call to the last byte of the answer, redirects included. */
   timeoutMs: number;
-  /** 0 for a webhook: only the status is awaited. */
+  /** 0 for a webhook, which needs only the status. */
   maxResponseBytes: number;
   /** Only for GET. When absent, a redirect is returned like any other answer. */
   maxRedirects?: number;
   /** Aborts early; its reason is then thrown unchanged. */
   signal?: AbortSignal;
-  /** See `Exchange`; only with `tooLarge: 'fail'`, thus for images. */
+  /** See `Exchange`. Only for images, because it needs `tooLarge: 'fail'`. */
   saveTo?: string;
   /** See `Exchange`. */
   onHead?: Exchange['onHead'];
@@ -82,16 +82,16 @@ export interface OutboundAnswer extends Answer {
   /** The URL that answered, after redirects. */
   url: string;
   /**
-   * It came from an address that only the operator's exceptions allow, perhaps a private one: show clients nothing of
-   * it.
+   * Whether the answer came from an address that only the operator's exceptions allow, perhaps a private one. Show
+   * clients nothing of such an answer.
    */
   isExcepted: boolean;
 }
 
 /**
- * Calls addresses that clients chose, and only public ones or those that the operator has excepted. It checks the URL,
- * every DNS answer and the connected socket, for each request and each redirect. No proxy, no cookies. A webhook may
- * reuse the connection of an earlier one, if its address is still among the addresses of the name.
+ * Calls addresses that clients chose, but only public ones or those that the operator has excepted. For each request
+ * and each redirect, the URL, every DNS answer and the connected socket are checked. No proxy, no cookies. A webhook
+ * may reuse the connection of an earlier webhook, if its address is still among the addresses of the name.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {

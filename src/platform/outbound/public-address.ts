@@ -9,8 +9,8 @@ const CLOUD_HOST = ipaddr.IPv4.parse('168.63.129.16');
 
 /**
  * Whether an address belongs to the public internet: global unicast, and in none of IANA's special-purpose registries.
- * An IPv6 address that contains an IPv4 address is judged by it (mapped, NAT64) or refused (compatible, 6to4, Teredo,
- * SIIT).
+ * If an IPv6 address contains an IPv4 address, the latter decides (mapped, NAT64), or the address is refused
+ * (compatible, 6to4, Teredo, SIIT).
  * @param ip as returned by DNS, a socket or a parsed URL, without brackets; any other text is not public
  */
 export function isPublicAddress(ip: string): boolean {
@@ -22,7 +22,7 @@ export function isPublicAddress(ip: string): boolean {
   return (address.parts[0] & 0xe000) === 0x2000 && address.range() === 'unicast';
 }
 
-/** Whether the operator has excepted this address. A mapped address is judged by its IPv4 address. */
+/** Whether the operator has excepted this address. For a mapped address, its IPv4 address decides. */
 export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0 || isIP(ip) === 0) return false;
   const address = parse(ip);
@@ -39,11 +39,11 @@ function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCID
 }
 
 /**
- * Turns a mapped address into its IPv4 address. The leading zero is for ipaddr.js, which mistakes `::a.b.c.d`, an
- * IPv4-compatible address (RFC 4291, deprecated), for a mapped one.
+ * Turns a mapped address into its IPv4 address. ipaddr.js mistakes `::a.b.c.d`, an IPv4-compatible address (RFC 4291,
+ * deprecated), for a mapped one. A leading zero prevents that.
  */
 function parse(ip: string): ipaddr.IPv4 | ipaddr.IPv6 {
-  // Faster than `process`, which throws and catches errors to find out.
+  // Faster than `process`, which throws and catches errors to find out the kind of an address.
   if (isIP(ip) === 4) return ipaddr.IPv4.parse(ip);
   return ipaddr.process(ip.replace(/^::(?=\d+\.)/, '0::'));
 }

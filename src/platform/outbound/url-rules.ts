@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isExcepted, isPublicAddress } from './public-address.ts';
 
-/** The operator's exceptions; a Config satisfies it. */
+/** The operator's exceptions, which every `Config` has. */
 export type OutboundRules = Pick<Config, 'outboundAllowCidrs' | 'outboundAllowHttp'>;
 
 export const MAX_URL_CHARS = 2048;
@@ -16,7 +16,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 /**
  * Checks a URL from a client without network access: form, scheme, literal address, port. The addresses of a name may
  * change, so they are checked at each attempt (`refusedAddress`).
- * @param demands `https`: http only if the operator allows it; `param`: the field named in an error
+ * @param demands `https`: http is refused unless the operator allows it; `param`: the field that an error names
  * @returns the parsed URL; its hostname is canonical (decimal, octal, hexadecimal, full-width and encoded forms are
  *   resolved)
  * @throws ApiError invalid_url, url_not_allowed; the message depends on the text and the rules, never on the server's

@@ -1,6 +1,6 @@
 import { VERSION } from '../config/version.ts';
 
-/** Identifies this service and the purpose of the call to the operator of the called server. */
+/** Tells the operator of the called server which service calls, and for what purpose. */
 export function userAgent(purpose: string): string {
   return `Darkroom/${VERSION} (+${purpose})`;
 }

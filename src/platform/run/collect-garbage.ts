@@ -7,9 +7,9 @@ const IDLE_UTILIZATION = 0.2;
 const IDLE_MS = 3_000;
 
 /**
- * Collects all garbage once, when the process is idle for the first time. What was read and compiled leaves 60 of 250
- * MB behind. V8 would keep it for as long as the process is idle. A collection takes up to a quarter of a second, in
- * which no request is answered; under load V8 collects by itself.
+ * Collects all garbage once, when the process is idle for the first time. What a start reads and compiles leaves 60 of
+ * 250 MB as garbage. V8 would keep the garbage as long as the process is idle. A collection takes up to a quarter of a
+ * second, in which no request is answered. Under load V8 collects by itself.
  */
 export function collectGarbageWhenIdle(): void {
   let before = performance.eventLoopUtilization();
@@ -23,7 +23,7 @@ export function collectGarbageWhenIdle(): void {
   }, IDLE_MS).unref();
 }
 
-/** A collection of the ordinary flavor keeps the space for new objects as large as the start has made it. */
+/** An ordinary collection would keep the space for new objects as large as the start has made it. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc'); // only for contexts made from now on
   const collect = runInNewContext('gc') as NodeJS.GCFunction;

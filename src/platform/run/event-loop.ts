@@ -1,13 +1,13 @@
 /** The loop should turn at least this often. */
 const TICK_MS = 500;
-/** A loop that is this late answers no request in the time that a probe waits for. */
+/** A loop that is this late does not answer a probe in time. */
 const STUCK_MS = 2_000;
-/** A loop that was stuck counts as stuck for this time after it: what blocked it is likely to block it again. */
+/** A loop that was stuck counts as stuck for this time afterwards: what blocked it is likely to block it again. */
 const REMEMBERED_MS = 5_000;
 
 /** Notices when the event loop of this process is blocked for long. */
 export class EventLoop {
-  /** Unknown until the first tick: a slow start is no blocked loop. */
+  /** Infinity until the first tick, because a slow start is no blocked loop. */
   private nextTickMs = Infinity;
   private stuckUntilMs = 0;
 
@@ -15,7 +15,7 @@ export class EventLoop {
     setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** Also true at once after a block, before the timer has run. */
+  /** Whether the loop was blocked. Also true right after a block, before the timer has run. */
   get isStuck(): boolean {
     this.note();
     return performance.now() < this.stuckUntilMs;

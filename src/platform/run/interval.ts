@@ -20,8 +20,8 @@ export class Interval {
   }
 
   /**
-   * Runs the task now, or once more after the current run: that one may have begun before the caller's change.
-   * Requests that arrive meanwhile share the run.
+   * Runs the task now. If a run is in progress, runs the task once more after it, because that run may have begun
+   * before the caller's change. Requests that arrive meanwhile share the run.
    */
   runNow(): Promise<void> {
     if (this.stopped) return Promise.resolve();
@@ -29,7 +29,7 @@ export class Interval {
     return this.requested;
   }
 
-  /** No run begins any more. Resolves when the current one has ended. */
+  /** No run begins any more. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);

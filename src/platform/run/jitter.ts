@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const STEP_MS = 10;
-/** Upper limit, however long a shutdown may take. */
+/** Maximum spread, however long a shutdown may take. */
 const MAX_SPREAD_MS = 5_000;
 
 /**
- * Spreads an action on many items over time: some every 10 ms. Clients that reconnect as soon as they are disconnected
- * then do not all reconnect at the same moment. A single item is not delayed.
+ * Spreads an action on many items over time: some every 10 ms. So clients that reconnect as soon as they are
+ * disconnected do not all reconnect at the same moment. A single item is not delayed.
  * @param withinS the time that a shutdown may take; at most half of it is used
  */
 export async function withJitter<Item>(

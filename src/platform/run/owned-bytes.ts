@@ -10,7 +10,7 @@ export function allocateOwned(bytes: number): Buffer {
   return own(Buffer.allocUnsafeSlow(bytes));
 }
 
-/** @param part of a buffer of `allocateOwned`; it takes over the ownership */
+/** @param part of a buffer of `allocateOwned`; this part is owned from now on */
 export function own(part: Buffer): Buffer {
   owned.add(part);
   return part;

@@ -1,6 +1,6 @@
 /**
- * What a subscriber reads at its own pace, one value at a time. The owner says what comes next and wakes the reader
- * when there may be something. Not an async generator, because `return()` must end a pending `next()`.
+ * Values that a subscriber reads at its own pace, one at a time. The owner says which value comes next, and wakes the
+ * reader when there may be one. Not an async generator, because `return()` must end a pending `next()`.
  */
 export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined> {
   private readonly onClose: (() => void)[] = [];
@@ -9,20 +9,20 @@ export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined>
   private resume: (() => void) | null = null;
   private closed = false;
 
-  /** @param take the next value, which then counts as read; null when there is none yet */
+  /** @param take returns the next value, which then counts as read; null when there is none yet */
   constructor(private readonly take: () => Value | null | Promise<Value | null>) {}
 
   get isClosed(): boolean {
     return this.closed;
   }
 
-  /** Call when there may be a value. */
+  /** Call this when there may be a value. */
   wake(): void {
     this.isWoken = true;
     this.resume?.();
   }
 
-  /** Ends at once. */
+  /** Ends the queue at once. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -30,7 +30,7 @@ export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined>
     this.wake();
   }
 
-  /** Ends at once; the next read throws. */
+  /** Ends the queue at once. The next read throws. */
   fail(error: Error): void {
     this.failure = error;
     this.close();

@@ -1,7 +1,10 @@
 import type { Logger } from '@nestjs/common';
 import { Interval } from './interval.ts';
 
-/** Seconds between purges that found little: a minute, or less where TASK_SWEEP_S is shorter than by default. Views enforce all ends to the second. */
+/**
+ * Seconds between purges that found little: a minute, or less if TASK_SWEEP_S is below its default. A purge may be
+ * late, because views enforce every expiry to the second.
+ */
 export const purgePauseS = (taskSweepS: number): number => Math.min(60, taskSweepS * 12);
 
 interface PurgePlan {
@@ -10,13 +13,13 @@ interface PurgePlan {
   failure: string;
   /** Most rows that a purge deletes. After a purge of this size the next one follows at once. */
   fullRound: number;
-  /** Seconds after any other purge. */
+  /** Seconds between any other purge and the next one. */
   pauseS: number;
   /** Returns how many rows it has deleted. */
   purge: () => Promise<number>;
 }
 
-/** Repeats a purge until it is stopped. A failure is logged and waited out. */
+/** Repeats a purge until it is stopped. After a failure, which is logged, the next purge follows as usual. */
 export function purgeInterval({ logger, failure, fullRound, pauseS, purge }: PurgePlan): Interval {
   return new Interval(async () => {
     try {

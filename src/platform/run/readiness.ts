@@ -24,7 +24,7 @@ interface CheckOptions {
 
 interface RegisteredCheck extends CheckOptions {
   check: Check;
-  /** On the monotonic clock. */
+  /** Until when the last success counts, on the monotonic clock. */
   okUntil: number;
 }
 
@@ -48,13 +48,13 @@ export class Readiness {
     this.draining = true;
   }
 
-  /** The process has begun to stop: it serves requests for a while, but takes no tasks. */
+  /** Whether the process has begun to stop. It then serves requests for a while, but takes no tasks. */
   get isDraining(): boolean {
     return this.draining;
   }
 
   /**
-   * Whether this process itself works, whatever the database and other shared parts do. If these counted, their failure
+   * Whether this process itself works, whatever the database and other shared parts do. If those counted, their failure
    * would take every process out of its load balancer at the same time.
    */
   ofProcess(): ReadinessReport {

@@ -4,7 +4,7 @@ export class Sampled<Value> {
   private reading: Promise<Value> | undefined;
 
   /**
-   * @param read its error goes to all callers who wait for it
+   * @param read its error goes to all callers that wait for the value
    * @param maxAgeMs how old a value may be
    */
   constructor(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const logger = new Logger('scratch');
 
-/** Contains the id of the process that created the folder. */
+/** The name contains the id of the process that created the folder. */
 const NAME = /^darkroom-(?:run|upload)-(\d+)-/;
 
 /** Creates a folder for the files of one run, or of one request. The caller removes it. */
@@ -14,8 +14,8 @@ export const makeScratch = (kind: 'run' | 'upload' = 'run'): string =>
   mkdtempSync(join(tmpdir(), `darkroom-${kind}-${process.pid}-`));
 
 /**
- * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is just being
- * aborted may still add a file, hence the retries. What is left is removed when the next process starts.
+ * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is being
+ * aborted may still add a file, so there are retries. The next process that starts removes what is left.
  */
 export async function removeScratch(folder: string): Promise<void> {
   try {
@@ -25,7 +25,7 @@ export async function removeScratch(folder: string): Promise<void> {
   }
 }
 
-/** Removes the folders of killed processes: one video can leave some hundred megabytes. Call before the first run. */
+/** Removes folders of killed processes: a video can leave some hundred megabytes. Call this before the first run. */
 export async function removeAbandonedScratch(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names) {

@@ -1,13 +1,13 @@
 /**
- * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another by one piece of
- * it, not by all of it.
+ * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another owner by one
+ * piece, not by all of them.
  */
 export class Turns {
-  /** Waiting work by owner, in the order of their turns. */
+  /** The waiting work of each owner, in the order of the owners' turns. */
   private readonly waiting = new Map<string, (() => void)[]>();
   private busy = 0;
 
-  /** @param atOnce pieces of work at a time */
+  /** @param atOnce how many pieces of work run at a time */
   constructor(private readonly atOnce = 1) {}
 
   /** @throws the signal's reason when it aborts before the turn; otherwise the error of `work` */
@@ -22,7 +22,7 @@ export class Turns {
 
   /**
    * Waits for a turn.
-   * @returns call it once when the work is over
+   * @returns a function to call once, when the work is over
    * @throws the signal's reason when it aborts before the turn
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
@@ -53,7 +53,7 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** The next owner goes to the end of the line. */
+  /** Starts the next piece of work. Its owner goes to the end of the line. */
   private passOn(): void {
     const [next] = this.waiting;
     if (!next) {

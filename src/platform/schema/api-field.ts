@@ -14,44 +14,44 @@ interface FieldOptions {
   optional?: boolean;
   /** May be null. */
   nullable?: boolean;
-  /** Null passes validation like an omitted field, as GraphQL clients expect. Not published. */
+  /** Null passes validation like an omitted field, as GraphQL clients expect. The API description leaves this out. */
   nullIsOmitted?: boolean;
   default?: unknown;
   example?: unknown;
 }
 
-/** Options of a field that may be left out. GraphQL clients send null for that. */
+/** Options of a field that may be left out. GraphQL clients send null instead. */
 export const OMITTABLE = { optional: true, nullIsOmitted: true } satisfies FieldOptions;
 
 /** `min` and `max` bound a number, or the length of a text or a list. */
 type BoundedOptions = FieldOptions & Bounds;
 interface StringOptions extends BoundedOptions {
-  /** `message` begins with the name of the field. The expression has no flags, as those of JSON Schema. */
+  /** `message` begins with the name of the field. The expression has no flags, because JSON Schema has none. */
   pattern?: { regex: RegExp; message: string };
 }
 interface IntegerOptions extends BoundedOptions {
-  /** The field of a query string: reads digits as a number. */
+  /** For a field of a query string: reads digits as a number. */
   fromQuery?: boolean;
 }
 interface BooleanOptions extends FieldOptions {
-  /** The field of a query string: reads `true` and `false`. */
+  /** For a field of a query string: reads `true` and `false`. */
   fromQuery?: boolean;
 }
 interface ObjectOptions extends FieldOptions {
-  /** Only for the description of the API. The code that reads the object refuses one with fewer fields. */
+  /** Only for the description of the API. The code that reads the object refuses an object with fewer fields. */
   minProperties?: number;
 }
 interface ListOptions extends BoundedOptions {
-  /** No entry twice. */
+  /** Whether each entry may occur only once. */
   unique?: boolean;
-  /** Of each text. */
+  /** Pattern of each text. */
   pattern?: { regex: RegExp; message: string };
 }
 
 type Class = new (...args: never[]) => object;
 type GraphqlType = Class | GraphQLScalarType | Record<string, string> | typeof String | typeof Boolean;
 
-/** The three faces of one kind of field. */
+/** One kind of field in GraphQL, in OpenAPI and in validation. */
 interface Kind {
   graphql: () => GraphqlType | GraphqlType[];
   openApi: object;
@@ -59,10 +59,9 @@ interface Kind {
 }
 
 /**
- * One field of a view or an input, declared once for both schemas and for validation: OpenAPI has its own name
- * (`task_id`), GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field
- * off the property, so views need no mapping; snake-case.ts maps inputs. Views are never validated, so their rules stay
- * unused.
+ * Declares one field of a view or an input for both schemas and for validation. OpenAPI has its own name (`task_id`),
+ * GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field from the
+ * property, so views need no mapping. snake-case.ts maps inputs. Views are never validated, so their rules stay unused.
  */
 export const ApiField = {
   string: (description: string, options: StringOptions = {}) =>
@@ -90,7 +89,7 @@ export const ApiField = {
         checks: checks.string({}),
       },
     ),
-  /** An address. Only its type is checked here: the outbound rules judge length and form, with codes of their own. */
+  /** A URL. Only its type is checked here. The outbound rules check length and form, with codes of their own. */
   url: (description: string, options: BoundedOptions = {}) =>
     field(description, options, {
       graphql: () => String,
@@ -103,7 +102,7 @@ export const ApiField = {
       openApi: { type: 'integer', minimum: options.min, maximum: options.max },
       checks: checks.integer(options),
     }),
-  /** An integer that can pass 2^31: a time, or a size in bytes. */
+  /** An integer that can exceed 2^31: a time, or a size in bytes. */
   long: (description: string, options: IntegerOptions = {}) =>
     field(description, options, {
       graphql: () => LongScalar,

@@ -1,6 +1,6 @@
 import { registerEnumType } from '@nestjs/graphql';
 
-/** A closed set of values: as they are in REST and in the database, in capitals in GraphQL (`queued`, `QUEUED`). */
+/** A closed set of values. REST and the database have them as they are (`queued`), GraphQL in capitals (`QUEUED`). */
 export interface Choice<T extends string = string> {
   name: string;
   values: readonly T[];
@@ -10,7 +10,7 @@ export interface Choice<T extends string = string> {
 
 /**
  * Declares a set of values once for both schemas.
- * @param name of the GraphQL enum; unique in the service
+ * @param name the name of the GraphQL enum, unique in the service
  */
 export function defineChoice<const T extends string>(
   name: string,

@@ -1,7 +1,7 @@
-/** The key of an inline schema that carries the name of the component that it becomes. */
+/** Under this key an inline schema has the name of the component that it becomes. */
 export const COMPONENT = 'x-component';
 
-/** What generators and people find in the description of the API; no tool knows this shape better than as JSON. */
+/** A part of the description of the API. No tool has a more exact type for it. */
 export interface Json {
   [key: string]: any;
 }

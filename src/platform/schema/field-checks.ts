@@ -21,7 +21,7 @@ import {
 import type { Choice } from './choice.ts';
 
 type Class = new (...args: never[]) => object;
-/** What a list may hold. */
+/** The type of the entries of a list. */
 export type Item = (() => Class) | Choice | 'string' | 'integer' | 'number';
 
 export interface Bounds {
@@ -29,7 +29,7 @@ export interface Bounds {
   max?: number;
 }
 
-/** Own texts, because some of class-validator's are clumsy ("All events's elements must be unique"). */
+/** Own messages, because some of class-validator's are clumsy ("All events's elements must be unique"). */
 const AN_INTEGER = '$property must be an integer';
 const A_NUMBER = '$property must be a number';
 const oneOf = ({ values }: Choice): string => `$property must be one of: ${values.join(', ')}`;
@@ -86,7 +86,7 @@ export const checks = {
   },
 };
 
-/** A field left out passes; `null` does not, unlike with class-validator's IsOptional. */
+/** A field that is left out passes. Unlike with class-validator's IsOptional, `null` does not pass. */
 export const mayBeLeftOut = (): PropertyDecorator => ValidateIf((_input, value) => value !== undefined);
 
 export const mayBeNull = (): PropertyDecorator => ValidateIf((_input, value) => value !== null);
@@ -108,7 +108,7 @@ function items(item: Item): PropertyDecorator[] {
   return [IsIn(item.values, { each: true, message: oneOf(item) })];
 }
 
-/** Digits only: "1.5", "1e3", " 1" and "" stay texts and fail as such. */
+/** Digits only: "1.5", "1e3", " 1" and "" stay texts, which the next rule refuses. */
 const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
 
 /** For query strings, where every value arrives as text. */

@@ -43,7 +43,7 @@ export function faultOf(errors: readonly ValidationError[], above: readonly (str
 
 type InputClass = new () => object;
 
-/** Names what is allowed instead, as every message about a parameter does. */
+/** The message names what is allowed instead, as every message about a parameter does. */
 export function unknownParameter(param: string, inputClass?: InputClass): ApiError {
   const names = inputClass ? namesOf(inputClass) : [];
   const allowed = names.length > 0 ? ` Allowed: ${names.join(', ')}.` : '';
@@ -77,8 +77,8 @@ function worstRule(error: ValidationError): [rule: string, code: ErrorCode] {
 
 /**
  * Replaces the subject of class-validator's sentence ("url must …", "each value in events must …") by the full path.
- * Parsing a sentence is the only way, because class-validator renders the message before it returns the error. A
- * message of our own for every rule would repeat all of its texts.
+ * Parsing a sentence is the only way, because class-validator renders the message before it returns the error. Own
+ * messages for every rule would repeat all texts of class-validator.
  */
 function withFullPath(message: string, property: string, param: string): string {
   const subject = [
@@ -95,7 +95,7 @@ function withFullPath(message: string, property: string, param: string): string 
 /**
  * Finds the first item of a list that breaks an `each: true` rule. Because class-validator does not report it, this
  * runs the rule again, item by item. It takes the rule from class-validator's metadata storage and container. Both are
- * exported, but the fields of the metadata are not documented. The tests of input errors pin them (class-validator
+ * exported, but the fields of the metadata are not documented. The tests of input errors check them (class-validator
  * 0.15).
  * @returns null if the rule applies to the list as a whole
  */

@@ -1,7 +1,7 @@
 type Class = new (...args: never[]) => object;
 type JsonSchema = Record<string, unknown>;
 
-/** What `ApiField` has declared of a field, as Nest's swagger keeps it. */
+/** What `ApiField` has declared about a field, as Nest's swagger stores it. */
 interface Declared extends JsonSchema {
   type: string | (() => Class | [Class]) | undefined;
   required?: boolean;
@@ -37,7 +37,7 @@ function schemaOf({ required: _required, nullable = false, isArray, type, ...res
   const inner = typeof type === 'function' ? nested(type) : { type, ...pickEnum(rest) };
   if (!nullable) return { ...rest, ...inner };
   const { enum: _values, ...about } = rest;
-  return { ...about, anyOf: [inner, { type: 'null' }] }; // clients that know one type a field refuse a list of types
+  return { ...about, anyOf: [inner, { type: 'null' }] }; // clients that know one type per field refuse a list of types
 }
 
 const pickEnum = ({ enum: values }: Pick<Declared, 'enum'>): JsonSchema => (values ? { enum: values } : {});
@@ -47,6 +47,6 @@ function nested(type: () => Class | [Class]): JsonSchema {
   return Array.isArray(found) ? { type: 'array', items: jsonSchemaOf(found[0]) } : jsonSchemaOf(found);
 }
 
-/** Marks for the OpenAPI file alone begin with x-. */
+/** Removes the marks that are for the OpenAPI file alone: they begin with x-. */
 const withoutMarks = (field: Declared): Declared =>
   Object.fromEntries(Object.entries(field).filter(([key]) => !key.startsWith('x-'))) as Declared;

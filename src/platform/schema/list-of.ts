@@ -38,7 +38,7 @@ export function toList<View>(data: View[], hasMore: boolean, idOf: (view: View) 
   };
 }
 
-/** The same list as JSON, of the JSON of its entries. */
+/** The same list as a JSON text, from the JSON texts of its entries. */
 export function jsonOfList(data: string[], hasMore: boolean, ids: string[]): string {
   const { data: _data, object, ...rest } = toList(ids, hasMore, (id) => id);
   return `{"object":${JSON.stringify(object)},"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`;

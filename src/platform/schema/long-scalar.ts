@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, print } from 'graphql';
 
-/** For times and sizes: GraphQL's `Int` ends at 2^31 - 1, which unix seconds pass in 2038 and bytes at 2 GiB. */
+/** For times and sizes. GraphQL's `Int` ends at 2^31 - 1, which unix seconds exceed in 2038 and bytes at 2 GiB. */
 export const LongScalar = new GraphQLScalarType<number, number>({
   name: 'Long',
   description: 'An integer up to 2^53 - 1, such as a time in unix seconds, which an Int cannot hold after 2038.',

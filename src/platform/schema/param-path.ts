@@ -7,7 +7,7 @@ export function paramPath(steps: readonly (string | number)[]): string {
   return printable(path);
 }
 
-/** Only keys chosen by the client make a path longer; 256 characters are enough to find them. */
+/** Only keys that the client chose make a path longer. 256 characters are enough to recognise them. */
 const MAX_LENGTH = 256;
 
 /** A key may contain half a surrogate pair or control characters; the response must stay readable. */

@@ -67,7 +67,7 @@ function rejectBadText(param: string, text: unknown): void {
   }
 }
 
-/** Sets a property of any name. An assignment to `__proto__` would define none, so its value would pass unchecked. */
+/** Sets a property of any name. Assigning to `__proto__` would define no property: its value would pass unchecked. */
 export function defineOwn(holder: object, name: string, value: unknown): void {
   Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
 }

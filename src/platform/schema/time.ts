@@ -11,7 +11,7 @@ export const MAX_UNIX_S = 253_402_300_799;
 export const unixSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
 
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
-/** The first characters of a TypeID after its prefix are its time. */
+/** How many characters after the prefix of a TypeID are its time. */
 export const TIME_DIGITS = 10;
 const LAST_MS = 2 ** 48 - 1;
 

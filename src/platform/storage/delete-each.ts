@@ -1,4 +1,4 @@
-/** Requests to the storage at the same time: a store far away answers each after 50 ms or more. */
+/** Maximum number of deletions at the same time. A distant storage answers each after 50 ms or more. */
 const DELETES_AT_ONCE = 32;
 
 /**

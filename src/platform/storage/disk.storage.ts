@@ -20,13 +20,13 @@ export class DiskStorage implements Storage {
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
     // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. No
-    // temporary file with a rename: no reader has the key yet, and it took a third of the time of a small file.
+    // reader has the key yet, so no rename is needed. It would take a third of the time of a small file.
     await store(target, body, () => sync(dirname(target)));
   }
 
   async putAtomically(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    const written = join(dirname(target), `.${randomUUID()}`); // not a key: after a power cut it goes with its folder
+    const written = join(dirname(target), `.${randomUUID()}`); // not a key; deleted with its folder after a power cut
     await store(written, body, async () => {
       await rename(written, target);
       await sync(dirname(target));
@@ -73,7 +73,7 @@ export class DiskStorage implements Storage {
   }
 }
 
-/** Folder by folder, so that millions of names are never in memory at once. */
+/** Lists folder by folder, so that millions of names are never in memory at once. */
 async function* filesBelow(root: string, folder: string): AsyncGenerator<string> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(absent);
   for (const entry of entries) {
@@ -92,7 +92,7 @@ function missing(key: string, error: NodeJS.ErrnoException): never {
   throw error.code === 'ENOENT' ? new StoredFileMissing(key, error) : error;
 }
 
-/** Leaves no file behind when it fails. */
+/** Stores a body. Leaves no file behind when it fails. */
 async function store(path: string, body: StorageBody, finish: () => Promise<void>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   try {

@@ -22,7 +22,7 @@ const seconds = histogram(
 const bytes = counter('darkroom_storage_bytes_total', 'Bytes written to the storage and read from it.', ['direction']);
 for (const direction of ['in', 'out']) bytes.inc({ direction }, 0);
 
-/** Measures the storage that it is given. */
+/** Measures the calls of another storage. */
 export class MeasuredStorage extends Storage {
   constructor(
     private readonly storage: Storage,
@@ -96,14 +96,14 @@ async function countStored(body: StorageBody): Promise<void> {
   bytes.inc({ direction: 'in' }, Buffer.isBuffer(body) ? body.length : await sizeOf(body.path));
 }
 
-/** Of a file that was stored: by now its run may have deleted it. */
+/** Size of a file that was stored; 0 if its run has already deleted it. */
 const sizeOf = (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,
     () => 0,
   );
 
-/** Counts what arrives. A listener for `data` would start the stream before its reader is there. */
+/** Counts the bytes of a stream. A listener for `data` would start the stream before its reader is ready. */
 function counted(stream: Readable): Readable {
   const push = stream.push.bind(stream);
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {

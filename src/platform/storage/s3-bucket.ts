@@ -9,15 +9,15 @@ export interface S3Bucket {
   sdk: Sdk;
   client: S3Client;
   name: string;
-  /** Of every key: empty, or ends with a slash. */
+  /** Prefix of every key: empty, or with a slash at its end. */
   prefix: string;
 }
 
-/** Limits of one attempt. The SDK makes three, so a call fails after 90 s at most. */
+/** Limits of one attempt. The SDK makes three attempts, so a call fails after 90 s at most. */
 export interface S3Limits {
   connectMs: number;
   /**
-   * A connection on which no byte moves for this time is cut, before the first byte as after it. The whole time is not
+   * A connection is cut when no byte moves for this time, before the first byte or later. The whole time is not
    * limited, because a large video on a slow line takes longer.
    */
   silenceMs: number;
@@ -26,13 +26,14 @@ export interface S3Limits {
 export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 
 /**
- * Connections of a process. Every download that a client still reads holds one. A call that finds none free counts as
- * one that cannot connect, so the 50 of the SDK made slow readers fail the puts of tasks.
+ * Maximum connections of a process. Every download that a client still reads holds one. A call that finds none free
+ * fails as if it could not connect. With the 50 connections of the SDK, slow readers made the puts of tasks fail.
  */
 const CONNECTIONS = 500;
 
 /**
- * Loads the SDK, which takes 100 ms that a service with files on disk saves. Credentials come from the AWS environment.
+ * Loads the SDK. This takes 100 ms, which a service with files on disk saves. Credentials come from the AWS
+ * environment.
  * @param url `s3://bucket?endpoint=…&region=…&prefix=…`
  */
 export async function connectBucket(url: string, limits: Partial<S3Limits>): Promise<S3Bucket> {
@@ -65,7 +66,7 @@ export async function connectBucket(url: string, limits: Partial<S3Limits>): Pro
 const logger = new Logger('storage');
 const ignore = (): void => undefined;
 
-/** The SDK's warnings. Without this it prints them as plain text. It throws its errors, so their callers log them. */
+/** Logs the SDK's warnings, which it would print as plain text. The SDK throws its errors, so callers log those. */
 const SDK_LOGGER = {
   trace: ignore,
   debug: ignore,

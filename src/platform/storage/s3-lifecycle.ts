@@ -1,7 +1,7 @@
 import type { LifecycleRule } from '@aws-sdk/client-s3';
 import { connectBucket, type S3Bucket } from './s3-bucket.ts';
 
-/** A process that uploads needs less. */
+/** A process needs less time for an upload. */
 const GRACE_DAYS = 2;
 
 /**

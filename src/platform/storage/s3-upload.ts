@@ -4,14 +4,14 @@ import type { Readable } from 'node:stream';
 import type { S3Bucket } from './s3-bucket.ts';
 import type { StorageBody } from './storage.ts';
 
-/** For bodies from a file. The SDK itself retries those from memory, but it cannot rewind a stream. */
+/** For bodies from a file. The SDK itself retries bodies from memory, but cannot rewind a stream. */
 const ATTEMPTS = 3;
 
 const MIB = 1_048_576;
 
 /** Sizes in bytes. */
 export interface PartSizes {
-  /** A longer body is sent in parts: only what failed is sent again, and no server limits the whole to 5 GB. */
+  /** A longer body is sent in parts. Then only a failed part is sent again, and no server limits the whole to 5 GB. */
   singleMax: number;
   part: number;
 }
@@ -19,10 +19,10 @@ export interface PartSizes {
 /** S3 permits 10,000 parts, so a file may have 160 GiB. */
 export const PART_SIZES: PartSizes = { singleMax: 64 * MIB, part: 16 * MIB };
 
-/** Parts of one file that are sent at the same time. */
+/** Maximum number of parts of one file that are sent at the same time. */
 const PARTS_AT_ONCE = 4;
 
-/** Where an object goes. */
+/** Key and type of an object to write. */
 interface Target {
   Key: string;
   ContentType: string;
@@ -81,7 +81,7 @@ async function uploadInParts(
   }
 }
 
-/** Sends a section, and again from its start when a stream has failed. */
+/** Sends a section. When its stream has failed, sends it again from its start. */
 async function sending<Sent>(
   body: StorageBody,
   { start, end }: Section,

@@ -14,10 +14,10 @@ import {
   StoredFileMissing,
 } from './storage.ts';
 
-/** Of servers that lack DeleteObjects, or want another checksum than the SDK sends. Their answers differ. */
+/** Statuses of servers that lack DeleteObjects, or want another checksum than the SDK sends. Their answers differ. */
 const REFUSALS = [400, 405, 411, 501];
 
-/** Deletes objects, many in one call where the server can. */
+/** Deletes objects, many in one call if the server can do that. */
 export class S3Deletes {
   private isOneByOne = false;
 
@@ -32,7 +32,7 @@ export class S3Deletes {
       const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
       if (!REFUSALS.includes($metadata?.httpStatusCode ?? 0)) throw error;
       await this.deleteOneByOne(names);
-      this.isOneByOne = true; // not if these fail as well: then the call was at fault, and not its kind
+      this.isOneByOne = true; // not reached if these fail too: then DeleteObjects was not the cause
     }
   }
 
@@ -51,7 +51,9 @@ export class S3Deletes {
   }
 }
 
-/** Requests are paid for. A failure counts for as long as a success: each probe of a silent server takes 90 s. */
+/**
+ * How long a probe counts, because requests are paid for. A failure counts too: a probe of a silent server takes 90 s.
+ */
 const PROBE_TTL_MS = 30_000;
 
 /** Objects in a bucket of S3 or an S3-compatible server. */
@@ -76,7 +78,7 @@ export class S3Storage implements Storage {
     await upload(this.bucket, body, { Key: this.nameOf(key), ContentType: contentType }, this.sizes);
   }
 
-  /** S3 shows an object once it is whole. */
+  /** Same as `put`, because S3 shows an object only when it is complete. */
   putAtomically(key: string, body: StorageBody, contentType: string): Promise<void> {
     return this.put(key, body, contentType);
   }
@@ -155,7 +157,7 @@ function missing(key: string, error: { name: string; $metadata?: { httpStatusCod
   throw absent ? new StoredFileMissing(key, error) : error;
 }
 
-/** Signs length and type: a link that binds neither accepts any upload. */
+/** Signs length and type, because a link that binds neither accepts any upload. */
 async function signPut(
   { sdk, client, name: Bucket }: S3Bucket,
   Key: string,
@@ -165,12 +167,12 @@ async function signPut(
   const target = { Bucket, Key, ContentType: contentType, ContentLength: bytes };
   const url = await getSignedUrl(client, new sdk.PutObjectCommand(target), {
     expiresIn: lifetimeS,
-    signableHeaders: new Set(['host', 'content-type', 'content-length']), // by default it leaves out the type
+    signableHeaders: new Set(['host', 'content-type', 'content-length']), // by default the type is not signed
   });
   return { url, headers: { 'content-type': contentType, 'content-length': String(bytes) } };
 }
 
-/** Lets the server say the type and the name that the record knows, whatever the object was stored with. */
+/** Makes the server answer with the type and the name in our record, whatever the object was stored with. */
 async function signGet(
   { sdk, client, name: Bucket }: S3Bucket,
   Key: string,
@@ -181,7 +183,7 @@ async function signGet(
   return getSignedUrl(client, new sdk.GetObjectCommand(target), { expiresIn: lifetimeS, signingDate: signedAt });
 }
 
-/** From a link, because the host depends on endpoint, region and even the name of the bucket. */
+/** Reads it from a link, because the host depends on endpoint, region and even the name of the bucket. */
 async function linkOrigin(bucket: S3Bucket): Promise<string> {
   const terms = { contentType: '', disposition: '', signedAt: new Date(), lifetimeS: 1 };
   return new URL(await signGet(bucket, 'origin', terms)).origin;

@@ -6,9 +6,9 @@ import { Storage } from './storage.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
 
 /**
- * Whether the storage is the one that this database was used with before. It is another one if hosts do not share
- * DATA_DIR or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. Each of these looks
- * like lost files.
+ * Checks whether the storage is the one that this database was used with before. It is another one if hosts do not
+ * share DATA_DIR or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. In each case
+ * files seem to be lost.
  */
 @Injectable()
 export class StorageCheck implements OnApplicationBootstrap {
@@ -19,7 +19,7 @@ export class StorageCheck implements OnApplicationBootstrap {
     @InjectRepository(StorageMarker) private readonly markers: Repository<StorageMarker>,
   ) {}
 
-  /** Not awaited, because a storage that does not respond must not delay the start: readiness reports it. */
+  /** Not awaited: a storage that does not respond must not delay the start, and readiness reports such a storage. */
   onApplicationBootstrap(): void {
     void this.warnOfAnother();
   }
@@ -37,7 +37,7 @@ export class StorageCheck implements OnApplicationBootstrap {
     }
   }
 
-  /** Writes the marker if no process has done so. Several processes may, because they all write the same one. */
+  /** Writes the marker if no process has written it. Several processes may, because they all write the same one. */
   async isKnown(): Promise<boolean> {
     const [marker] = await this.markers.find();
     if (!marker) throw new Error('The table storage_marker is empty.');

@@ -6,7 +6,7 @@ export type StorageBody = Buffer | { path: string };
 /** A request with which a client writes one file itself. */
 export interface SignedPut {
   url: string;
-  /** The client must send exactly these. */
+  /** The client must send exactly these headers. */
   headers: Record<string, string>;
 }
 
@@ -23,7 +23,7 @@ export interface GetTerms {
   contentType: string;
   /** The header `Content-Disposition`. */
   disposition: string;
-  /** Whole seconds. Links with the same terms are the same text, so that caches know them again. */
+  /** In whole seconds. Links with the same terms are the same text, so that caches recognise them. */
   signedAt: Date;
   /** Seconds after `signedAt`. */
   lifetimeS: number;
@@ -40,21 +40,18 @@ export interface ByteRange {
  * Nest needs a runtime value as the injection token. Keys are relative paths of plain names: `task_…/1-0.png`.
  */
 export abstract class Storage {
-  /** The bytes are durable when it resolves; no code may read the key earlier. A second put replaces the first. */
+  /** When this resolves, the bytes are durable. No code may read the key earlier. A second put replaces the first. */
   abstract put(key: string, body: StorageBody, contentType: string): Promise<void>;
-  /**
-   * Like `put`, for a key that is read before anybody knows whether it is there: a reader gets all of the bytes or
-   * none.
-   */
+  /** Like `put`, for a key that may be read while it is written: a reader gets all of the bytes or none. */
   abstract putAtomically(key: string, body: StorageBody, contentType: string): Promise<void>;
   /**
-   * Lets a client write a file of exactly this length and type. null where files are on disk: our own route receives
+   * Lets a client write a file of exactly this length and type. null if files are on disk: then our own route receives
    * them.
    */
   abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
-  /** A link with which anyone can read the file. null where files are on disk. It may name a file that is missing. */
+  /** A link with which anyone can read the file. null if files are on disk. The file may be missing. */
   abstract signGet(key: string, terms: GetTerms): Promise<string | null>;
-  /** Where links of `signGet` lead, as browsers name it: `https://host`. null where files are on disk. */
+  /** The origin of links of `signGet`, as browsers name it: `https://host`. null if files are on disk. */
   abstract linkOrigin(): Promise<string | null>;
   /** @throws StoredFileMissing before the first byte, so that the caller can still choose the HTTP status */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
@@ -87,7 +84,7 @@ export function checkKey(key: string): string {
   return key;
 }
 
-/** Whether the service may have written this: a bucket or a folder may hold what others put there. */
+/** Whether the service may have written a file of this name. A bucket or a folder may also have files of others. */
 export const isKey = (name: string): boolean => name.length <= 512 && KEY.test(name);
 
 /** Accepts a folder with or without a trailing slash. */

@@ -1,16 +1,16 @@
 import type { Client } from 'pg';
 import { Servers } from '../servers/servers.ts';
 
-/** Milliseconds for a lock that another session holds, such as a migration. */
+/** How long to wait for a lock of another session, such as a migration's. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** What a role or a pooler has set must not end or slow a copy; the rest makes its text the same everywhere. */
+/** The first four override what could end or slow a copy. The others make the text of a copy the same everywhere. */
 const SETTINGS = [
   'set statement_timeout = 0',
   'set idle_in_transaction_session_timeout = 0',
   `set lock_timeout = ${LOCK_TIMEOUT_MS}`,
   'set enable_seqscan = on',
-  // Otherwise a scan may begin in the middle of a table, beside another one, and give the rows in another order.
+  // By default a scan may join another one in the middle of a table, and return the rows in another order.
   'set synchronize_seqscans = off',
   `set timezone = 'UTC'`,
   `set datestyle = 'ISO, YMD'`,
@@ -20,7 +20,7 @@ const SETTINGS = [
   `set client_encoding = 'UTF8'`,
 ].join('; ');
 
-/** A connection that copies whole tables. */
+/** Runs `work` with a connection for copies of whole tables. */
 export async function withBulkClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await new Servers(url).connect({ application_name: 'darkroom:copy', keepAlive: true });
   try {

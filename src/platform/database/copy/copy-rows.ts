@@ -5,7 +5,7 @@ import { type Client, escapeIdentifier } from 'pg';
 import { from, to } from 'pg-copy-streams';
 import type { CopiedTable, StoredTable } from './tables.ts';
 
-/** What passed through a copy of one table, in PostgreSQL's text format. */
+/** Size and hash of a table that was copied in PostgreSQL's text format. */
 export interface CopiedRows {
   rows: number;
   bytes: number;
@@ -18,8 +18,8 @@ const NEWLINE = 0x0a;
 const columnsOf = ({ columns }: CopiedTable): string => columns.map(escapeIdentifier).join(', ');
 
 /**
- * A query and not the table itself, because `copy` does not read a partitioned table. In the order of the key, because
- * two databases need not have the same partitions.
+ * Copies a query, because `copy` cannot read a partitioned table itself. The rows are in the order of the key, because
+ * two databases may have different partitions.
  */
 const copyOut = (table: StoredTable): string => {
   const order = table.order.length === 0 ? '' : ` order by ${table.order.map(escapeIdentifier).join(', ')}`;
@@ -28,7 +28,7 @@ const copyOut = (table: StoredTable): string => {
 
 const copyIn = (table: CopiedTable): string => `copy ${escapeIdentifier(table.name)} (${columnsOf(table)}) from stdin`;
 
-/** Writes the rows of a table, in one stream of bounded memory. */
+/** Writes the rows of a table to `target`, in one stream of bounded memory. */
 export async function readRows(client: Client, table: StoredTable, target: Writable): Promise<CopiedRows> {
   const meter = new Meter();
   await pipeline(client.query(to(copyOut(table))), meter, target);
@@ -46,7 +46,7 @@ export async function passRows(source: Client, target: Client, table: StoredTabl
   return writeRows(target, table, source.query(to(copyOut(table))));
 }
 
-/** Counts and hashes what passes. A row is a line: the format writes line breaks inside values as `\n`. */
+/** Counts and hashes the rows that pass. Each row is one line: the format writes line breaks in values as `\n`. */
 class Meter extends Transform {
   private readonly hash = createHash('sha256');
   private rows = 0;

@@ -1,9 +1,9 @@
 import { type Client, escapeIdentifier } from 'pg';
 import { sinceBaseline } from '../baseline-names.ts';
 
-/** The migrations write this table, so a copy never does. */
+/** The migrations write this table, so a copy leaves it out. */
 const MIGRATIONS_TABLE = 'schema_migrations';
-/** A migration gives each its row. */
+/** A migration inserts the only row of each of these tables. */
 const SEEDED_TABLES = ['storage_marker', 'words_state', 'line'];
 
 export interface CopiedTable {
@@ -13,7 +13,7 @@ export interface CopiedTable {
 
 /** A table as the database has it. */
 export interface StoredTable extends CopiedTable {
-  /** The columns of the primary key, if it has partitions; otherwise none. */
+  /** The columns of the primary key for a partitioned table; otherwise none. */
   order: string[];
 }
 
@@ -21,7 +21,7 @@ interface FoundTable extends StoredTable {
   parents: string[];
 }
 
-/** Partitions are read and written through their table. Tables of extensions belong to the server. */
+/** Leaves out partitions, which are read and written through their table, and tables of extensions. */
 const TABLES = `
   select c.relname as name,
     array(
@@ -43,7 +43,7 @@ const TABLES = `
     and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e')
   order by c.relname`;
 
-/** The tables of the service, each after those that its foreign keys name. */
+/** The tables of the service, each after the tables that its foreign keys reference. */
 export async function readTables(client: Client): Promise<StoredTable[]> {
   const waiting = (await client.query<FoundTable>(TABLES, [MIGRATIONS_TABLE])).rows;
   const ordered: StoredTable[] = [];
@@ -57,7 +57,7 @@ export async function readTables(client: Client): Promise<StoredTable[]> {
 }
 
 /**
- * Until the transaction ends, nobody drops or changes the tables.
+ * Locks the tables, so that until the transaction ends nobody drops or changes them.
  * @param mode `access share`: reads and writes go on; `exclusive`: only reads do
  */
 export async function lockTables(
@@ -86,7 +86,7 @@ export async function assertEmpty(client: Client): Promise<void> {
   }
 }
 
-/** The names of the migrations that the database has had, as this program calls them; none in a new database. */
+/** The names of the migrations that ran in the database, as this program names them; none in a new database. */
 export async function readMigrations(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ has: boolean }>('select to_regclass($1) is not null as has', [
     MIGRATIONS_TABLE,

@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 
-/** Everything that `work` reads is of one moment, and the transaction began at it. */
+/** Everything that `work` reads is of one moment. */
 export const withSnapshot = <T>(client: Client, work: () => Promise<T>): Promise<T> =>
   within(client, 'begin isolation level repeatable read read only', work);
 
-/** All of what `work` writes, or nothing. */
+/** Stores everything that `work` writes, or nothing. */
 export const withTransaction = <T>(client: Client, work: () => Promise<T>): Promise<T> => within(client, 'begin', work);
 
 async function within<T>(client: Client, begin: string, work: () => Promise<T>): Promise<T> {

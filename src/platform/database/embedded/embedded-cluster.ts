@@ -19,8 +19,8 @@ export interface EmbeddedCluster {
 export const EMBEDDED_NAME = 'darkroom';
 
 /**
- * Mode 0711 as root, because the database runs as another user that must traverse the folder. Secrets inside are 0600
- * or 0700.
+ * Creates the folder. If this process is root, the mode is 0711, because the database runs as another user, who must
+ * traverse the folder. Secrets inside have the mode 0600 or 0700.
  */
 export function createDataDir(dataDir: string): void {
   if (existsSync(dataDir)) return;
@@ -28,7 +28,7 @@ export function createDataDir(dataDir: string): void {
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** Creates the cluster when there is none. Only one process at a time may call it. */
+/** Opens the cluster, and creates it when there is none. Only one process at a time may call this. */
 export async function openCluster(dataDir: string, fsync: boolean): Promise<EmbeddedCluster> {
   const path = join(dataDir, 'postgres');
   const binaries = findPostgresBinaries();

@@ -10,7 +10,7 @@ import { clearStalePid, isPostgres, readPostmasterPid } from './postmaster-pid.t
 export interface EmbeddedPostgres {
   /** Connection string including the password: never log it. */
   url: string;
-  /** Call it after closing your own connections. The last process to leave stops the server. Never throws. */
+  /** Call this after closing your own connections. The last process to leave stops the server. Never throws. */
   leave(): Promise<void>;
 }
 
@@ -24,12 +24,12 @@ const START_ATTEMPTS = 5;
  */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=', // unused, and a path there may exceed the length limit of sockets
+  'unix_socket_directories=', // unused: a path there could exceed the length limit of sockets
   'max_connections=200',
   'shared_buffers=128MB',
   'timezone=UTC',
   'log_timezone=UTC',
-  // The service logs its own failed statements. Here their text would write prompts to disk.
+  // The service logs its failed statements itself. PostgreSQL's log would write their text, with prompts, to the disk.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
@@ -41,8 +41,8 @@ const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 const RETRY_CODES = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
 
 /**
- * Starts the PostgreSQL in `dataDir`. It joins the server instead when another process (ROLE=api beside ROLE=worker)
- * has started it. It also joins one that an earlier, killed process left running. The first start creates the cluster.
+ * Starts the PostgreSQL in `dataDir`. If its server is running, the process joins it: another process (ROLE=api beside
+ * ROLE=worker) has started it, or a killed one has left it running. The first start creates the cluster.
  * @param options.fsync false only in tests
  * @throws Error that suggests a remedy (another DATA_DIR, another user, DATABASE_URL)
  */
@@ -103,8 +103,8 @@ async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
       await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
       return await connect(cluster, port);
     } catch (cause) {
-      // It may still be recovering after a crash, another program may have taken the port, or children of a killed
-      // server may still be ending.
+      // The server may still be recovering after a crash. Another program may have taken the port. Or children of a
+      // killed server may still be ending.
       const joined = await joinServer(cluster);
       if (joined) return joined;
       if (attempt === START_ATTEMPTS) {
@@ -129,7 +129,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** It offers no encryption: the operator's PGSSLMODE is meant for another server. */
+/** The embedded server offers no encryption. The operator's PGSSLMODE is meant for another server. */
 const urlOf = ({ password }: EmbeddedCluster, port: number) =>
   `postgres://${EMBEDDED_NAME}:${password}@127.0.0.1:${port}/${EMBEDDED_NAME}?sslmode=disable`;
 

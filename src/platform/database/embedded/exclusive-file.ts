@@ -37,9 +37,9 @@ function open(path: string): DatabaseSync {
 }
 
 /**
- * SQLite would create it with mode 0644, and then any local user could hold a read lock on it and so prevent the start.
- * A file that exists is not opened here: to close it again would release every lock that this process has on it
- * (POSIX).
+ * Creates the file with mode 0600. SQLite would use 0644: then any local user could hold a read lock on the file, and
+ * so prevent the start. A file that exists is not opened here: closing it would release every lock that this process
+ * has on it (POSIX).
  */
 function restrict(path: string): void {
   try {
@@ -47,11 +47,11 @@ function restrict(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  accessSync(path, constants.R_OK | constants.W_OK); // a lock on what can only be read keeps nobody out
+  accessSync(path, constants.R_OK | constants.W_OK); // a lock on a read-only file keeps nobody out
   try {
-    chmodSync(path, 0o600); // one of an earlier release
+    chmodSync(path, 0o600); // for a file of an earlier release
   } catch (error) {
-    // EPERM: of another user. Being able to lock it is enough.
+    // EPERM: the file belongs to another user. It is enough that this process can lock it.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

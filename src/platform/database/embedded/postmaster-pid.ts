@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** PostgreSQL writes this file while it runs, and leaves it behind when it is killed. */
+/** The content of postmaster.pid, which PostgreSQL writes while it runs, and leaves behind when it is killed. */
 export interface PostmasterPid {
   pid: number;
   port: number;
@@ -11,7 +11,7 @@ export interface PostmasterPid {
 /** No operating system assigns this process id. */
 const UNUSED_PID = 999_999_999;
 
-/** Null when the file is missing or incomplete. Its lines: pid, data folder, start time, port, … */
+/** Null when the file is missing or incomplete. Lines of the file: pid, data folder, start time, port, … */
 export function readPostmasterPid(cluster: string): PostmasterPid | null {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -23,8 +23,8 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Whether the process exists and is a PostgreSQL. After a kill its id may belong to any other program, which is common
- * in a restarted container.
+ * Whether the process exists and is a PostgreSQL. After a kill another program may get its id. In a restarted container
+ * this is common.
  */
 export function isPostgres(pid: number): boolean {
   try {
@@ -46,7 +46,7 @@ export function clearStalePid(cluster: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(UNUSED_PID)));
 }
 
-/** Null when the operating system does not reveal it. */
+/** Null when the operating system does not reveal the name. */
 function programNameOf(pid: number): string | null {
   if (process.platform === 'linux') {
     try {

@@ -1,11 +1,11 @@
-/** A process that is alive has noted its key by then, also if one of its notes failed. */
+/** A living process has noted its key within this time, even if one of its notes failed. */
 const OTHERS_COUNT_S = 90;
 
 /**
- * For the statements that move rows to the newest SECRET_KEY: whether all processes have this key as their newest. A
- * process that does not have it yet could not read the rows any more. Processes with the same keys in another order
- * would move them back and forth.
- * @param keyId a parameter of the statement
+ * SQL: whether all processes have this key as their newest. Only then may a statement move rows to it: a process
+ * without the key could no longer read the rows. Processes with the same keys in another order would move the rows back
+ * and forth.
+ * @param keyId a parameter of the statement, such as `$1`
  */
 export const isAgreed = (keyId: string): string =>
   `not exists (select from secret_keys other where other.id <> ${keyId} and other.newest_at > now() - interval '${OTHERS_COUNT_S} seconds')`;

@@ -7,8 +7,8 @@ import { noteNewestKey } from './sql/note-newest-key.ts';
 const NOTE_EVERY_S = 30;
 
 /**
- * Tells the other processes which SECRET_KEY is the newest here, and learns whether it is theirs too. Until it is,
- * nothing is moved to it, see agreed.ts.
+ * Tells the other processes which SECRET_KEY is the newest of this process, and learns whether it is theirs too. Until
+ * it is, no rows are moved to this key: see agreed.ts.
  */
 @Injectable()
 export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -21,7 +21,10 @@ export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly secrets: Secrets,
   ) {}
 
-  /** At most 30 s old; the statements that move rows check again. False in commands, which never check. */
+  /**
+   * Whether all processes had the same newest key at most 30 s ago. Statements that move rows check again. False in
+   * commands.
+   */
   get isAgreed(): boolean {
     return this.isCommon;
   }

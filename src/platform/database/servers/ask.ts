@@ -3,12 +3,12 @@ import { goesOnPlain, urlOf } from './encryption.ts';
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 import { ServerClient } from './server-client.ts';
 
-/** The log position has the timeline right after a promotion; the control file only after the next checkpoint. */
+/** The log position has a new timeline right after a promotion, the control file only after the next checkpoint. */
 const IDENTITY = `select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
   (select system_identifier::text from pg_control_system()) as system`;
 
 /**
- * Asks a server by a connection of its own. Only a primary costs a statement.
+ * Asks a server for its role, over a new connection. Only a primary gets a statement.
  * @param timeoutMs for the connection and for the statement; a server that takes longer counts as away
  */
 export async function ask(host: DatabaseHost, timeoutMs: number): Promise<Answer> {

@@ -1,6 +1,6 @@
 import type { DatabaseHost } from '../../config/database-hosts.ts';
 
-/** What a server says of itself. */
+/** What a server says about itself. */
 export type Answer =
   | { host: DatabaseHost; role: 'primary'; timeline: number; system: string }
   | { host: DatabaseHost; role: 'standby' | 'read-only' | 'unreported' }
@@ -8,7 +8,7 @@ export type Answer =
 
 type Primary = Extract<Answer, { role: 'primary' }>;
 
-/** Two clusters have nothing in common: tasks would be in the one or in the other. */
+/** Two clusters share no data: each would have some of the tasks. */
 export class TwoClustersError extends Error {
   constructor(first: DatabaseHost, second: DatabaseHost) {
     super(`${first.name} and ${second.name} are primaries of different clusters, not servers of one.`);
@@ -17,9 +17,9 @@ export class TwoClustersError extends Error {
 }
 
 /**
- * A promotion begins a new timeline. Of two primaries the one with the higher timeline is right. The other has been cut
- * off from its standby, and whatever it still takes is lost.
- * @param current stays if no other is newer
+ * Of two primaries the one with the higher timeline is right, because a promotion begins a new timeline. The other has
+ * been cut off from its standby, and the writes that it still takes are lost.
+ * @param current stays the primary if no other server has a higher timeline
  * @throws TwoClustersError
  */
 export function choosePrimary(answers: readonly Answer[], current?: DatabaseHost): DatabaseHost | undefined {

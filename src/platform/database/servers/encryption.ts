@@ -4,8 +4,8 @@ import type { DatabaseHost } from '../../config/database-hosts.ts';
 const NO_ENCRYPTION = 'The server does not support SSL connections';
 
 /**
- * Names of servers that offer no encryption and need not (`sslmode=prefer`). For the whole process: otherwise each pool
- * would have to find out.
+ * Names of servers that offer no encryption and need not offer it (`sslmode=prefer`). Shared by the whole process:
+ * otherwise each pool would have to find out.
  */
 const plain = new Set<string>();
 

@@ -5,10 +5,10 @@ import type { Servers } from './servers.ts';
 
 /** With several servers: how often the others are asked whether one of them is the primary now. */
 const ASK_INTERVAL_MS = 5_000;
-/** The same while a connection is in use for long, which slow statements cause too. */
+/** The same while a connection is in use for long. Slow statements cause this too. */
 const SUSPECT_ASK_INTERVAL_MS = 1_000;
 
-/** Makes a pool leave its server when that takes no more writes, or when another one has become the primary. */
+/** Makes a pool leave its server when this server takes no more writes, or when another one has become the primary. */
 export class PrimaryWatch {
   private readonly logger = new Logger('database');
   private isAsking = false;
@@ -21,12 +21,12 @@ export class PrimaryWatch {
     private readonly leave: () => void,
   ) {}
 
-  /** A connection could not be opened: the next `check` asks the others. */
+  /** Call this when a connection could not be opened: the next `check` then asks the other servers. */
   noteFailure(): void {
     this.hasFailed = true;
   }
 
-  /** @param client of a new connection */
+  /** @param client the client of a new connection */
   observe(client: ServerClient): void {
     client.onReadOnly = () => {
       if (client.connection.stream.destroyed) return; // another connection has reported it
@@ -36,7 +36,7 @@ export class PrimaryWatch {
     };
   }
 
-  /** Asks the other servers who is primary, when it is time to. Call it often. */
+  /** Asks the other servers which is the primary, if it is time to ask. Call this often. */
   async check(isSuspect: boolean): Promise<void> {
     if (!this.servers.areSeveral || this.isAsking) return;
     const suspectMs = isSuspect ? SUSPECT_ASK_INTERVAL_MS : ASK_INTERVAL_MS;

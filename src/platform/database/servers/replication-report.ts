@@ -3,7 +3,7 @@ import { hostsOf } from '../../config/database-hosts.ts';
 import { WORDS } from './server-client.ts';
 import { Servers } from './servers.ts';
 
-/** A server that takes longer is said to be away. */
+/** A server that takes longer is reported as away. */
 const ASK_TIMEOUT_MS = 5_000;
 
 /** `sync_state` is null for roles that are not in `pg_monitor`. */
@@ -12,15 +12,15 @@ const STANDBYS = `select coalesce(nullif(application_name, ''), client_addr::tex
 const SETTINGS = `select current_setting('synchronous_standby_names') as names, current_setting('synchronous_commit') as commit`;
 
 export interface Replication {
-  /** Of the primary. */
+  /** A setting of the primary. */
   synchronousStandbyNames: string;
   synchronousCommit: string;
   standbys: readonly { name: string | null; sync_state: string | null }[];
 }
 
 /**
- * For an operator: the role of each server of the URL, and what a failover may lose.
- * @throws Error if none takes writes
+ * Tells an operator the role of each server of the URL, and what a failover may lose.
+ * @throws Error if no server takes writes
  */
 export async function replicationReport(url: string): Promise<string> {
   const { hosts } = hostsOf(url);
@@ -46,7 +46,7 @@ async function read(url: string): Promise<Replication> {
 
 const RISK = 'a failover may lose accepted tasks, for which an upstream was paid';
 
-/** What a failover may lose, in words. Only a synchronous standby has everything that clients know to be stored. */
+/** What a failover may lose, in words. Only a synchronous standby has everything that clients were told is stored. */
 export function lossNote({ synchronousStandbyNames, synchronousCommit, standbys }: Replication): string {
   if (synchronousStandbyNames === '') {
     return `WARNING no standby is synchronous: ${RISK} (unless the disks are replicated). Set synchronous_standby_names`;

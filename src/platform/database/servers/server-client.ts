@@ -5,7 +5,7 @@ export const READ_ONLY = '25006';
 
 export interface ServerClientConfig extends ClientConfig {
   /**
-   * Connect only if the server takes writes. It says so in the messages that begin a session, which cost no round trip.
+   * Connect only if the server takes writes. The first messages of a session tell, so the check costs no round trip.
    */
   isPrimaryWanted?: boolean;
 }
@@ -17,7 +17,7 @@ interface ParameterStatus {
   parameterValue: string;
 }
 
-/** A connection that knows whether its server takes writes, by what PostgreSQL 14 and newer report on their own. */
+/** A connection that knows whether its server takes writes: PostgreSQL 14 and newer report this unasked. */
 export class ServerClient extends Client {
   /** Called when a server that took writes refuses one, or says that it takes no more. */
   onReadOnly: (() => void) | undefined;
@@ -57,7 +57,7 @@ export class ServerClient extends Client {
     super.connect((error: Error) => callback(error ?? this.begun()!));
   }
 
-  /** Call it when the session has begun. @returns why the server is not wanted */
+  /** Call this when the session has begun. @returns why the server is not wanted */
   private begun(): Error | undefined {
     this.wasPrimary = this.role === 'primary';
     if (!this.isPrimaryWanted || this.wasPrimary) return undefined;
@@ -66,7 +66,7 @@ export class ServerClient extends Client {
     return Object.assign(new Error(message), { code: READ_ONLY });
   }
 
-  /** Once. */
+  /** Calls `onReadOnly` once. */
   private turnedReadOnly(): void {
     this.wasPrimary = false;
     this.onReadOnly?.();

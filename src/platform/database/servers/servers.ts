@@ -5,28 +5,28 @@ import { goesOnPlain, urlOf } from './encryption.ts';
 import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
-/** At a start, when there is no server yet: a process that loads its modules is slow to read what has arrived. */
+/** For the search at a start: a process that loads its modules is slow to read what has arrived. */
 const FIND_TIMEOUT_MS = 5_000;
 /**
- * How long the other servers may take once one has said that it is primary. It is long enough for one that was promoted
- * later, without waiting for a dead one.
+ * How long the other servers may take once one has said that it is primary. A server that was promoted later answers in
+ * this time. A dead server is not waited for.
  */
 const OTHERS_MS = 1_000;
 const ASK_TIMEOUT_MS = 1_500;
 
-/** PostgreSQL's code for a server that takes no connections at present. Callers answer 503 to it. */
+/** PostgreSQL's code for a server that takes no connections at present. Callers answer it with 503. */
 const CANNOT_CONNECT_NOW = '57P03';
 
 /**
  * The servers that a database URL names, and which of them is the primary. With a URL of one server nothing is asked:
- * the connection itself shows it.
+ * the connection itself shows the role.
  */
 export class Servers {
   readonly isPrimaryWanted: boolean;
   private hosts: readonly DatabaseHost[];
   private current: DatabaseHost | undefined;
 
-  /** @throws Error that completes "DATABASE_URL must …" */
+  /** @throws Error whose message completes "DATABASE_URL must …" */
   constructor(url: string) {
     const { hosts, isPrimaryWanted } = hostsOf(url);
     this.hosts = hosts;
@@ -46,19 +46,19 @@ export class Servers {
     return this.hosts.filter((host) => host !== this.current);
   }
 
-  /** Of the primary; before it is found, of the first server. */
+  /** URL of the primary, or of the first server until the primary is found. */
   get url(): string {
     return urlOf(this.current ?? this.hosts[0]!);
   }
 
-  /** Of the primary, for messages. */
+  /** host:port of the server of `url`, for messages. */
   get name(): string {
     return (this.current ?? this.hosts[0]!).name;
   }
 
   /**
-   * Later connections use the user and the password of this URL. Those that are open stay.
-   * @throws Error that completes "DATABASE_URL must …", if it is wrong or differs in anything else
+   * Makes later connections use the user and the password of this URL. Open connections stay.
+   * @throws Error whose message completes "DATABASE_URL must …", if the URL is wrong or differs in anything else
    */
   changeLogin(url: string): void {
     const { hosts, isPrimaryWanted } = hostsOf(url);
@@ -72,7 +72,7 @@ export class Servers {
     this.current = current && hosts.find(({ name }) => name === current.name);
   }
 
-  /** Asks every server. @throws Error if none takes writes, or those that do are not of one cluster */
+  /** Asks every server. @throws Error if no server takes writes, or those that do are of different clusters */
   async find(): Promise<void> {
     if (!this.areSeveral) return;
     const answers = await askAll(this.hosts);
@@ -81,7 +81,7 @@ export class Servers {
   }
 
   /**
-   * Asks the others, and the present one only if another says that it is primary.
+   * Asks the other servers, and the present one only if another says that it is primary.
    * @returns whether another server is the primary now
    */
   async hasMoved(): Promise<boolean> {
@@ -111,7 +111,7 @@ export class Servers {
 
   private async open(config: ClientConfig): Promise<Client> {
     const client = new ServerClient({ ...config, connectionString: this.url, isPrimaryWanted: this.isPrimaryWanted });
-    client.on('error', () => undefined); // the next query reports it
+    client.on('error', () => undefined); // the next query reports the error
     try {
       await client.connect();
     } catch (error) {
@@ -126,7 +126,7 @@ function withoutLogin({ url }: DatabaseHost): string {
   return Object.assign(new URL(url), { username: '', password: '' }).href;
 }
 
-/** @returns the answers of all servers, or of those that were in time once there was a primary */
+/** @returns the answers of all servers, or of those that were in time after the first primary */
 async function askAll(hosts: readonly DatabaseHost[]): Promise<Answer[]> {
   const answers: Answer[] = [];
   const isLate = Promise.withResolvers<void>();

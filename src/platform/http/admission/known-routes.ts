@@ -4,8 +4,8 @@ import { ApiError } from '../../../errors/api-error.ts';
 /** Distinguishes a wrong method (405) from an unknown path (404) for requests that match no route. */
 export class KnownRoutes {
   /**
-   * In the order in which `Allow` lists them. OPTIONS is not among them: `answerUnmatched` responds to it for every
-   * path.
+   * The methods of all routes, in the order of `Allow`. Without OPTIONS, because `answerUnmatched` responds to OPTIONS
+   * for every path.
    */
   private readonly methods = new Set<string>();
 
@@ -16,8 +16,8 @@ export class KnownRoutes {
   }
 
   /**
-   * The value of `Allow`, such as `GET, HEAD, OPTIONS`; empty for an unknown path. Of the paths that fit, those with
-   * the fewest parameters count: else `/v1/tasks/counts` would allow DELETE, of a task with this id.
+   * The value of `Allow`, such as `GET, HEAD, OPTIONS`; empty for an unknown path. Of the routes that match, those with
+   * the fewest parameters count. Otherwise `/v1/tasks/counts` would allow DELETE, as if `counts` were the id of a task.
    */
   allowedAt(url: string): string {
     const found = [...this.methods].flatMap((method) => this.find(method, url));
@@ -26,19 +26,19 @@ export class KnownRoutes {
     return allowed.length === 0 ? '' : [...allowed, 'OPTIONS'].join(', ');
   }
 
-  /** At most one. An empty segment does not match a parameter: `/v1/tasks//cancel` is unknown. */
+  /** Finds at most one route. An empty segment does not match a parameter: `/v1/tasks//cancel` is unknown. */
   private find(method: string, url: string): { method: string; parameters: number }[] {
     const values = Object.values(this.fastify.findRoute({ method, url })?.params ?? { none: '' });
     return values.includes('') ? [] : [{ method, parameters: values.length }];
   }
 
-  /** The methods of all routes. */
+  /** The value of `Allow` with the methods of all routes. */
   allMethods(): string {
     return [...this.methods, 'OPTIONS'].join(', ');
   }
 
   /**
-   * Responds to OPTIONS; for a request that matches no route.
+   * Call this for a request that matches no route. Responds to OPTIONS.
    * @returns true if it responded
    * @throws ApiError route_not_found or method_not_allowed
    */

@@ -5,12 +5,12 @@ import type { HttpLimits } from '../limits.ts';
 import { hasBody, routeOf } from '../request.ts';
 import { isStreamed } from '../multipart/accepts-body.ts';
 
-/** Memory per received chunk beside its bytes. Without it a body sent byte by byte would count as small. */
+/** Memory per received chunk, besides its bytes. Otherwise a body that is sent byte by byte would count as small. */
 const CHUNK_OVERHEAD_BYTES = 512;
 
 /**
- * Limits the memory of bodies that are still being received. Over the limit, rejects the oldest upload with 503; a
- * normal one completes long before it is the oldest.
+ * Limits the memory of bodies that are still being received. Over the limit, rejects the oldest upload with 503. A
+ * normal upload completes long before it is the oldest.
  */
 export class IncomingBodies {
   /** Bytes per upload, the oldest first. */
@@ -22,10 +22,10 @@ export class IncomingBodies {
   watch(fastify: FastifyInstance): void {
     fastify.addHook('preParsing', (request, reply, _payload, done) => {
       const { raw } = request;
-      // A body that goes to disk as it arrives takes no memory here, and a listener would start it before its reader.
+      // A body that goes to disk as it arrives takes no memory here. A listener would start its stream too early.
       if (hasBody(raw.headers) && !isStreamed(request)) {
         raw.on('data', (chunk: Buffer) => this.add(raw, chunk.length + CHUNK_OVERHEAD_BYTES));
-        // Rejected, or the client disconnected. The request itself emits no 'close' after a 413.
+        // For a body that was rejected or whose client disconnected. After a 413 the request itself emits no 'close'.
         reply.raw.once('close', () => this.drop(raw));
         this.uploads.set(raw, 0);
       }
@@ -49,7 +49,7 @@ export class IncomingBodies {
     const [oldest] = this.uploads.keys();
     if (!oldest) return;
     this.drop(oldest);
-    // The body parser handles it as an error of the request. Without a parser (a body on a GET) there is no listener.
+    // The body parser handles this as an error of the request. Without a parser (a body on a GET) there is no listener.
     if (oldest.listenerCount('error') > 0) oldest.emit('error', oldestUpload());
   }
 
@@ -73,13 +73,14 @@ const isStream = (request: FastifyRequest): boolean => routeOf(request).url?.end
 const RELEASE = Symbol('release');
 
 /**
- * A field, because requests in a Map or WeakMap were measured to survive two garbage collections, which took 2 us each.
+ * A field of the request, because requests in a Map or WeakMap survived two garbage collections, which took 2 us each
+ * (measured).
  */
 type CountedRequest = FastifyRequest & { [RELEASE]?: (() => void) | null };
 
 /**
- * Takes a request out of the count, and frees its body: from now on it only waits, and is bounded elsewhere. The
- * handler must not read the body again.
+ * Stops counting a request, and frees its body. The request then only waits, within other limits. The handler must not
+ * read the body again.
  */
 export function stopCounting(request: CountedRequest): void {
   request[RELEASE]?.();
@@ -114,7 +115,7 @@ export class LoadBound {
     });
   }
 
-  /** @param isExempt requests that are never rejected */
+  /** @param isExempt whether a request is never rejected */
   count(fastify: FastifyInstance, isExempt: (request: FastifyRequest) => boolean): void {
     fastify.decorateRequest(RELEASE, null);
     fastify.addHook('preValidation', (request: CountedRequest, reply, done) => {
@@ -139,7 +140,7 @@ export class LoadBound {
     });
   }
 
-  /** A body without a length counts as the largest allowed. One that goes to disk counts as its buffers. */
+  /** A body without a length counts as the largest allowed. A body that goes to disk counts as its buffers. */
   private bytesOf(request: FastifyRequest): number {
     const { body, headers } = request;
     if (body === undefined) return 0;

@@ -8,7 +8,7 @@ import { FileBody } from './file-body.ts';
 import { MultipartBody } from './multipart-body.ts';
 import { UploadRoom } from './upload-room.ts';
 
-/** What a route accepts beside JSON of the usual size. */
+/** What a route accepts besides JSON of the usual size. */
 interface BodyConfig {
   /** Also multipart/form-data: the body is then a `MultipartBody`, which the handler reads. */
   multipart?: boolean;
@@ -16,9 +16,9 @@ interface BodyConfig {
    * Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads.
    */
   signedFile?: boolean;
-  /** JSON without an API key, for a route that hands out what replaces one. */
+  /** JSON of a client without an API key, for a route that gives out a credential in place of the key. */
   withoutKey?: boolean;
-  /** Size of a JSON body in bytes, in place of the usual limit. A larger one may arrive in a time in proportion. */
+  /** Limit of a JSON body in bytes, in place of the usual limit. A larger limit allows more time, in proportion. */
   jsonBytes?: number;
 }
 
@@ -45,7 +45,7 @@ function isMultipart({ headers }: FastifyRequest): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** Call before routes are added. */
+/** Call this before routes are added. */
 function raiseJsonLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { jsonBytes } = (route.config as ConfigWithBody | undefined)?.body ?? {};
@@ -55,7 +55,7 @@ function raiseJsonLimits(fastify: FastifyInstance): void {
 
 const FILE_TYPE = 'application/octet-stream';
 
-/** Gives the routes with `@AcceptsBody` their bodies. They are not read here: the guards come first. */
+/** Gives the routes with `@AcceptsBody` their bodies. The bodies are not read here, because the guards run first. */
 export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimits): void {
   const { uploads } = limits;
   const room = new UploadRoom(uploads);
@@ -66,7 +66,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     const { raw } = request;
     const config = bodyConfigOf(request);
     if (config.signedFile) {
-      // Content types are parsed alike on all routes, but a file may be of any type, JSON lines among them.
+      // Content types are parsed alike on all routes. A file may have any type, such as JSON, so all files get this
+      // one.
       fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
       raw.headers['content-type'] = FILE_TYPE;
     } else if (
@@ -76,7 +77,7 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     ) {
       watchArrival(raw, { ...uploads, totalMs: timeFor(config.jsonBytes, limits) }, (slow) => {
         discardRest(raw, uploads.lingerMs);
-        // The body parser responds with it. A request that was refused before has no parser: without one, the event
+        // The body parser responds with this error. A request that was refused earlier has no parser. Then the event
         // would end the process.
         if (raw.listenerCount('error') > 0) raw.emit('error', slow);
       });
@@ -100,7 +101,7 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
 const isLargeJson = ({ headers }: FastifyRequest, jsonBytes: number, { bodyBytes }: HttpLimits): boolean =>
   hasBody(headers) && jsonBytes > bodyBytes;
 
-/** In proportion to the size, up to the time of a form. */
+/** The time is in proportion to the size, up to the time of a form. */
 function timeFor(jsonBytes: number, { bodyBytes, requestTimeoutMs, uploads }: HttpLimits): number {
   return Math.min(uploads.totalMs, requestTimeoutMs * (jsonBytes / bodyBytes));
 }

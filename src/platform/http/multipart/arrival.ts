@@ -14,14 +14,14 @@ const SAMPLES = 10;
 
 const watched = new WeakSet<Socket>();
 
-/** Node's own timeout has one value for all requests. It does not apply to a body that is watched here. */
+/** Node's own timeout has one value for all requests. That timeout does not apply to a body that is watched here. */
 export const isWatched = (socket: Socket): boolean => watched.has(socket);
 
 /**
- * Watches the arrival of one body: it must end in time, and no part of it may trickle. A body that waits for this
+ * Watches the arrival of one body: the body must end in time, and no part of it may trickle. A body that waits for this
  * process to write, and not for the client to send, is not slow.
  * @param onSlow called once, with `request_timeout`
- * @returns stops the watch
+ * @returns a function that stops the watch
  */
 export function watchArrival(
   raw: IncomingMessage,

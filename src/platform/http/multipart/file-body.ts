@@ -10,21 +10,21 @@ import type { UploadRoom } from './upload-room.ts';
 export class FileBody {
   constructor(
     private readonly raw: IncomingMessage,
-    /** As the client sent it. */
+    /** The type as the client sent it. */
     readonly contentType: string,
     private readonly limits: UploadLimits,
     private readonly room: UploadRoom,
   ) {}
 
-  /** As announced; null with `Transfer-Encoding: chunked`. */
+  /** The announced size; null with `Transfer-Encoding: chunked`. */
   get announcedBytes(): number | null {
     const length = this.raw.headers['content-length'];
     return length === undefined ? null : Number(length);
   }
 
   /**
-   * @param owner the API key whose upload it is
-   * @returns the file, and what deletes it
+   * @param owner the API key that uploads
+   * @returns the file, and a function that deletes it
    * @throws ApiError payload_too_large, request_timeout, service_unavailable, rate_limit_exceeded; then nothing is left
    *   on disk
    */

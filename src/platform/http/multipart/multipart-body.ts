@@ -9,7 +9,7 @@ import { type ScratchFile, writeScratchFile } from './scratch-file.ts';
 import { Upload } from './upload.ts';
 import type { UploadRoom } from './upload-room.ts';
 
-/** A file of a form. Name and type are what the client said. */
+/** A file of a form. Name and type are as the client sent them. */
 export interface FormFile extends ScratchFile {
   field: string;
   filename: string | null;
@@ -22,26 +22,26 @@ export interface Form {
   fields: [name: string, text: string][];
   /** In the order of the form. */
   files: FormFile[];
-  /** Deletes the files. Call it when they are stored or no longer needed. */
+  /** Deletes the files. Call this when they are stored or no longer needed. */
   dispose(): Promise<void>;
 }
 
 interface ReadOptions {
-  /** The API key whose upload it is. */
+  /** The API key that uploads. */
   owner: string;
-  /** The field of the only file that it may have. A second one is refused before its bytes. */
+  /** The field of the file, if the form may have only one file. A second file is refused before its bytes. */
   only?: string;
-  /** The code for a file over the limit, given the fields before it. */
+  /** The error code for a file that is too large, from the fields before this file. */
   tooLarge?: (fields: Form['fields']) => ErrorCode;
 }
 
-/** Header lines of one part: two are usual. */
+/** Maximum number of header lines of one part. Two are usual. */
 const PART_HEADERS = 16;
 const PART_HEADER_BYTES = 8 * 1024;
 
 /** A body of type multipart/form-data that has not been read yet. */
 export class MultipartBody {
-  /** Throws when the client may not send this form any more. */
+  /** Throws if the client may no longer send this form. */
   private check: () => unknown = () => undefined;
 
   constructor(
@@ -50,7 +50,7 @@ export class MultipartBody {
     private readonly room: UploadRoom,
   ) {}
 
-  /** @param check runs once the form has arrived, minutes after its head perhaps. What it throws refuses the form. */
+  /** @param check runs when the form has arrived, perhaps minutes after its head; its error refuses the form */
   checkOnArrival(check: () => unknown): void {
     this.check = check;
   }
@@ -78,10 +78,10 @@ export class MultipartBody {
         }
       });
       parser.on('file', (...[name, stream, fileName, _encoding, contentType]) => {
-        const field = name as string | undefined; // the types promise more than the parser
+        const field = name as string | undefined; // the parser may pass undefined, unlike its types
         const filename = fileName as string | undefined;
         const at = writes.length;
-        stream.on('error', () => undefined); // a form that breaks off is an error of the parser, too
+        stream.on('error', () => undefined); // a form that breaks off is also an error of the parser
         const save = async () => {
           if (field === undefined) throw malformed('A part has no name.');
           checkText(field, field);
@@ -155,7 +155,7 @@ async function feed(parser: BusboyInstance, upload: Upload): Promise<void> {
   }
 }
 
-/** PostgreSQL stores no NUL. The parser has replaced bytes that are not UTF-8. */
+/** Refuses NUL, which PostgreSQL cannot store. The parser has already replaced bytes that are not UTF-8. */
 function checkText(text: string, param: string): void {
   if (text.includes('\0')) throw new ApiError('invalid_unicode', { param: param.replaceAll('\0', '') });
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../errors/api-error.ts';
 import type { UploadLimits } from '../limits.ts';
 
-/** Bounds the uploads in progress in this process, and the disk that their scratch files take. */
+/** Bounds the uploads in progress in this process, and the disk space of their scratch files. */
 export class UploadRoom {
   private readonly used = new Map<string, { uploads: number; bytes: number }>();
   private uploads = 0;
@@ -10,7 +10,7 @@ export class UploadRoom {
   constructor(private readonly limits: UploadLimits) {}
 
   /**
-   * @param owner whose uploads count together: the API key
+   * @param owner the API key: all its uploads count together
    * @throws ApiError service_unavailable, rate_limit_exceeded
    */
   enter(owner: string): UploadPlace {
@@ -45,11 +45,11 @@ export class UploadRoom {
   }
 }
 
-/** The place of one upload. */
+/** What one upload takes of an `UploadRoom`. */
 export interface UploadPlace {
   /** Counts bytes that are about to be written. @throws ApiError service_unavailable, rate_limit_exceeded */
   add(bytes: number): void;
-  /** Frees the place and its bytes, once they are deleted. */
+  /** Frees the place and its bytes. Call this when the files are deleted. */
   leave(): void;
 }
 

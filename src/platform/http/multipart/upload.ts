@@ -46,7 +46,7 @@ export class Upload {
     this.stopped.abort(error);
   }
 
-  /** Deletes everything that was written. A rest of the body that has not arrived is not waited for. */
+  /** Deletes everything that was written. Does not wait for the rest of the body. */
   async dispose(): Promise<void> {
     this.endWatch();
     discardRest(this.raw, this.limits.lingerMs);

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 
 /**
- * From now on what Node would print goes to the log: warnings, and the error that ends the process. Node prints several
- * lines of text, and they repeat whatever the message of an error contains.
+ * From now on the log gets what Node would print: warnings, and the error that ends the process. Node prints several
+ * lines of text, which repeat whatever the message of an error contains.
  */
 export function logProcess(): void {
   const logger = new Logger('process');

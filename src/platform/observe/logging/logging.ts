@@ -13,7 +13,7 @@ import { currentRequestId } from './request-context.ts';
 import { errorFields, scrub } from './scrub.ts';
 import { terminalLines } from './terminal-lines.ts';
 
-/** On every line, so that lines of several processes can be kept in one place. */
+/** Fields of every line, so that lines of several processes can be stored together. */
 export interface LogIdentity {
   service: string;
   version: string;
@@ -22,8 +22,8 @@ export interface LogIdentity {
 }
 
 /**
- * Creates the logger of the process: one JSON object per line on standard output, with the id of the current request
- * and span, or readable lines if that is a terminal. It writes every line that it is given: `NestLogger` knows the
+ * Creates the logger of the process. It writes one JSON object per line to standard output, with the ids of the current
+ * request and span. For a terminal it writes readable lines. It writes every line that it gets: `NestLogger` knows the
  * levels.
  * @param destination only tests pass another one
  */
@@ -46,7 +46,7 @@ export function createLogger(
         err: (error) => errorFields(error),
         cause: (cause) => (cause instanceof Error ? errorFields(cause) : cause),
       },
-      hooks: { streamWrite: scrub }, // the whole line, so that no caller can forget it
+      hooks: { streamWrite: scrub }, // scrubs each whole line, so that no caller can forget it
     },
     destination,
   );
@@ -55,7 +55,7 @@ export function createLogger(
 let millisecond = 0;
 let fragment = '';
 
-/** pino's own creates a Date per line; under load many lines share a millisecond. */
+/** pino's own function creates a Date per line. This one creates a Date per millisecond: under load, lines share it. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== millisecond) {
@@ -79,10 +79,10 @@ const NOTHING_SET: OperatorLevels = { logLevel: null, logLevels: {} };
 
 const severity = (level: LogLevel): number => (level === 'silent' ? -1 : LOG_LEVELS.indexOf(level));
 
-/** Who watches operators by the log must see what they do: an operator cannot take lines from this context. */
+/** Level of the context `audit`, whose lines show what operators do. An operator cannot hide any of these lines. */
 const auditOf = ({ logLevel, logLevels }: LevelSettings): LogLevel => logLevels.audit ?? logLevel;
 
-/** Decides which lines are logged. It can change while the process runs. */
+/** Decides which lines are logged. The levels can change while the process runs. */
 export class LogLevels {
   private general = severity('info');
   private byContext = new Map<string, number>();
@@ -106,13 +106,13 @@ export class LogLevels {
     return { ...asked, logLevels: { ...asked.logLevels, audit } };
   }
 
-  /** In force from the next line on, but for what an operator has set. */
+  /** Applies the settings from the next line on. Levels that an operator has set stay in force. */
   change(settings: LevelSettings): void {
     this.settings = settings;
     this.apply();
   }
 
-  /** In force from the next line on. */
+  /** Applies the levels of an operator from the next line on; null removes them. */
   override(levels: OperatorLevels | null): void {
     this.ofOperator = levels ?? NOTHING_SET;
     this.apply();
@@ -130,10 +130,10 @@ export class LogLevels {
   }
 }
 
-/** Of this process, which has one log: SIGHUP and the operator change them. */
+/** The levels of this process, which has one log. SIGHUP and operators change them. */
 export const logLevels = new LogLevels();
 
-/** Nest logs every module and route that it loads; these lines go to `debug`. */
+/** Nest logs every module and route that it loads. These lines go to `debug`. */
 const NEST_STARTUP_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -174,12 +174,12 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Writes a line that is like no other, such as that of one request. */
+  /** Writes a line that is never a repetition, such as the line of a request. */
   one(level: LineLevel, context: string, fields: () => object): void {
     if (this.levels.allow(level, context)) this.logger[level]({ context, ...fields() });
   }
 
-  /** Writes the lines that were counted, not written. */
+  /** Writes the lines that were only counted so far. */
   flush(): void {
     this.repeats.flush();
   }

@@ -4,8 +4,8 @@ import type { OperatorLevels } from '../../config/log-levels.ts';
 import { logLevels } from './logging.ts';
 
 /**
- * Puts LOG_LEVEL and LOG_LEVELS of the environment in force. A wrong value changes nothing. Never throws: it serves a
- * signal.
+ * Applies LOG_LEVEL and LOG_LEVELS of the environment. A wrong value changes nothing. Never throws, because a signal
+ * calls it.
  * @param readEnvironment may throw, when the file `.env` cannot be read
  */
 export function reloadLogLevels(readEnvironment: () => NodeJS.ProcessEnv): void {
@@ -19,7 +19,7 @@ export function reloadLogLevels(readEnvironment: () => NodeJS.ProcessEnv): void 
   }
 }
 
-/** Puts the levels in force that an operator has set, before those of the environment. null: none are set. */
+/** Applies the levels that an operator has set. They override those of the environment. null: none are set. */
 export function overrideLogLevels(levels: OperatorLevels | null): void {
   logLevels.override(levels);
   logCurrent(new Logger('process'));

@@ -7,27 +7,27 @@ type Write = (level: LineLevel, fields: Fields) => void;
 
 /** A line is written once in this time, however often it is logged. */
 const WINDOW_MS = 10_000;
-/** Different lines that are remembered at once. Past them every line is written. */
+/** Maximum number of different lines that are remembered. When there are more, the others are written each time. */
 const MAX_LINES = 1_000;
 
-/** Requests of a repeated line that are named. */
+/** Maximum number of requests that a repeated line names. */
 const MAX_REQUESTS = 20;
 
-/** Differ between lines that say the same. */
+/** Fields that may differ between lines that say the same. */
 const OWN_TO_ONE_LINE = new Set(['request_id', 'trace_id', 'span_id', 'stack']);
 
 interface Repeated {
   repeated: number;
   level: LineLevel;
   fields: Fields;
-  /** The client that asks about its request has only its id. */
+  /** Ids of the repeated requests: a client that asks about its request has only the id. */
   requestIds: Set<string>;
 }
 
 /**
- * Writes the same line once in ten seconds. When a database is away, every loop of the process logs its failure again
- * and again. The first line is written at once. If others follow within ten seconds, one line with their number follows
- * them.
+ * Writes the same line once in ten seconds: when a database is away, every loop of the process logs its failure again
+ * and again. The first line is written at once. If equal lines come within ten seconds, one line with their number
+ * follows.
  */
 export class Repeats {
   private readonly lines = new Map<string, Repeated>();
@@ -53,12 +53,12 @@ export class Repeats {
     return false;
   }
 
-  /** Writes what was counted. Call it before the process ends. */
+  /** Writes the lines that were only counted so far. Call this before the process ends. */
   flush(): void {
     for (const identity of this.lines.keys()) this.close(identity);
   }
 
-  /** The timer runs outside of the request: the line counts many. */
+  /** The timer runs outside of the request, because its line is about many requests. */
   private open(identity: string, level: LineLevel, fields: Fields): void {
     this.lines.set(identity, { repeated: 0, level, fields, requestIds: new Set() });
     const timer = outsideOfRequests(() => setTimeout(() => this.close(identity), this.windowMs).unref());
@@ -74,14 +74,14 @@ export class Repeats {
     const { request_id: _one, ...fields } = line.fields;
     const requests = line.requestIds.size > 0 && { request_ids: [...line.requestIds] };
     this.write(line.level, { ...fields, repeated: line.repeated, ...requests });
-    this.open(identity, line.level, line.fields); // while it goes on, one line in ten seconds
+    this.open(identity, line.level, line.fields); // while the repetitions go on, one line in ten seconds
   }
 }
 
 /**
- * Two lines with one identity say the same: only the request, or the stack of an error whose message is the same, may
- * differ.
- * @returns null for what JSON cannot hold
+ * Two lines with one identity say the same. Only the request may differ, or the stack of an error with the same
+ * message.
+ * @returns null for fields that JSON cannot hold
  */
 function identityOf(level: LineLevel, fields: Fields): string | null {
   try {

@@ -5,8 +5,8 @@ import { currentScope } from '../traces/span.ts';
 export const currentRequestId = new AsyncLocalStorage<string | undefined>();
 
 /**
- * Runs background work that a request has woken. It serves many requests, so its log lines and spans must not belong to
- * the one that happened to wake it.
+ * Runs background work that a request has started. The work serves many requests, so its log lines and spans must not
+ * belong to the request that happened to start it.
  */
 export function outsideOfRequests<Result>(run: () => Result): Result {
   return currentRequestId.run(undefined, () => currentScope.run(undefined, run));

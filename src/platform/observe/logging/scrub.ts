@@ -3,8 +3,8 @@ const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
 /**
- * Each link, also one without a query string. An expression that could fail behind a long link would begin again within
- * it: its time would grow with the square of the text.
+ * Each link, even without a query string. An expression that could fail after a long link would start again within the
+ * link: its time would grow with the square of the text.
  */
 const LINKS = /\bhttps?:\/\/[^\s?"'<>\\]+(?:\?[^\s"'<>\\]*)?/gi;
 /** user:password@ of a database URL. */
@@ -12,15 +12,15 @@ const CREDENTIALS = /:\/\/[^\s/@"'\\]+@/g;
 
 /**
  * Removes secrets from every log line, by their field name or their form. No match reaches past a quote or a backslash,
- * so JSON remains JSON. Two earlier steps remove what has no form of its own from an upstream's error. The key of the
- * call is removed in providers/wire/operator-cause.ts, the prompt in generation/run/without-prompt.ts.
+ * so JSON remains JSON. Keys and prompts in an upstream's error have no form of their own. Two earlier steps remove
+ * them: providers/wire/operator-cause.ts removes the key of the call, generation/run/without-prompt.ts the prompt.
  */
 export function scrub(line: string): string {
   const scrubbed = line.replace(SECRET_FIELDS, '"$1":"…"').replace(SECRETS, '$1…');
   return scrubbed.includes('://') ? withoutQueries(scrubbed.replace(CREDENTIALS, '://…@')) : scrubbed;
 }
 
-/** Signed links have their signature in the query string; the URLs of some upstreams have the API key there. */
+/** Removes query strings. Signed links have their signature there, and URLs of some upstreams the API key. */
 export const withoutQueries = (text: string): string =>
   text.replace(LINKS, (link) => (link.includes('?') ? `${link.slice(0, link.indexOf('?'))}?…` : link));
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { DestinationStream } from 'pino';
 
-/** Of every line, or of its beginning here. */
+/** Fields of every line, and fields that the beginning of a line shows. */
 const LEFT_OUT = new Set([
   'level', 'time', 'service', 'version', 'role', 'process', 'context', 'event', 'msg', 'err', 'stack',
   'trace_id', 'span_id', 'trace_flags',
@@ -25,8 +25,8 @@ export const terminalLines = (terminal: NodeJS.WriteStream): DestinationStream =
 });
 
 /**
- * A line of the log in aligned columns, in colours where the terminal has them. Empty for a finished request:
- * dashboards send so many that nothing else would stay in sight.
+ * A line of the log in aligned columns, in colours if the terminal has them. Empty for a finished request: dashboards
+ * send so many that other lines would scroll away.
  */
 export function readable(line: string, terminal: NodeJS.WritableStream): string {
   const fields = JSON.parse(line) as Fields;
@@ -52,5 +52,5 @@ function shown(value: unknown): string {
   return plain(JSON.stringify(value));
 }
 
-/** Without what would steer the terminal. */
+/** Replaces characters that would control the terminal. */
 const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');

@@ -3,7 +3,7 @@ import { Config } from '../../config/config.ts';
 import { Metrics } from './metrics.ts';
 import { VERSION } from '../../config/version.ts';
 
-/** Shows what runs. */
+/** A metric with the version, the Node version and the role of this process. */
 @Injectable()
 export class BuildInfo implements OnModuleInit {
   constructor(

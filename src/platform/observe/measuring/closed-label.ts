@@ -1,4 +1,4 @@
-/** A value that is in no list. */
+/** Stands for a value that is not in the list. */
 export const OTHER = 'other';
 
 /**

@@ -1,9 +1,9 @@
 import { Counter, Histogram, type Metric } from 'prom-client';
 
-/** Names that are counted between two takings. Others are not counted. */
+/** Maximum number of names that are counted between two calls of `take`. Further names are not counted. */
 const MAX_NAMES = 1_000;
 
-/** Counts that operators read by names which no metric may have as a label, such as API keys. */
+/** Counts for operators, by names that no metric may have as a label, such as API keys. */
 export class OperatorCounts {
   private counts = new Map<string, number>();
 
@@ -23,12 +23,12 @@ export class OperatorCounts {
 const declared: Metric[] = [];
 
 /**
- * The counters and histograms of this process. They are constants of their files and not injected: most of what they
- * count happens in functions that Nest does not build. `Metrics` serves them.
+ * The counters and histograms of this process. They are constants of their files and not injected, because most of what
+ * they count happens in functions that Nest does not build. `Metrics` serves them.
  */
 export const declaredMetrics: readonly Metric[] = declared;
 
-/** Serves a metric of a room that may not import this one. */
+/** Makes `Metrics` serve a metric of a module that may not import this file. */
 export function declare<Kind extends Metric>(metric: Kind): Kind {
   declared.push(metric);
   return metric;
@@ -43,8 +43,8 @@ export function counter<const Labels extends readonly string[] = []>(
 }
 
 /**
- * A counter on the path of every request: an `inc` of prom-client takes 0.4 us, this a tenth of it. The sums are moved
- * at the scrape.
+ * A counter for the path of every request: an `inc` of prom-client takes 0.4 us, and `add` a tenth of that. The scrape
+ * moves the sums to prom-client.
  */
 export class Tally {
   private readonly counts = new Map<string, number>();
@@ -66,7 +66,7 @@ export class Tally {
   }
 }
 
-/** @param buckets of buckets.ts */
+/** @param buckets a list of buckets.ts */
 export function histogram<const Labels extends readonly string[] = []>(
   name: string,
   help: string,

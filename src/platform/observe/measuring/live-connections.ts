@@ -10,7 +10,7 @@ type Transport = 'websocket' | 'sse';
 
 const sources = new WeakMap<Metrics, Map<Transport, LiveSource>>();
 
-/** The sources are in several rooms, and the gauges are one each. */
+/** Several modules register sources, but each gauge exists once. */
 export function registerLiveConnections(metrics: Metrics, transport: Transport, source: LiveSource): void {
   const known = sources.get(metrics);
   if (known) {

@@ -4,8 +4,8 @@ import { collectErrors } from './collect-errors.ts';
 import { declaredMetrics } from './declare.ts';
 
 /**
- * Gauges of prom-client whose names end like a counter's, which `promtool check metrics` rejects. Each is the sum of a
- * gauge that stays: `nodejs_active_handles` by type, and so on.
+ * Gauges of prom-client whose names end like a counter's, which `promtool check metrics` rejects. Each is the sum of
+ * another gauge, which stays: `nodejs_active_handles` by type, and so on.
  */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -88,7 +88,7 @@ export class Metrics {
   }
 }
 
-/** A value that cannot be read must not take the other metrics from the operator. */
+/** A value that cannot be read must not hide the other metrics. */
 async function settle(collect: () => Promise<void>): Promise<void> {
   try {
     await collect();

@@ -28,23 +28,23 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: Span
 
 /** Milliseconds of one export. */
 const EXPORT_TIMEOUT_MS = 10_000;
-/** Ended spans wait for others of the same export. */
+/** How long an ended span waits for others, to be exported with them. */
 const EXPORT_DELAY_MS = 1_000;
-/** Spans that wait. Further ones are dropped and counted. */
+/** Maximum number of spans that wait. Further ones are dropped and counted. */
 const MAX_WAITING = 2_048;
 const LOG_PAUSE_MS = 60_000;
 
 /** Attributes are codes, ids and numbers: a longer one is a mistake. */
 const LIMITS = { eventCountLimit: 32, linkCountLimit: 32, attributeValueLengthLimit: 256 };
 
-/** Spans by what became of them. */
+/** Numbers of spans by their outcome. */
 export interface SpanCounts {
   sent: number;
   dropped: number;
   failed: number;
 }
 
-/** Random ids, unless the next span has a given one. */
+/** Makes random ids, unless the next span has a given one. */
 class SpanIds extends RandomIdGenerator {
   next: string | undefined;
 
@@ -56,8 +56,8 @@ class SpanIds extends RandomIdGenerator {
 }
 
 /**
- * Makes spans with OpenTelemetry's SDK and sends them with OTLP over HTTP. Only `Traces` imports it, when traces are
- * on.
+ * Makes spans with OpenTelemetry's SDK and sends them with OTLP over HTTP. Only `Traces` imports this file, when traces
+ * are on.
  */
 export class OtlpTracer {
   private readonly ids = new SpanIds();
@@ -110,7 +110,7 @@ export class OtlpTracer {
     return new SampledSpan(this.tracer.startSpan(name, options, above));
   }
 
-  /** Sends what waits. What is not sent in time is lost. */
+  /** Sends the waiting spans. Those that are not sent in time are lost. */
   async close(withinMs: number): Promise<void> {
     const sent = this.provider.shutdown().catch(() => undefined); // the meter has logged the failure
     await Promise.race([sent, sleep(withinMs, undefined, { ref: false })]);
@@ -118,8 +118,8 @@ export class OtlpTracer {
 }
 
 /**
- * The SDK's processor tells a meter what became of spans. The text of an error is left out: it may repeat the
- * collector's answer, or the headers that hold its credential.
+ * A meter that learns the outcome of spans from the SDK's processor. Texts of errors are left out: they may repeat the
+ * collector's answer, or the headers with its credential.
  */
 function meterOf(counts: SpanCounts): Meter {
   const logger = new Logger('traces');

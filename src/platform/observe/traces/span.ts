@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/** A span that is sampled and not ended. Whatever is not sampled has no span at all. */
+/** A sampled span that has not ended. What is not sampled has no span at all. */
 export interface OpenSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Never a prompt, a key, the text of an error or a URL with a query. null and undefined are left out. */
+  /** Never pass a prompt, a key, the text of an error or a URL with a query. null and undefined are left out. */
   set(attributes: Attributes): void;
   rename(name: string): void;
   event(name: string, attributes: Attributes): void;
@@ -23,27 +23,26 @@ export interface SpanOptions {
    * the parent was not sampled, so this span is not either.
    */
   parent?: string | null;
-  /** Begins a trace of its own, which the caller has decided to sample. */
+  /** Whether the span begins a trace of its own. The caller has then decided to sample it. */
   isRoot?: boolean;
   /** Traceparents of other spans, most of them of other traces. At most 32 are kept. */
   links?: readonly string[];
   attributes?: Attributes;
-  /** In place of a random one: for a span that others will link without having seen it. */
+  /** Replaces the random id, for a span that others link before they have seen it. */
   spanId?: string;
 }
 
-/** What the current code belongs to. */
+/** The span and the stage that the current code belongs to. */
 export interface Scope {
   span: OpenSpan;
-  /** The stage of a run, which begins and ends while the same code goes on. */
+  /** The stage of a run. Stages begin and end while the same code goes on. */
   stage: Stage | null;
 }
 
 export interface Stage {
   span: OpenSpan;
-  /** Who is called. */
   provider: string;
-  /** Reads of the upstream so far. */
+  /** How often the upstream was polled so far. */
   polls: number;
 }
 
@@ -55,12 +54,12 @@ export function activeSpan(): OpenSpan | undefined {
   return scope?.stage?.span ?? scope?.span;
 }
 
-/** Of a line of the log. */
+/** The fields of a log line that name this span. */
 export const traceFieldsOf = ({ traceId, spanId }: OpenSpan) => ({ trace_id: traceId, span_id: spanId });
 
 const TYPE = /^[\w.]{1,64}$/;
 
-/** The code of an error, or the name of its class: texts of errors may repeat a prompt. */
+/** The code of an error, or the name of its class. Never the text, which may repeat a prompt. */
 export function errorTypeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   const found = [code, name, error].find((text) => typeof text === 'string' && TYPE.test(text));

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { Metrics } from '../measuring/metrics.ts';
 import { traces } from './traces.ts';
 
-/** Shows what became of the spans of this process. */
+/** Counts the spans of this process by their outcome. */
 @Injectable()
 export class TraceMetrics {
   constructor(metrics: Metrics) {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 
-/** What the operator says about traces. */
+/** The settings of traces. */
 export type TraceSettings = Pick<
   Config,
   | 'otelEndpoint'

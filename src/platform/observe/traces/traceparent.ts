@@ -7,7 +7,7 @@ export interface SpanReference {
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** @returns null for what is no traceparent: the specification says to start a new trace then */
+/** @returns null for a text that is no traceparent: then the specification says to start a new trace */
 export function parseTraceparent(given: unknown): SpanReference | null {
   const match = typeof given === 'string' ? TRACEPARENT.exec(given) : null;
   if (!match) return null;

@@ -3,15 +3,15 @@ import { activeSpan, type Attributes, currentScope, errorTypeOf, type OpenSpan, 
 import type { TraceSettings } from './trace-settings.ts';
 import { parseTraceparent, type SpanReference, toTraceparent } from './traceparent.ts';
 
-/** A stop sends what is queued, for at most this time. */
+/** How long a stop may take to send the queued spans. */
 const CLOSE_MS = 2_000;
 
 /**
- * The spans of this process: own spans around what a task goes through. Without OTEL_EXPORTER_OTLP_ENDPOINT no span is
- * made, and the packages that make and send them are not loaded.
+ * The spans of this process, around the steps of a task. Without OTEL_EXPORTER_OTLP_ENDPOINT no span is made, and the
+ * packages that make and send spans are not loaded.
  */
 export class Traces {
-  /** Spans by what became of them, since the process began. */
+  /** Numbers of spans by their outcome, since the process began. */
   readonly counts: SpanCounts = { sent: 0, dropped: 0, failed: 0 };
   private tracer: OtlpTracer | null = null;
   private settings: TraceSettings | null = null;
@@ -33,7 +33,7 @@ export class Traces {
     await tracer?.close(CLOSE_MS);
   }
 
-  /** Runs work in a span, which ends with it. @param work gets null when it is not sampled */
+  /** Runs `work` in a span, which ends with it. @param work gets null when the span is not sampled */
   async span<Result>(
     name: string,
     options: SpanOptions,
@@ -52,18 +52,18 @@ export class Traces {
     }
   }
 
-  /** The traceparent of the current span, to store or to link; null when it is not sampled. */
+  /** The traceparent of the current span, to store or to link; null when this span is not sampled. */
   link(): string | null {
     const span = this.tracer && activeSpan();
     return span ? toTraceparent(span) : null;
   }
 
-  /** Adds to the current span, if it is sampled. */
+  /** Adds attributes to the current span, if it is sampled. */
   set(attributes: Attributes): void {
     if (this.tracer) activeSpan()?.set(attributes);
   }
 
-  /** For a span that no function encloses. The caller ends it. @returns null when it is not sampled */
+  /** Opens a span that no function encloses. The caller ends it. @returns null when the span is not sampled */
   open(name: string, { parent, ...options }: SpanOptions): OpenSpan | null {
     if (!this.tracer) return null;
     if (options.isRoot) return this.tracer.open(name, null, options);
@@ -72,8 +72,9 @@ export class Traces {
   }
 
   /**
-   * The span of a request, and the one place that decides what is sampled. A client's trace is continued. Its flag
-   * decides only where the operator says so, and its trace id never: a client could choose one that is always sampled.
+   * Opens the span of a request. Only this function decides what is sampled. It continues a client's trace. The
+   * client's flag decides only if the operator says so. The client's trace id never decides: a client could choose one
+   * that is always sampled.
    * @param traceparent as the client sent it
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {
@@ -82,7 +83,7 @@ export class Traces {
     return this.isSampled(client) ? this.tracer.open(name, client, { kind: 'server', attributes }) : null;
   }
 
-  /** The header that continues the trace at the provider that is called: only where OTEL_PROPAGATE_TO names it. */
+  /** The header that continues the trace at the called provider. Empty unless OTEL_PROPAGATE_TO names the provider. */
   get propagated(): Record<string, string> {
     const stage = this.tracer && currentScope.getStore()?.stage;
     return stage && this.settings?.otelPropagateTo.includes(stage.provider)
@@ -99,5 +100,5 @@ export class Traces {
   }
 }
 
-/** Of this process, which sends one stream of spans. */
+/** The spans of this process, which sends one stream of spans. */
 export const traces = new Traces();

@@ -1,10 +1,10 @@
 import type { Sql, Statement } from '../../sql.ts';
 import { isAgreed } from '../agreed.ts';
 
-/** Half of the time between two notes of a process: many processes then write one row once, not each of them. */
+/** Half of the time between two notes of a process. So of many processes with one key, only one writes the row. */
 const FRESH_S = 15;
 
-/** Notes the newest key of this process, and finds out whether another process has another one as its newest. */
+/** Notes the newest key of this process, and finds out whether another process has another newest key. */
 const NOTE: Statement = {
   name: 'secrets.note_newest',
   text: `
