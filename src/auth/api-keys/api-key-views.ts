@@ -28,7 +28,7 @@ export class ApiKeyViews {
     return toList(await this.all(apiKeys), hasMore, ({ id }) => id);
   }
 
-  /** Keys without a budget cost no statement. */
+  /** Runs no statement for keys without a budget. */
   async all(apiKeys: ApiKey[]): Promise<ApiKeyView[]> {
     const budgets = await this.budgets.of(apiKeys.filter(({ limits }) => limits.budget).map(({ id }) => id));
     return apiKeys.map((apiKey) => toApiKeyView(apiKey, this.config, budgets.get(apiKey.id)));

@@ -16,10 +16,7 @@ interface NewLimits {
   hasBudgetChanged: boolean;
 }
 
-/**
- * Makes new limits count for what exists already. Locks in the order tasks -> key_load -> key_budgets, as all
- * statements.
- */
+/** Applies new limits to what exists already. Locks as all statements do, in the order tasks -> key_load -> key_budgets. */
 export async function applyLimits(
   tx: EntityManager,
   hooks: readonly ApiKeyHook[],

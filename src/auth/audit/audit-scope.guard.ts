@@ -13,6 +13,6 @@ export class AuditScope implements CanActivate {
   }
 }
 
-/** The acts that a caller whom the guard let pass may read. */
+/** Which acts a caller may read who has passed the guard. */
 export const visibleTo = ({ scopes }: Caller): { targetType?: AuditTarget } =>
   scopes.includes('operations:read') ? {} : { targetType: 'api_key' };
