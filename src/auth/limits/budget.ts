@@ -17,12 +17,12 @@ export interface BudgetState {
   spent_micros: number;
   reserved_micros: number;
   period_start: number;
-  /** null: it never ends. */
+  /** null: the period never ends. */
   period_end: number | null;
 }
 
 /**
- * Whether a budget never allows more than another one, over any time: a longer period only spreads the same amount.
+ * Whether `budget` never allows more than `bound`, over any time. A longer period with the same amount allows less.
  * @param budget undefined: none, which allows everything
  */
 export function isWithin(budget: Budget | undefined, bound: Budget): boolean {

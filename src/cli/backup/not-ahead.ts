@@ -1,5 +1,5 @@
 /**
- * Rows of an older version miss what a newer migration would have done to them.
+ * Refuses a target with newer migrations than the source: rows of an older version lack what these do to rows.
  * @throws Error for the operator
  */
 export function assertNotAhead(target: readonly string[], source: readonly string[]): void {
