@@ -20,7 +20,7 @@ export async function openDashboard(options: { key?: string; print?: true; json?
   });
 }
 
-/** The key of the operator is the first one that was made, unless it was revoked. */
+/** The key of the operator: the oldest with every scope. The first key made, unless it was revoked. */
 async function oldestFullKey(apiKeys: ApiKeysService): Promise<ApiKey> {
   let oldest: ApiKey | undefined;
   for (let after: string | undefined; ;) {

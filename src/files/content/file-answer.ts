@@ -6,7 +6,7 @@ import { isRangeCurrent, parseRange } from './byte-range.ts';
 import type { FileContent } from './file-contents.ts';
 import { FILE_POLICY } from './signed-request.ts';
 
-/** What an answer says of a file beside its bytes. */
+/** Headers of an answer beside those that describe the bytes. */
 export interface FileTerms {
   /** The header `Content-Disposition`. */
   disposition: string;
