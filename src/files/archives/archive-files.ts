@@ -38,7 +38,8 @@ export class ArchiveFiles {
   }
 
   /**
-   * Needs no API key: a signed link permits it. @returns the files whose bytes are still there, under the same names
+   * Needs no API key, because a signed link permits it.
+   * @returns the files whose bytes are still there, under the same names
    */
   async present(ids: string[]): Promise<ArchiveFile[]> {
     const found: ArchiveFile[] = [];

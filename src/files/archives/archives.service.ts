@@ -45,8 +45,8 @@ export class Archives {
   }
 
   /**
-   * The archive counts as open until its stream closes. @throws ApiError as `describe`, rate_limit_exceeded,
-   * service_unavailable
+   * The archive counts as open until its stream closes.
+   * @throws ApiError as `describe`, rate_limit_exceeded, service_unavailable
    */
   async read(ids: string[]): Promise<{ bytes: number; stream: Readable }> {
     const files = await this.present(ids);

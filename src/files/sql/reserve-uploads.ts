@@ -28,7 +28,7 @@ const ATTACH: Statement = {
     where id = any($1::text[]) and of_task and task_id is null`,
 };
 
-/** Files that came inside a request from which no task was made. */
+/** Deletes files that came inside a request for which no task was created. */
 const FORGET: Statement = {
   name: 'files.forget_untied',
   text: `update uploads set deleted_at = now(), needed_until = null where id = any($1::text[]) and of_task and task_id is null`,
@@ -42,7 +42,7 @@ export class ReserveUploads {
 
   /**
    * @param linked those of the ids that a signed link permits, of any key
-   * @returns those that exist and that the key may use
+   * @returns the uploads that exist and that the key may use
    */
   reserve(apiKeyId: string, ids: string[], seconds: number, linked: string[] = []): Promise<ReservedUpload[]> {
     return this.sql.run<ReservedUpload>(RESERVE, [ids, seconds, apiKeyId, linked]);
