@@ -54,7 +54,7 @@ export class EraseUploadRows {
     return { erased: { uploads }, mayBeMore: Math.max(uploads, doomed) === ERASED_UPLOADS };
   }
 
-  /** @returns keys in storage of some bytes; none: there are no more */
+  /** @returns the keys in storage of some bytes; empty when there are no more */
   async doomed(apiKeyId: string): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(READ_DOOMED, [apiKeyId])).map(({ id }) => id);
   }
