@@ -14,7 +14,7 @@ export interface Part {
  */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
-/** @param most pictures of one call */
+/** @param most the most pictures of one call */
 export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] {
   const wanted = kind === 'image' ? (input.n ?? 1) : 1;
   return Array.from({ length: Math.ceil(wanted / most) }, (_, at) => ({

@@ -4,7 +4,7 @@ import { declaredOf } from './http-call.ts';
 import { jobFailure } from './http-errors.ts';
 import { valuesAt } from './json-at.ts';
 
-/** All else is base64. A JPEG in base64 begins with a slash too. */
+/** Matches links; any other text is base64. A JPEG in base64 begins with a slash too: `/9j/`. */
 const LINK = /^(https?:\/\/|\/(?!9j\/)|data:)/;
 
 /**
