@@ -98,7 +98,8 @@ function andThen<Value, Result>(
 }
 
 /**
- * Every route with a body below it needs a key or a session. `/graphql` also answers without one: the schema is public.
+ * Below this path, every route with a body needs a key or a session. `/graphql` also answers without one: the schema is
+ * public.
  */
 const GUARDED = '/v1/';
 

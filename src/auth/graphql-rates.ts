@@ -9,13 +9,15 @@ import { Credentials } from './credentials/credential.ts';
 import { KeylessRate } from './limits/keyless-rate.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 
-/** The fields of the schema itself, which no resolver of ours answers and no guard counts. */
+/**
+ * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
+ */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
 
 /**
- * Counts the requests that the guard does not see, because it runs for resolvers. A document without a valid key is parsed
- * and checked all the same, so it counts by address before its body is read. A query of the schema counts as a read of its
- * key.
+ * Counts the requests that the guard does not see: the guard runs only for resolvers. A document without a valid key is
+ * parsed and checked all the same, so it counts by address before its body is read. A query of the schema counts as a
+ * read of its key.
  */
 @Injectable()
 export class GraphqlRates {

@@ -13,7 +13,7 @@ interface NodeType {
   find: (caller: Caller, id: string) => Promise<object>;
 }
 
-/** The types of objects that GraphQL finds by their id alone. Their rooms register them. */
+/** The types of objects that GraphQL finds by their id alone. The room of each type registers it. */
 @Injectable()
 export class Nodes {
   private readonly types = new Map<string, NodeType>();

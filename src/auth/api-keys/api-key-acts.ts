@@ -10,7 +10,7 @@ export interface NewApiKey {
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
   limits?: ApiKeyLimits;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
   /** The key that creates this one. */
   createdBy?: string | undefined;
@@ -22,7 +22,7 @@ export interface ApiKeyChanges {
   scopes?: readonly Scope[];
   /** null for one limit removes that limit, null for the whole removes all. The configured limits then apply. */
   limits?: LimitChanges | null;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;

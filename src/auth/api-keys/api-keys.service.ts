@@ -141,7 +141,7 @@ export class ApiKeysService {
     return found ?? notFound();
   }
 
-  /** Whether the key is neither revoked nor expired. Links that it has given away permit nothing otherwise. */
+  /** Whether the key is neither revoked nor expired. An upload link of any other key permits nothing. */
   isUsable(id: string): Promise<boolean> {
     const active = { id, revoked_at: IsNull() };
     return this.apiKeys.existsBy([
@@ -223,8 +223,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks` is set. With `children`, or if the key
-   * is bounded, does the same to all keys below it: those that it has made, those that they have made and so on.
+   * Revokes the key, and ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if
+   * the key is bounded, does the same to all keys below it: those that it has made, those that they have made and so
+   * on.
    * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the key
    *   or, with `children`, of a key below it
    */
@@ -241,9 +242,9 @@ export class ApiKeysService {
   }
 
   /**
-   * For a transaction that has locked all these keys. The caller records the revocation of the `own` keys itself. The queued
-   * tasks of all keys end together. One key after the other would lock the counters of a key above before the tasks of the
-   * next key, but a task that ends locks in the opposite order.
+   * Call it in a transaction that has locked all these keys. The caller records the revocation of the `own` keys
+   * itself. The queued tasks of all keys end together. One key after the other would lock the counters of a key above
+   * before the tasks of the next key, but a task that ends locks in the opposite order.
    * @returns the ids
    */
   async revokeIn(

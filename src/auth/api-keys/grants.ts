@@ -27,7 +27,7 @@ export interface Grant {
   limits?: Partial<CallerLimits>;
   /** null: no budget, so nothing bounds the cost. */
   budget?: Budget | null;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;

@@ -4,12 +4,15 @@ import { Interval } from '../../platform/run/interval.ts';
 import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
-/** Another process may accept a revoked key for 5 s, and a creation in flight takes time to commit. This is longer. */
+/**
+ * Seconds after a revocation for which the key is swept. This is longer than another process may still accept the key
+ * (5 s), and than a creation in flight takes to commit.
+ */
 const SWEEP_FOR_S = 60;
 
 /**
- * Other processes accept a revoked key for up to 5 s more. Ends what the key queues in that time. Runs in every worker
- * process, so it also covers a revocation by the command line.
+ * Other processes accept a revoked key for up to 5 s more. This ends the tasks that the key queues in that time. Runs
+ * in every worker process, so it also covers a revocation by the command line.
  */
 @Injectable()
 export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -13,6 +13,6 @@ export class AuditScope implements CanActivate {
   }
 }
 
-/** Which acts a caller may read who has passed the guard. */
+/** The acts that a caller may read, once the guard has let the caller pass. */
 export const visibleTo = ({ scopes }: Caller): { targetType?: AuditTarget } =>
   scopes.includes('operations:read') ? {} : { targetType: 'api_key' };

@@ -9,7 +9,7 @@ const SYNTAX = /^dr_[0-9A-Za-z]{46}$/;
 
 /**
  * A new API key: `dr_`, 40 random base62 characters and a checksum, which detects a typing error without a look-up.
- * @param cell base62 characters that a router finds the deployment by; the random part begins with them
+ * @param cell base62 characters by which a router finds the deployment; the random part begins with them
  */
 export function newApiKey(cell: string | null = null): string {
   const random = (cell ?? '') + randomBase62(RANDOM_LENGTH - (cell ?? '').length);

@@ -16,7 +16,10 @@ import { findByHashes, type FoundApiKey, type FoundByHash } from './sql/find-by-
 import { findBySessions, type FoundSession } from './sql/find-by-sessions.ts';
 import { Tally } from '../../platform/observe/measuring/declare.ts';
 
-/** Every process refuses a revoked key within 5 s. The remaining 500 ms cover requests in flight at that moment. */
+/**
+ * Every process must refuse a revoked key within 5 s. Results are cached for 4.5 s, which leaves 500 ms for requests in
+ * flight.
+ */
 const MAX_TTL_MS = 4500;
 const KEY_LENGTH = 49;
 

@@ -12,7 +12,7 @@ const FLUSH_DELAY_MS = 1000;
  * unavailable.
  */
 const RETRY_DELAY_MS = 10_000;
-/** Hashes that one statement replaces. */
+/** The most hashes that one statement replaces. */
 const BATCH = 500;
 /** The most uses noted in memory. A further use is ignored: the next use of the same key is noted. */
 const MAX_PENDING = 10_000;

@@ -5,7 +5,7 @@ import type { ErasureWork } from './erasure-work.ts';
 /**
  * Erases one kind of the data of an API key, in pieces that each commit. The process may be killed between two pieces; the
  * step then begins again.
- * @returns waits: something must not be erased yet
+ * @returns `waits` when something must not be erased yet
  */
 export type ErasureStep = (work: ErasureWork) => Promise<'done' | 'waits'>;
 

@@ -32,7 +32,8 @@ export class AddressWindows {
 }
 
 /**
- * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because one connection has all of it.
+ * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because one internet connection
+ * has all of that network.
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;

@@ -30,7 +30,7 @@ export interface ApiKeyLimits {
   budget?: Budget;
 }
 
-/** A plain object without the fields that were left out. */
+/** A plain object without undefined fields. */
 export const plainLimits = <Limits extends LimitChanges>(limits: Limits): Limits =>
   JSON.parse(JSON.stringify(limits)) as Limits;
 

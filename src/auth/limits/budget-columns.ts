@@ -25,7 +25,10 @@ export const dayAfter = (day: string): string =>
 /** The time at which a UTC day begins. */
 export const startOf = (day: string): string => `(${day})::timestamp at time zone 'utc'`;
 
-/** Sets the row to `day`, which is not before the row's own day. What was spent before `day` or its month drops out. */
+/**
+ * Sets the row to `day`, which is not before the row's own day. Amounts spent before `day`, or before its month, start
+ * again at 0.
+ */
 export const rolledTo = (day: string): string => `
       day = ${day}, day_spent = case when b.day = ${day} then b.day_spent else 0 end,
       month_spent = case when ${inMonthOf(day)} then b.month_spent else 0 end`;

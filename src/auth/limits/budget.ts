@@ -1,7 +1,10 @@
 export const BUDGET_PERIODS = ['day', 'month', 'total'] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What the tasks of an API key may cost in each period, by the names of the API. Days and months are those of UTC. */
+/**
+ * What the tasks of an API key may cost in each period, with the field names of the API. Days and months are those of
+ * UTC.
+ */
 export interface Budget {
   /** Micro-units: 1,000,000 are 1 of the currency. */
   amount_micros: number;
@@ -23,7 +26,7 @@ export interface BudgetState {
 
 /**
  * Whether `budget` never allows more than `bound`, over any time. A longer period with the same amount allows less.
- * @param budget undefined: none, which allows everything
+ * @param budget undefined: no budget, which allows everything
  */
 export function isWithin(budget: Budget | undefined, bound: Budget): boolean {
   if (!budget || budget.amount_micros > bound.amount_micros) return false;

@@ -4,8 +4,8 @@ import { Config } from '../../platform/config/config.ts';
 import { AddressWindows } from './address-windows.ts';
 
 /**
- * Limits how many requests without a valid key one address may make in a minute. They cost only the time of the process that
- * answers, so each process counts its own.
+ * Limits how many requests without a valid key one address may make in a minute. Such requests cost only the time of
+ * the process that answers, so each process counts its own.
  */
 @Injectable()
 export class KeylessRate {

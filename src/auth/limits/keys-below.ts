@@ -9,8 +9,8 @@ export const keysFrom = (id: string): string => `
       ) select id from made`;
 
 /**
- * As `keysFrom`, but only the key itself if it has no limit of this name, or 0. What the keys below it store then does not
- * count.
+ * As `keysFrom` if the key has a limit of this name above 0. Otherwise only the key itself, because what the keys below
+ * it store does not count.
  */
 export const keysWithin = (
   id: string,

@@ -1,5 +1,6 @@
 /**
- * Refuses a target with newer migrations than the source: rows of an older version lack what these do to rows.
+ * Refuses a target with migrations that the source lacks. These may change rows, and the rows of the source lack that
+ * change.
  * @throws Error for the operator
  */
 export function assertNotAhead(target: readonly string[], source: readonly string[]): void {

@@ -42,8 +42,8 @@ export async function restoreBackup(config: Config, url: string, folder: string,
 }
 
 /**
- * Checks the secret key before the database is started. If there is none, copies that of the backup. With another key the
- * API keys and secrets of webhooks would be worthless.
+ * Checks the secret key before the database is started. If there is none, copies the key of the backup. With another
+ * key the API keys and secrets of webhooks would be worthless.
  * @throws Error for the operator
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {

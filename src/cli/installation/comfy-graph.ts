@@ -27,7 +27,7 @@ const MAX_LINKS = 100;
 /**
  * Puts slots where the graph of the editor has values: the prompts that its sampler follows, the size and number of its
  * empty latents, seeds, steps and cfg.
- * @throws Error when it is no such graph, or no text of it can be the prompt
+ * @throws Error when the JSON is no such graph, or no text of it can be the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
   const graph = graphOf(json);

@@ -22,7 +22,7 @@ const STEP = 8;
 
 /**
  * Writes a declaration and its workflow into the folder of models, from a graph that ComfyUI exported for its API.
- * @throws Error when the graph or what came of it cannot be used
+ * @throws Error when the graph, or the declaration made from it, cannot be used
  */
 export async function importComfy(file: string, { id, baseUrl, force }: Imported): Promise<AddedModel> {
   if (!ID.test(id)) throw new Error(`"${id}" is no id: it has small letters, digits, ".", "_" and "-", at most 63.`);

@@ -4,7 +4,7 @@ import { loadSecretKeys, Secrets } from '../../platform/config/secrets.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type OlderKeyUse, readOlderKeyUses, readOlderSigners } from './sql/older-keys.ts';
 
-/** The part by which a link may work longer than FILE_URL_TTL_S: at most a quarter. */
+/** A link may work longer than FILE_URL_TTL_S by this factor at most. */
 const LINK_ROUNDING = 1.25;
 const MS_PER_S = 1000;
 

@@ -77,7 +77,7 @@ export function addActs(ops: Command): void {
     });
 }
 
-/** An act for which a reason may be given. */
+/** Adds the command of an act for which a reason may be given. */
 const explained = (ops: Command, ...act: [name: Parameters<typeof opsAct>[1], description: string]): Command =>
   opsAct(ops, ...act).option('--reason <text>', 'why, for other operators');
 
@@ -115,14 +115,14 @@ const actOnTask = (act: string, body?: object) => async (id: string, options: Ac
   );
 };
 
-/** An act that may be repeated without harm. */
+/** Sends an act that may be repeated without harm. */
 const ask = (
   options: Connection,
   call: [method: 'POST' | 'PUT', path: string, body?: object],
   fields: readonly string[],
 ) => operate(options, async (operator) => show(await operator.call<Row>(...call), fields, options));
 
-/** An act that adds something: it is sent once. */
+/** Sends an act that adds something, so it is sent once. */
 const add = (options: Connection, path: string, body: object, fields: readonly string[]) =>
   operate(options, async (operator) => show((await operator.once<Row>('POST', path, body))!, fields, options));
 

@@ -6,7 +6,7 @@ import { isRangeCurrent, parseRange } from './byte-range.ts';
 import type { FileContent } from './file-contents.ts';
 import { FILE_POLICY } from './signed-request.ts';
 
-/** Headers of an answer beside those that describe the bytes. */
+/** The headers of an answer that do not describe the bytes. */
 export interface FileTerms {
   /** The header `Content-Disposition`. */
   disposition: string;

@@ -6,8 +6,8 @@ import type { GuardedRequest } from '../../auth/access/access.ts';
 export type FileRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
 
 /**
- * Whether the signature decides: it permits the request without a key. Without both, the handler reports that the
- * signature is missing.
+ * Whether the signature decides about the request: it then needs no key. Also true without a signature and a key, and
+ * the handler reports the missing signature.
  */
 export const isSigned = (request: GuardedRequest): boolean => {
   const { signature, expires } = (request as FileRequest).query;
@@ -26,7 +26,7 @@ export const Signature = () => (target: object, name: string | symbol, descripto
 
 /**
  * The file came from a provider or a client, so a browser must execute nothing in it. A browser shows an image or video
- * inside a page that it generates. The policy applies to that page too, so it has sources and styles.
+ * inside a page that it generates. The policy applies to that page too, so it allows sources and styles.
  */
 export const FILE_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 

@@ -56,7 +56,7 @@ export interface RequestImages {
 interface Named {
   param: string;
   id: string;
-  /** A signed link permits the file of any key; an id only those of the caller. */
+  /** A signed link permits the file of any key. An id permits only files of the caller. */
   isLink: boolean;
 }
 

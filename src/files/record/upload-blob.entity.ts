@@ -12,7 +12,7 @@ export class UploadBlob {
   @Column('timestamptz') used_at: Date;
   /** When an upload stopped using the bytes. The purge checks whether others still use them. */
   @Column('timestamptz', { nullable: true }) released_at: Date | null;
-  /** The bytes are deleted after this time. It is set, in the future, also while they are being written. */
+  /** The bytes are deleted after this time. While they are being written, it is a time in the future. */
   @Column('timestamptz', { nullable: true }) doomed_at: Date | null;
   /** Until this time a worker has reserved the bytes, to delete them. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;

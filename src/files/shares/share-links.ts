@@ -7,7 +7,9 @@ import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 /** The id of the share without its prefix, and 256 bits of signature. */
 const TOKEN = new RegExp(`^(${TYPE_ID_SUFFIX})([\\w-]{43})$`);
 
-/** Signs and verifies the addresses of shares. The row of a share says when it ends, and may be deleted earlier. */
+/**
+ * Signs and verifies the addresses of shares. The row of a share says when the share ends, and may be deleted earlier.
+ */
 @Injectable()
 export class ShareLinks {
   /** The newest secret signs, every secret verifies. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Begins to use bytes that are already stored. The purge locks the row too, and compares `used_at` again after a wait,
- * so this writes the row. With a lock alone, the purge would delete bytes that have just found a new user.
+ * Begins to use bytes that are already stored. Writes the row, because the purge locks it too, and compares `used_at`
+ * again after a wait. With a lock alone, the purge would delete bytes that have just found a new user.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',

@@ -16,8 +16,8 @@ const RETRY_AFTER = `interval '5 minutes'`;
 const isFree = '(needed_until is null or needed_until < now())';
 
 /**
- * Releases the bytes of expired uploads. The rows stay for a while, so that a use of the file is `file_expired` and not
- * `file_not_found`.
+ * Releases the bytes of expired uploads. The rows stay for a while, so that a use of the file fails with `file_expired`
+ * and not with `file_not_found`.
  */
 const EXPIRE: Statement = {
   name: 'files.expire_uploads',

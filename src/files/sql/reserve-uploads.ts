@@ -4,7 +4,7 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /**
  * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished. One
- * statement does both, because between a find and a reservation the purge could delete them. Another key's file is
+ * statement does both, because between a find and a reservation the purge could delete the bytes. Another key's file is
  * found only through a signed link, so that no key keeps the bytes of others by their id.
  */
 const RESERVE: Statement = {
@@ -41,7 +41,7 @@ export class ReserveUploads {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * @param linked those of the ids that a signed link permits, of any key
+   * @param linked the ids that a signed link permits, also for files of other keys
    * @returns the uploads that exist and that the key may use
    */
   reserve(apiKeyId: string, ids: string[], seconds: number, linked: string[] = []): Promise<ReservedUpload[]> {

@@ -72,7 +72,7 @@ export class DirectUploads {
   }
 
   /**
-   * Receives the bytes of a pending file where files are on disk. The signature of the link is verified already.
+   * Receives the bytes of a pending file, if files are stored on disk. The signature of the link is verified already.
    * @throws ApiError invalid_file when they have another length or type than declared
    */
   async receive(id: string, body: FileBody): Promise<void> {

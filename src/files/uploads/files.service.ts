@@ -73,7 +73,7 @@ export class FilesService {
       declared_sha256: null,
     };
     const quota = quotaOf(caller, upload.of_task ? 'maxRequestFileBytes' : 'maxFileBytes');
-    // Checked here too, before the bytes are written.
+    // The quota is checked here too, before the bytes are written.
     if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota));
     return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
       if (upload.of_task) await countRequestFile(tx, { ...upload, blob_id: blobId }, quota);

@@ -54,8 +54,8 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
     if (uploads + doomed.length > 0) {
       this.logger.log({ event: 'upload_purge.finished', uploads, deleted: deleted.length });
     }
-    // Bytes that could not be deleted do not count: the storage is unavailable then, and the next round would fail at
-    // once.
+    // Bytes that could not be deleted do not count: the storage is then unavailable, and a round at once would fail
+    // too.
     return Math.max(shares, uploads, released, deleted.length);
   }
 

@@ -35,7 +35,7 @@ export function readCredential({ c2paCert, c2paKey }: Settings, now = new Date()
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** @returns none if there is a fault */
+/** @returns an empty list if there is a fault */
 function readCertificates(path: string, faults: string[]): X509Certificate[] {
   const text = readSetting('C2PA_CERT', path, faults);
   if (text === null) return [];

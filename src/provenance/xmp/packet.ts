@@ -17,7 +17,7 @@ const IPTC = 'http://iptc.org/std/Iptc4xmpExt/2008-02-29/';
 const DARKROOM = 'urn:darkroom:provenance/1.0/';
 const DC_TERMS = 'http://purl.org/dc/terms/';
 
-/** Every property is searched for in the whole text, so larger packets stay as they are. None was seen. */
+/** Every property is searched for in the whole text, so larger packets stay as they are. No larger packet was seen. */
 export const MAX_PACKET_BYTES = 256 * 1024;
 /** The most prefixes of one namespace: writers bind one or two. Each prefix costs a pass over the text. */
 const MAX_PREFIXES = 4;

@@ -18,8 +18,8 @@ const MAX_READS = 50;
 const SKEW_MS = 300_000;
 
 /**
- * The time of one lookup. A lookup is repeated while Ark is unavailable. Between lookups after a crash, the task takes
- * no place in a worker.
+ * The time limit of one lookup. A lookup is repeated while Ark is unavailable. Between lookups after a crash, the task
+ * takes no place in a worker.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 

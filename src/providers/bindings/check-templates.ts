@@ -161,8 +161,8 @@ function isImageParameter({ model }: BindingAt, name: string): boolean {
 }
 
 /**
- * Whether every request has the parameter. Without a default, only if the binding demands it. If it needs another
- * parameter, only with that one.
+ * Whether every request of the binding has the parameter. One without a default is only there if the binding demands
+ * it. One that needs another parameter is only there with that one.
  */
 function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
   if (name === 'prompt' || when[name] === 'present') return true;

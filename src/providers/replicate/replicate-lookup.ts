@@ -13,8 +13,8 @@ const MAX_PAGES = 10;
 const SKEW_MS = 300_000;
 
 /**
- * The time of one lookup. A lookup is repeated while Replicate is unavailable. Between lookups after a crash, the task
- * takes no place in a worker.
+ * The time limit of one lookup. A lookup is repeated while Replicate is unavailable. Between lookups after a crash, the
+ * task takes no place in a worker.
  */
 const TIMEOUT_MS = 30_000;
 

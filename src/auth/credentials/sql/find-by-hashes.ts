@@ -8,15 +8,15 @@ export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
-  /** null: every open one. */
+  /** null: every open model. */
   models: string[] | null;
   /** The keys above this one that have limits or models of their own. */
   bounds: BoundingKey[];
   /** The key, or a bounded key above it, is revoked. */
   revoked: boolean;
   /**
-   * Milliseconds until the key, a bounded one above it or the secret expires, by the database's clock. Negative after
-   * expiry; null: never.
+   * Milliseconds until the first of these expires, by the database's clock: the key, a bounded key above it, the
+   * secret. Negative after expiry; null: never.
    */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */

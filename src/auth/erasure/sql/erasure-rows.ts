@@ -4,7 +4,7 @@ import type { ErasureCounts, LastStep } from '../erasure-step.ts';
 import type { Erasure } from '../erasure.entity.ts';
 
 /**
- * How long a process holds an erasure: longer than a piece takes on slow storage. The kill of a process delays its erasure
+ * How long a process holds an erasure: longer than a piece takes on slow storage. A killed process delays the erasure
  * by this time.
  */
 const LEASE = `interval '2 minutes'`;
