@@ -41,7 +41,7 @@ export class UpdateApiKeyInput {
 
   @ApiField.list(
     'string',
-    'ids of the models that it may use, exact or ending in *; null: every open model. Accepted tasks run on',
+    'ids of the models that it may use, exact or ending in *; null: every open one. Accepted tasks run on',
     MODELS,
   )
   models?: string[] | null;

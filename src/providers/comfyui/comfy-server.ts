@@ -63,7 +63,7 @@ export async function readQueue(
 
 /**
  * Reads the queue first. A run that leaves the queue is in the history at the same moment, so it is never missed.
- * @throws ProviderError provider_unavailable when the server is away
+ * @throws ProviderError provider_unavailable when the server cannot be reached
  */
 export async function isKnown(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);

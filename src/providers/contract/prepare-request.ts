@@ -13,7 +13,7 @@ import type { Condition } from '../../models/definition/declared-binding.ts';
 import { eachText, slotsOf } from '../templates/template.ts';
 import { chooseSize, parsePixels, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
-/** Hints that a provider may ignore, with the value that it uses then. The task records that. */
+/** Hints that a provider may ignore, with the value that it uses then. The task records an ignored hint. */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;
 type Hint = keyof typeof LEFT_TO_MODEL;
 

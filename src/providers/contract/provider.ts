@@ -126,7 +126,7 @@ export interface Run {
   readonly signal: AbortSignal;
   /** The most early stages of the picture that are wanted, 0 to 3; 0 unless the task makes one picture. */
   readonly partialImages: number;
-  /** Percent, 0 to 100. It may be called at any rate: writes are combined, and a value lower than before is ignored. */
+  /** Reports percent, 0 to 100. Call it at any rate: writes are combined, and a value lower than before is ignored. */
   progress(percent: number): void;
   /** Records the tokens that the upstream reports for one answer. Those of several answers are added up. */
   tokens(reported: Tokens): void;

@@ -27,7 +27,7 @@ export function slotValues(request: ProviderRequest, index = 0): SlotValue {
   };
 }
 
-/** The value that the binding maps this one to. */
+/** The value to which the binding maps this one; the same value if the binding does not map the parameter. */
 function mapped({ upstream }: ProviderRequest, name: string, value: unknown): unknown {
   const words = upstream.declared?.map?.[name];
   if (!words || value === undefined) return value;

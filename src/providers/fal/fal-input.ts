@@ -84,7 +84,7 @@ function declaredPlan(request: ProviderRequest, send: object): FalPlan {
 
 function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
-  // fal's default quality is the most expensive, so it is always sent.
+  // fal's default quality is the most expensive, so a quality is always sent.
   const { quality = 'auto', background } = request.input;
   if (background === 'transparent') throw new UnsupportedRequest('background', 'fal has no field for it.');
   return { ...imagePlan(request, 16, { image_size: size ?? 'auto', quality }, approximations), takesMask: true };

@@ -86,7 +86,10 @@ export class GeminiProvider implements Provider {
     return made;
   }
 
-  /** Makes one picture. A call that returns no picture is billed too; after it the API is called once more. */
+  /**
+   * Makes one picture. If a call returns no picture, the API is called once more, although the first call is billed
+   * too.
+   */
   private async makeOne(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     try {
       return await this.callOnce(call, signal, run);

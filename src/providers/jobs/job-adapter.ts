@@ -46,8 +46,8 @@ export const DONE: JobState = { state: 'done' };
 
 /**
  * The facts of one upstream's job API. `jobAdapter` turns them into a provider.
+ * @typeParam Plan a request translated for this upstream
  * @typeParam Body what the create calls of a plan need; stays in memory until every job is accepted
- * @typeParam Body what the create calls of a plan need; kept in memory until every job is accepted
  */
 export interface JobWire<Plan extends JobPlan, Body> {
   name: string;

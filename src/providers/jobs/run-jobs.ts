@@ -15,7 +15,7 @@ export interface Jobs<Ended, T> {
   outputs: number;
   /** The seed that each job is sent; missing: none. */
   seeds?: readonly number[] | undefined;
-  /** The pause before a job other than the first is submitted again, after a temporary refusal. Milliseconds. */
+  /** Milliseconds before a job other than the first is submitted again after a temporary refusal. */
   retryMs: number;
   /**
    * Creates one job. The paid call itself is sent once and without a signal.

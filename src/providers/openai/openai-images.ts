@@ -141,7 +141,8 @@ async function callFor(
   const { images: api } = await openaiClient(upstream, watched);
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
-      // Files are always a list, which becomes the field `image[]`: some servers accept no other name.
+      // Unless the dialect takes one file, files are sent as a list, in the field `image[]`: some servers accept no
+      // other name.
       const edit = { ...body, image: references === 'one' ? files[0]! : files, ...masked };
       if (!stream) return files.length === 0 ? await api.generate(body) : await api.edit(edit);
       const more = { stream: true, partial_images: partials } as const;

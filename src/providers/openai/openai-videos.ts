@@ -77,7 +77,7 @@ function planJob(request: ProviderRequest) {
   };
 }
 
-/** The fields that servers other than OpenAI's accept besides. @throws UnsupportedRequest */
+/** The further fields that servers other than OpenAI's accept. @throws UnsupportedRequest */
 function filmFields(request: ProviderRequest): Record<string, unknown> {
   const { input, upstream } = request;
   const { negative_prompt: negative, generate_audio: sound } = input;
