@@ -40,8 +40,8 @@ export interface ReadyBinding {
 }
 
 /**
- * An address with a credential, which bindings may share. Its number is the same in all processes that have the same
- * bindings.
+ * An address with a credential, which bindings may share. A place has the same number in all processes that have the
+ * same bindings.
  */
 export interface ProviderPlace extends ReadyBinding {
   /** From 1. */
@@ -59,8 +59,8 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
   /**
-   * The circuits by endpoint: those of the present bindings, and those of the bindings before the last set of models
-   * was loaded.
+   * The circuits by endpoint: those of the present bindings, and those that were in use when the last set of models was
+   * loaded.
    */
   private readonly circuits = new Map<string, Circuit>();
   private circuitsOf: readonly Model[] = [];

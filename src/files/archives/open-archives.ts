@@ -13,8 +13,8 @@ export class OpenArchives {
   private total = 0;
 
   /**
-   * @returns a function to call once, when the archive is read. @throws ApiError rate_limit_exceeded,
-   *   service_unavailable
+   * @returns a function to call once, when the archive is read
+   * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   take(apiKeyId: string): () => void {
     const count = this.ofKey.get(apiKeyId) ?? 0;

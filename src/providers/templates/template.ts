@@ -3,7 +3,7 @@ export interface TemplateSlot {
   name: string;
   /** How the value is written: `text` or, for an image, `data`, `base64`, `url` or `file`. */
   form: string | null;
-  /** The text is only this slot. Its value then keeps its type, and without a value the field is left out. */
+  /** Whether the text is only this slot. The value then keeps its type, and without a value the field is left out. */
   isWhole: boolean;
 }
 

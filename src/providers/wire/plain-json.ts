@@ -1,4 +1,4 @@
-/** The most levels, and values with their separators, of an upstream's answer. A picture in it is one value. */
+/** The most levels, and the most values and separators, of an upstream's answer. A picture in it is one value. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 200_000;
 /** Parsing fewer bytes takes no time that matters, whatever they are. */

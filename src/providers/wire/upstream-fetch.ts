@@ -21,9 +21,14 @@ const MAX_BYTES = 8 * 1024 * 1024;
  */
 export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
 
-/** Bytes of a small answer. Larger ones take turns, so that the polls of many jobs cannot fill the memory at once. */
+/**
+ * The most bytes of a small answer. Larger answers take turns, so that the polls of many jobs cannot fill the memory at
+ * once.
+ */
 const SMALL_BYTES = 256 * 1024;
-/** Large answers of one upstream at the same time. A slow upstream does not keep the others waiting. */
+/**
+ * How many large answers of one upstream are read at the same time. A slow upstream does not keep the others waiting.
+ */
 const LARGE_AT_ONCE = 4;
 const largeOf = new Map<string, Turns>();
 

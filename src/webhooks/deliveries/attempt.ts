@@ -136,8 +136,8 @@ export class Attempt {
 }
 
 /**
- * The outcome of an answer. The body of one from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator wants
- * that. Such an answer may be private, and the tenant who chose the URL could read it.
+ * The outcome of an answer. The body of an answer from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator
+ * wants that: it may be private, and the tenant who chose the URL could read it.
  * @param body missing if it broke off or is not kept
  */
 export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
@@ -156,7 +156,7 @@ function errorOf({ kind }: OutboundError): DeliveryError {
   return DELIVERY_ERRORS.find((error) => error === kind) ?? 'connect_failed';
 }
 
-/** All headers but the signature, with which whoever reads the log could send the request again. */
+/** All headers but the signature: whoever read it in the log could send the request again. */
 function shownHeaders(signed: Record<string, string>): Record<string, string> {
   const { 'webhook-signature': _, ...shown } = signed;
   return { ...shown, 'user-agent': WEBHOOK_AGENT };

@@ -22,11 +22,11 @@ const MAX_IN_FLIGHT = 500;
  */
 const MAX_PROBES = 250;
 /**
- * With this many attempts at healthy endpoints, a further endpoint gets only its first attempt. So slow endpoints delay
- * others only when there are hundreds of them.
+ * From this many attempts at healthy endpoints on, none starts at an endpoint that has one in flight. So slow endpoints
+ * delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/** With this many attempts in all, a healthy endpoint gets only its first attempt. */
+/** From this many attempts in all on, one starts only at a healthy endpoint that has none in flight. */
 const FULL_FOR_PROBES = 400;
 /** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
 const FINISH_TRIES = 4;

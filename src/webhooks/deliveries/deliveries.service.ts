@@ -91,7 +91,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends again the events since a time that the endpoint has not accepted.
+   * Sends again the events that the endpoint has not accepted, from `since` on.
    * @param since unix seconds
    * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled

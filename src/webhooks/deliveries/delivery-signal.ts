@@ -6,7 +6,7 @@ const TOPIC = 'deliver';
 
 type Listener = (endpointIds: string[]) => void;
 
-/** Signals that endpoints have something due. A signal may be lost, because workers also poll periodically. */
+/** Signals that endpoints have something due. A lost signal does no harm, because workers also poll periodically. */
 @Injectable()
 export class DeliverySignal {
   private listener: Listener | undefined;

@@ -5,7 +5,9 @@ import { EndpointsService } from '../endpoints/endpoints.service.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 
-/** The most attempts that wait for a slow subscriber. Beyond it the oldest are dropped; the log has them all. */
+/**
+ * The most attempts that wait for a slow subscriber. Beyond this number the oldest are dropped; the log has them all.
+ */
 const MAX_WAITING = 200;
 
 /** The attempts that are still to be sent to one subscriber. */

@@ -107,7 +107,7 @@ export class EndpointsService {
           ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      // Enabling clears the queue too: otherwise the endpoint would then get what had been waiting.
+      // Enabling clears the queue too: otherwise the endpoint would then get the events that had been waiting.
       if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });

@@ -11,9 +11,9 @@ import { EventRecorder } from './event-recorder.ts';
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;
 
 /**
- * Reports the soft threshold and the first refusal of a budget, each once in a period. The mark that it is reported and
- * the event are one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of
- * tasks pay for that.
+ * Reports the soft threshold and the first refusal of a budget, each once in a period. The mark of the report and the
+ * event are one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of tasks
+ * pay for that.
  */
 @Injectable()
 export class BudgetEvents implements OnApplicationBootstrap, OnApplicationShutdown {

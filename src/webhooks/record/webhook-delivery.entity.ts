@@ -26,7 +26,7 @@ export class WebhookDelivery {
   @Column('text') event_type: AnyEventType;
   /** The called URL. null in rows of an earlier release, and if the process of the attempt died. */
   @Column('text', { nullable: true }) url: string | null;
-  /** The sent headers, without the signature. null when `url` is, and when the request could not be signed. */
+  /** The sent headers, without the signature. null when `url` is null, and when the request could not be signed. */
   @Column('jsonb', { nullable: true }) request_headers: Record<string, string> | null;
   /** 1 for the first attempt of this event at this endpoint. */
   @PrimaryColumn('integer') attempt: number;

@@ -29,7 +29,10 @@ export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdo
     await this.interval.stop();
   }
 
-  /** @returns seconds until the next step. While a replay may only wait for its next turn, polls stay frequent */
+  /**
+   * @returns seconds until the next poll. After the last step polls stay frequent for a while, because a replay may be
+   *   waiting for its turn
+   */
   private async run(): Promise<number> {
     try {
       const step = await this.events.step();

@@ -29,9 +29,9 @@ const SUBSCRIPTIONS: Statement = {
 };
 
 /**
- * Inserts the events and dispatches of many ended tasks in one statement, because it runs in every transaction that
- * ends tasks. The row of a dispatch is also its entry in the queue. A disabled endpoint gets a dispatch too, without a
- * due time: `recover` sends it once the endpoint is enabled again.
+ * Inserts the events and dispatches of many ended tasks in one statement, because every transaction that ends tasks
+ * runs it. The row of a dispatch is also its entry in the queue. A disabled endpoint gets a dispatch too, without a due
+ * time: `recover` sends it once the endpoint is enabled again.
  */
 const insertEvents = (name: string, traceParent: string): Statement => ({
   name,

@@ -104,8 +104,8 @@ export class ResendEvents {
   }
 
   /**
-   * Sends all events created since a time that the endpoint has not accepted, except those in flight or not yet
-   * attempted.
+   * Sends all events that the endpoint has not accepted and that were created from `since` on, except those in flight
+   * or not yet attempted.
    * @param since unix seconds
    * @returns the number of events
    */
