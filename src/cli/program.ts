@@ -54,5 +54,4 @@ export function darkroomProgram(): Command {
   return program;
 }
 
-/** A command and all below it. */
 export const commandsOf = (command: Command): Command[] => [command, ...command.commands.flatMap(commandsOf)];

@@ -36,12 +36,14 @@ export class Circuit {
     return this.failures;
   }
 
-  /** Whether calls are refused now. */
   get isOpen(): boolean {
     return performance.now() < this.openUntil;
   }
 
-  /** Whether the circuit has opened, and no call has succeeded since. Between open times, calls are allowed. */
+  /**
+   * Whether the circuit has opened, and no call has succeeded since. Its open time may be over, so that calls are
+   * allowed.
+   */
   get isTripped(): boolean {
     return this.wasOpen;
   }

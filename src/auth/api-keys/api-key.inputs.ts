@@ -12,7 +12,6 @@ export const MAX_NAME_LENGTH = 100;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 const KEY_ID = /^key_[0-9a-z]{26}$/;
-/** The rules of a list of models. */
 export const MODELS = {
   optional: true,
   nullable: true,

@@ -5,7 +5,6 @@ import type { ApiKeyHook } from './api-key-hook.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** Whether a change concerns the budget. */
 export const changesBudget = (changes: LimitChanges | null | undefined): boolean =>
   changes === null || changes?.budget !== undefined;
 

@@ -8,7 +8,6 @@ const MAX_USER_AGENT = 200;
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
-/** Who performs an audited act. */
 export interface Actor {
   type: ActorType;
   /** The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds. */

@@ -144,7 +144,6 @@ export function keyChecked(result: 'cached' | 'found' | 'unknown' | 'refused'): 
 
 type Refusal = 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired';
 
-/** The cached result of a look-up. */
 interface KeyCheck {
   caller: Caller | null;
   refusal: Refusal | null;
@@ -207,7 +206,6 @@ class KeyChecks<Found extends FoundApiKey> {
     }
   }
 
-  /** Requests with the same secret share one look-up. */
   private lookUpOnce(secret: string, digest: string): Promise<KeyCheck> {
     let lookup = this.inFlight.get(digest);
     if (!lookup) {

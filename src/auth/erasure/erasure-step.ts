@@ -1,4 +1,3 @@
-/** What an erasure counts. */
 export const ERASED = [
   'tasks',
   'files',

@@ -2,7 +2,6 @@ import type { Tx } from '../../platform/database/sql.ts';
 import { ErasureLost, type ErasureRows, type TakenErasure } from './sql/erasure-rows.ts';
 import type { Erased, ErasureCounts, LastStep } from './erasure-step.ts';
 
-/** What one commit has erased. */
 export interface ErasedPiece {
   erased: ErasureCounts;
   /** The piece was full, so there may be more rows. */

@@ -14,7 +14,6 @@ const LEASED_SHARE = 0.02;
 export class RateWindow {
   /** Requests that wait for a lease. The next lease covers all of them. */
   waiting = 0;
-  /** Requests rejected in this window. */
   rejections = 0;
   private endsAt = 0;
   /** Points that are leased and not yet spent. */

@@ -23,7 +23,6 @@ import { pages } from './pages.ts';
 
 /** Entries per page: the most that the API returns. */
 const PAGE = 100;
-/** Buckets per page of usage. */
 const USAGE_PAGE = 100;
 
 /** One kind of the exported data of a key. Each entry is as the API shows it. */

@@ -8,7 +8,6 @@ interface ComfyNode {
 
 /** What was found in a graph and replaced by slots. */
 export interface GraphSlots {
-  /** The graph with its slots. */
   workflow: ComfyGraph;
   /** The text that the slot replaced. null: the graph has no negative prompt. */
   negativePrompt: string | null;

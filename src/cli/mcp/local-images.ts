@@ -9,7 +9,6 @@ export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 're
 /** What the service accepts itself: links, data URLs, and ids of files. */
 const NO_PATH = /^(?:https?:|data:|file_[0-9a-z]{26}(?:_[0-9]{1,3})?$)/i;
 
-/** An image that cannot be used. */
 export class BadImage extends Error {
   constructor(
     readonly param: string,

@@ -17,7 +17,6 @@ import { ReasonInput } from '../../operations/views/reason.input.ts';
 import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 
 interface Call {
-  /** The id in the path. */
   id: string;
   /** The body, checked as the service checks it. */
   body: <Input extends object>(input: Type<Input>) => Input;

@@ -7,7 +7,6 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** A number of zero or more. */
 export function number(text: string): number {
   if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) throw new InvalidArgumentError('It must be a number.');
   return Number(text);

@@ -8,7 +8,6 @@ import type { Upload } from '../record/upload.entity.ts';
 import { FilesService } from '../uploads/files.service.ts';
 import { entryName } from './entry-name.ts';
 
-/** A file in an archive. */
 export interface ArchiveFile {
   /** The name of the entry in the zip. */
   name: string;
@@ -16,7 +15,6 @@ export interface ArchiveFile {
   modifiedAt: Date;
 }
 
-/** Finds the files of archives. */
 @Injectable()
 export class ArchiveFiles {
   constructor(

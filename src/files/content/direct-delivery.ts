@@ -10,7 +10,6 @@ const SIGNED_EVERY_S = LINK_S / 4;
 /** When a cache answers with the redirect, at least this time is left for the request to the bucket. */
 const START_WITHIN_S = 60;
 
-/** A link of the bucket. */
 export interface DirectLink {
   url: string;
   /** Seconds for which the redirect to the link may be cached. */

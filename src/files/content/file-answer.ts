@@ -8,9 +8,7 @@ import { FILE_POLICY } from './signed-request.ts';
 
 /** The headers of an answer that do not describe the bytes. */
 export interface FileTerms {
-  /** The header `Content-Disposition`. */
   disposition: string;
-  /** The header `Cache-Control`. */
   cacheControl: string;
 }
 

@@ -2,7 +2,6 @@ import { ApiQuery } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { GuardedRequest } from '../../auth/access/access.ts';
 
-/** A request for the bytes of a file. */
 export type FileRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
 
 /**

@@ -60,7 +60,6 @@ interface Named {
   isLink: boolean;
 }
 
-/** A creation whose images are to be resolved. */
 interface Unresolved {
   caller: Caller;
   fields: readonly ImageUrl[];

@@ -1,6 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What an upload is for. */
 export const PURPOSES = ['vision', 'user_data', 'batch'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { previewSizeOf } from '../previews/preview-size.ts';
 import type { SharedFile } from './shared-files.ts';
 
-/** What the page of a share shows. */
 export interface SharePage {
   /** The address of the page. */
   url: string;

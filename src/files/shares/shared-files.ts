@@ -18,7 +18,6 @@ export interface SharedFile {
   output: OutputFile | null;
 }
 
-/** Finds the files of shares. */
 @Injectable()
 export class SharedFiles {
   constructor(

@@ -11,7 +11,6 @@ interface Wanted {
   run: Run;
   /** The index of the run of the workflow. */
   index: number;
-  /** Number of files. */
   expected: number;
   signal: AbortSignal;
 }

@@ -248,7 +248,6 @@ export type Billing = 'none' | 'unknown' | 'charged';
 interface ProviderErrorDetails {
   /** Shown to the client; never text of the upstream. */
   message?: string;
-  /** The invalid input field. */
   param?: string;
   /** Missing: `charged`. */
   billing?: Billing;

@@ -13,7 +13,6 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 export interface FalPlan {
   /** Path of the endpoint, without a leading slash. */
   endpoint: string;
-  /** Number of requests. */
   count: number;
   /** The seed of each request; missing: the model has none. */
   seeds?: number[];

@@ -78,7 +78,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   const job = parseReply(falStatus, reply.json);
   if (job.status === 'IN_PROGRESS') return { state: 'running' };
   if (job.status !== 'COMPLETED') return PENDING;
-  // An error without a type is described better by the result.
+  // If an error has no type, the result describes it better.
   if (job.error_type) throw statusFailure(request, job);
   return DONE;
 }

@@ -85,7 +85,6 @@ export interface JobWire<Plan extends JobPlan, Body> {
   mayLead?(request: ProviderRequest, url: URL): boolean;
   /** Headers of each download, sent to the origin of its URL only. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
-  /** Sends a cancel once. */
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;

@@ -3,7 +3,6 @@ import { isResultUnwanted, type Run } from '../contract/provider.ts';
 /** Less than the 1 s within which a run must settle after its abort. */
 const SETTLE_MS = 800;
 
-/** A job that the upstream has accepted. */
 export interface Accepted {
   /** The upstream's id of the job. */
   id: string;

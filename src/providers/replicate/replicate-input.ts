@@ -11,7 +11,6 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The predictions of one generation. All of them have the same input. */
 export interface ReplicatePlan {
-  /** Number of predictions. */
   count: number;
   /** The seed of each prediction; missing: the model has none. */
   seeds?: number[];

@@ -185,7 +185,6 @@ export interface Directives {
   delaySeconds: number;
   /** Waits until the task is cancelled or its deadline passes. */
   hang: boolean;
-  /** Fails the task with this error code. */
   fail: TaskErrorCode | null;
 }
 

@@ -12,7 +12,6 @@ export type TemplatePath = readonly (string | number)[];
 
 const SLOT = /\{\{([^{}]*)\}\}/g;
 
-/** The slots of a text. */
 export function slotsOf(text: string): TemplateSlot[] {
   return [...text.matchAll(SLOT)].map(([whole, content = '']) => {
     const [name = '', form = null] = content.trim().split(':', 2) as [string, string?];
@@ -33,7 +32,6 @@ export function eachText(
   }
 }
 
-/** Whether a template has a slot of this name. */
 export function hasSlot(template: unknown, name: string): boolean {
   let isThere = false;
   eachText(template, (text) => {

@@ -42,7 +42,6 @@ export interface Download {
   provider: string;
   /** http(s), a path at the upstream, or a data: URL. */
   url: string;
-  /** Where the file is written. */
   path: string;
   maxBytes: number;
   /** The address of the upstream. Results may be stored there even if it is not public. */

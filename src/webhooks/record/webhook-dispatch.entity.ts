@@ -11,7 +11,6 @@ export class WebhookDispatch {
   @PrimaryColumn('text') endpoint_id: string;
   @Column('timestamptz', { nullable: true }) due_at: Date | null;
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
-  /** The number of attempts so far. */
   @Column('integer') attempt: number;
   /** The number of failed attempts of the current retry schedule. */
   @Column('integer') failures: number;

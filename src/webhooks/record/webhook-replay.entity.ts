@@ -21,7 +21,6 @@ export class WebhookReplay {
   @Column('text') status: ReplayStatus;
   /** The number of deliveries to send, counted at the creation of the replay. */
   @Column('integer') total: number;
-  /** The number of deliveries that were queued so far. */
   @Column('integer') queued: number;
   /** All events up to this id are queued. At first a bound below every id of the span. */
   @Column('text') last_event_id: string;

@@ -1,7 +1,6 @@
 import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryError, DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 
-/** The result of one attempt. */
 export interface FinishedDelivery {
   delivery_id: string;
   event_id: string;
