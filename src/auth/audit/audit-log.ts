@@ -33,7 +33,10 @@ interface AuditPage {
   keepsAndShares?: boolean | undefined;
 }
 
-/** What keys do with their own pictures, and all other acts. An index has the same condition, so the values are literals. */
+/**
+ * Conditions for what keys do with their own pictures, and for all other acts. The values are literals, because an
+ * index has the same condition.
+ */
 const KEPT_OR_SHARED = Raw<AuditTarget>((column) => `${column} in ('task', 'share')`);
 const NEITHER = Raw<AuditTarget>((column) => `${column} not in ('task', 'share')`);
 

@@ -31,7 +31,7 @@ const FULL_FOR_PROBES = 400;
 /** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
-/** The least time between two batches, because their statements cost PostgreSQL as much as ten of their rows. */
+/** The least time between two batches, because the statements of a batch cost PostgreSQL as much as ten of its rows. */
 const MIN_INTERVAL_MS = 3;
 
 /**
