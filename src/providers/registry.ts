@@ -44,7 +44,7 @@ export interface ReadyBinding {
  * same bindings.
  */
 export interface ProviderPlace extends ReadyBinding {
-  /** From 1. */
+  /** Counted from 1. */
   number: number;
 }
 

@@ -29,7 +29,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   callerOf(requestOf(context)),
 );
 
-/** For handlers that take the raw request. @throws Error on a public route */
+/** The caller of a raw request. @throws Error on a public route */
 export function callerOf({ caller }: GuardedRequest): Caller {
   if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;

@@ -19,7 +19,7 @@ export class ApiKeyViews {
     return view!;
   }
 
-  /** With the key itself, which only creation and rotation return. */
+  /** Renders a new key with its plain text, which only creation and rotation return. */
   async issued({ apiKey, key }: IssuedApiKey): Promise<ApiKeyView> {
     return { ...(await this.of(apiKey)), key };
   }

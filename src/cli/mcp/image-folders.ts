@@ -32,7 +32,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // not there
+    return path; // the path does not exist
   }
 }
 
@@ -67,7 +67,7 @@ export class ImageFolders {
     // host.
     if (![...this.folders, ...real].some((folder) => isWithin(path, folder))) return null;
     const target = await realpath(path);
-    if (!real.some((folder) => isWithin(target, folder))) return null; // a link that leads out
+    if (!real.some((folder) => isWithin(target, folder))) return null; // a link that leads out of the folders
     const file = await open(target, FLAGS);
     try {
       const found = await file.stat();

@@ -53,7 +53,7 @@ export class SavedOutputs {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`);
     await mkdir(this.folder, { recursive: true });
-    const draft = `${path}.${process.pid}.part`; // a cut download leaves no half file under the name
+    const draft = `${path}.${process.pid}.part`; // an interrupted download leaves no partial file under the final name
     try {
       await pipeline(Readable.fromWeb(response.body), createWriteStream(draft));
       await rename(draft, path);

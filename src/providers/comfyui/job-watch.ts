@@ -90,7 +90,7 @@ export class JobWatch {
     socket.on('message', (bytes: Buffer, isBinary) => {
       if (!isBinary && !this.closed) this.receive(parse(bytes));
     });
-    socket.on('error', () => undefined); // 'close' follows
+    socket.on('error', () => undefined); // the event 'close' follows
     socket.on('close', () => this.reconnectLater());
   }
 

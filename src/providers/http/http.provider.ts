@@ -91,7 +91,7 @@ async function callOf(request: ProviderRequest, call: DeclaredCall, id: string, 
 
 const wire: JobWire<HttpPlan, FilledCall[]> = {
   name: 'http',
-  takes: ['n'], // more pictures than a call makes are several calls
+  takes: ['n'], // more pictures than a call makes take several calls
   pollMs: { image: POLL_MS, video: POLL_MS },
   typicalMs: TYPICAL_MS,
   plan: planOf,

@@ -8,7 +8,7 @@ const BEGUN = `insert into restorations (restored_from) values ($1) on conflict 
 
 /**
  * Takes away the due times, as if the deliveries were given up: only `recover` or a replay sends them. Nothing was
- * written since the restore, so every pending delivery is of an event from before it.
+ * written since the restore, so every pending delivery is of an event from before the restore.
  */
 const HOLD = `
   with held as (

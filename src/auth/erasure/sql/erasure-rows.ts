@@ -64,7 +64,7 @@ const FINISH: Statement = {
   text: `update erasures set finished_at = now(), lease_until = null, step = null, cursor = null where ${mine}`,
 };
 
-/** Another process has taken the erasure over: this one must change nothing more. */
+/** Another process has taken the erasure over, so this one must change nothing more. */
 export class ErasureLost extends Error {}
 
 interface Progress {
