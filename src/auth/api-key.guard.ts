@@ -113,7 +113,7 @@ export class KeyBeforeBody {
   constructor(host: HttpAdapterHost, { role }: Config, credentials: Credentials) {
     if (role === 'worker') return; // a worker process has no such routes: every path is 404
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
-      const { signedFile, withoutKey } = bodyConfigOf(request); // the handler of a signed file checks the signature before it reads the body
+      const { signedFile, withoutKey } = bodyConfigOf(request); // signed files: their handler checks before it reads
       if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
         const credential = credentials.of(request); // a page of another origin is refused here also at /graphql

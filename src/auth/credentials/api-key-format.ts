@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'dr_';
-const RANDOM_LENGTH = 40; // 238 bits, 226 behind a cell
+const RANDOM_LENGTH = 40; // 238 bits, or 226 when a cell takes two of the characters
 const CHECKSUM_LENGTH = 6; // enough for a CRC-32: 62^6 > 2^32
 const SYNTAX = /^dr_[0-9A-Za-z]{46}$/;
 

@@ -89,7 +89,7 @@ export class Previews {
   }
 
   private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
-    const { default: sharp } = await import('sharp'); // before the source is opened, whose errors then have a listener at once
+    const { default: sharp } = await import('sharp'); // before the source is opened, so that its errors have a listener at once
     const source = await this.storage.open(sourceKey);
     const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })
