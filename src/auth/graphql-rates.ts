@@ -9,19 +9,21 @@ import { Credentials } from './credentials/credential.ts';
 import { KeylessRate } from './limits/keyless-rate.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 
-/** The fields of the schema itself, which no resolver of ours answers and no guard counts. */
+/**
+ * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
+ */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
 
 /**
- * Counts what the guard does not see, because the guard runs for resolvers. Documents without a valid key are parsed
- * and checked all the same: they count by address, before their body is read. Questions about the schema count as a
- * read of their key.
+ * Counts the requests that the guard does not see: the guard runs only for resolvers. A document without a valid key is
+ * parsed and checked all the same, so it counts by address before its body is read. A query of the schema counts as a
+ * read of its key.
  */
 @Injectable()
 export class GraphqlRates {
   private readonly callers = new WeakMap<FastifyRequest, Caller>();
 
-  /** In the constructor, because lifecycle hooks run after routes were added. */
+  /** Adds the hook in the constructor, because lifecycle hooks run after the routes were added. */
   constructor(
     host: HttpAdapterHost,
     private readonly credentials: Credentials,
@@ -40,7 +42,7 @@ export class GraphqlRates {
     try {
       this.callers.set(request, await this.authenticator.authenticateCredential(this.credentials.of(request)));
     } catch (error) {
-      // Without the database nobody knows the key. The resolvers report that.
+      // Without the database no key can be checked. The resolvers report that.
       if (error instanceof ApiError && error.status < 500) this.keyless.count(request.ip);
     }
   }

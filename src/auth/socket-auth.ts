@@ -5,7 +5,7 @@ import { KeyWatch } from './credentials/key-watch.ts';
 
 /**
  * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its
- * operations use, so it is closed when its key loses any scope. The client connects again with what is left.
+ * operations use, so it is closed when its key loses any scope. The client connects again with the remaining scopes.
  */
 @Injectable()
 export class SocketAuth implements OnModuleInit {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command of the package. Some packages of the commands need a newer Node than the one that may run this file, so
- * nothing is imported before its version is known.
+ * The command of the package. Node may be too old for some packages of the commands when this file runs, so nothing is
+ * imported before the version of Node is known.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -48,11 +48,10 @@ export function darkroomProgram(): Command {
     .addCommand(completionCommand(() => program));
   // By default Commander ends the process itself, with code 1 for a wrong option.
   for (const command of commandsOf(program)) {
-    command.enablePositionalOptions(); // --json behind a subcommand is the subcommand's
+    command.enablePositionalOptions(); // --json after a subcommand belongs to the subcommand
     command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');
   }
   return program;
 }
 
-/** A command and all below it. */
 export const commandsOf = (command: Command): Command[] => [command, ...command.commands.flatMap(commandsOf)];

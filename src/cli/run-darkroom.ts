@@ -4,7 +4,7 @@ import { failureText } from './terminal/failure-text.ts';
 import { darkroomProgram } from './program.ts';
 import { Environment } from '../platform/config/environment.ts';
 
-/** The reader of the output may stop reading, as `head` does. */
+/** The program that reads the output may stop reading, as `head` does. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
@@ -12,7 +12,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 async function run(): Promise<void> {
   try {
-    // Loads the service's configuration as the service does, before the commands take their defaults from it.
+    // The commands take their defaults from the environment, so the configuration of the service is loaded into it
+    // first.
     Object.assign(process.env, new Environment().read());
     await darkroomProgram().parseAsync();
   } catch (error) {

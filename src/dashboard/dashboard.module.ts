@@ -9,7 +9,7 @@ import { serveApp } from './serve-app.ts';
 /** Serves the built browser app. It knows nothing of the app, which speaks only the public API. */
 @Module({})
 export class DashboardModule {
-  /** In the constructor, because the server takes no routes after the start. */
+  /** Adds the routes in the constructor, because the server takes none after the start. */
   constructor(host: HttpAdapterHost, { dashboard, role, fileDelivery }: Config, storage: Storage) {
     if (!dashboard || role === 'worker') return;
     const origin = async (): Promise<string | null> => (fileDelivery === 'redirect' ? storage.linkOrigin() : null);

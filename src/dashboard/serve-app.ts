@@ -7,7 +7,7 @@ import { cacheControlOf, pageHeaders } from './page-headers.ts';
 
 const PAGE = 'index.html';
 
-/** The origin that links to files redirect to. null where they do not. */
+/** Returns the origin to which links to files redirect; null if they do not redirect. */
 export type BucketOrigin = () => Promise<string | null>;
 
 /** Serves the app below `/app/`, and sends a browser that opens `/` there. */
@@ -25,10 +25,10 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
       });
     }
     const path = request.params['*'];
-    // Every view has a URL, and the page reads it. A missing asset belongs to another build.
+    // Every view has a URL of its own, which the page reads. A missing asset belongs to another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');
-    // Without credentials for the bucket there is no origin yet, and no link to it either: the page itself still works.
+    // Without credentials for the bucket its origin is unknown, and no link leads to it. The page itself still works.
     void reply.headers(pageHeaders(await origin().catch(() => null)));
     return send(file, request, reply);
   });

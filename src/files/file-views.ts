@@ -26,7 +26,10 @@ export class FileViews {
   }
 }
 
-/** It has neither a hash nor a signed link: it contains links of its own, which differ at each read. */
+/**
+ * A file that is made at each read has no hash and no signed link: it contains links of its own, which differ at each
+ * read.
+ */
 const ofGenerated = (id: string, file: GeneratedFile, bytes: number): FileView => ({
   id,
   object: 'file',
@@ -43,7 +46,7 @@ const ofGenerated = (id: string, file: GeneratedFile, bytes: number): FileView =
   ...NOT_KEPT,
 });
 
-/** No length is stored, so this reads all of it, as a download does. */
+/** No length is stored, so this reads the whole file, as a download does. */
 async function countBytes(content: Readable): Promise<number> {
   let bytes = 0;
   for await (const chunk of content as AsyncIterable<string | Buffer>) bytes += Buffer.byteLength(chunk);

@@ -6,7 +6,7 @@ import { parseFileId } from '../tasks/record/task-id.ts';
 import { FileViews } from './file-views.ts';
 import type { FileView } from './record/file.view.ts';
 
-/** Stars of outputs. Uploads have none: whoever uploads a file says how long it is kept. */
+/** Keeps outputs of tasks. Uploads cannot be kept: whoever uploads a file says how long it stays. */
 @Injectable()
 export class KeepFiles {
   constructor(

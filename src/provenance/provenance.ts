@@ -30,8 +30,8 @@ export interface Output extends MadeBy {
 }
 
 /**
- * Marks outputs as made by a model: XMP, and with PROVENANCE=c2pa a signed C2PA manifest over it. Marking never fails a
- * task: a file that cannot be marked is stored as the provider made it.
+ * Marks outputs as made by a model: with XMP, and with PROVENANCE=c2pa also with a signed C2PA manifest that covers the
+ * XMP. Marking never fails a task: a file that cannot be marked is stored as the provider made it.
  */
 @Injectable()
 export class Provenance implements OnModuleDestroy {
@@ -57,7 +57,7 @@ export class Provenance implements OnModuleDestroy {
     await this.signer?.close();
   }
 
-  /** @returns the marked copy, in memory or in a file beside the given one; the same body when it stays as it is */
+  /** @returns the marked copy, in memory or in a file beside the given one; the given body if it is not changed */
   async mark(output: Output): Promise<StorageBody> {
     if (this.config.provenance === 'off') return output.body;
     const { body, reason } = await this.withXmp(output);

@@ -8,14 +8,15 @@ const OPEN_MS = 5_000;
 const DOWN: readonly string[] = ['provider_unavailable', 'provider_timeout', 'provider_outcome_unknown'];
 
 /**
- * Counts only failures of the upstream itself. A refusal is an answer, and so is a job that was accepted and then
+ * Only failures of the upstream itself count. A refusal is an answer, and so is a job that was accepted and then
  * failed.
  */
 const isDown = (error: ProviderError): boolean => error.billing !== 'charged' && DOWN.includes(error.code);
 
 /**
- * Stops calls to an upstream that is down, in this process. After its time, all calls are allowed again, and the next
- * failure reopens it. It has no half-open state with a single trial call: the other calls would wait for a whole video.
+ * Stops the calls of this process to an upstream that is down. After OPEN_MS all calls are allowed again, and the next
+ * failure reopens the circuit. There is no half-open state with a single trial call, because the other calls would wait
+ * for a whole video.
  */
 export class Circuit {
   private failures = 0;
@@ -23,8 +24,8 @@ export class Circuit {
   private wasOpen = false;
 
   /**
-   * @param onChange called when the circuit opens (true) and when it closes
-   * @param onRenewal called then too, and when a failure reopens the circuit
+   * @param onChange called when the circuit opens (true) and when it closes (false)
+   * @param onRenewal called at the same times, and when a failure reopens the circuit
    */
   constructor(
     private readonly onChange: (open: boolean) => void,
@@ -35,12 +36,14 @@ export class Circuit {
     return this.failures;
   }
 
-  /** Calls are refused now. */
   get isOpen(): boolean {
     return performance.now() < this.openUntil;
   }
 
-  /** It has opened, and no call has succeeded since. Now and then a call is allowed. */
+  /**
+   * Whether the circuit has opened, and no call has succeeded since. Its open time may be over, so that calls are
+   * allowed.
+   */
   get isTripped(): boolean {
     return this.wasOpen;
   }

@@ -11,8 +11,8 @@ import { Interval } from '../platform/run/interval.ts';
 import { loadedFolder, MAX_FAULTS, modelsPath, openModelFolder, today } from './bindings/load-models.ts';
 
 /**
- * Follows the folder of the operator's models. A new set replaces the old one in one step, and a set with a fault
- * changes nothing.
+ * Watches the folder of the operator's models. A new set replaces the old one in one step. A set with a fault changes
+ * nothing.
  */
 @Injectable()
 export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -33,14 +33,17 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     }
     return RENEW_S;
   });
-  /** Whether a SIGHUP asks for a look, which no other may overlap. */
+  /** Whether a SIGHUP has asked for a look at the folder. No two looks may overlap. */
   private isAsked = false;
   private folder: ModelFolder | null = null;
-  /** Of the folder when the models in force were read. */
+  /** The stamp of the folder when the models in force were read. */
   private inForce: string | null = null;
-  /** At the last look: a change is read at the first later look that finds it unchanged, so half-written files wait. */
+  /**
+   * The stamp at the last look. A change is read by the first later look that finds the same stamp, so half-written
+   * files wait.
+   */
   private seen: string | null = null;
-  /** Of the folder when a set of it was refused, and what was wrong; null: the folder holds the set in force. */
+  /** The stamp of the folder when its set was refused, and the faults. null: the folder has the set in force. */
   private refused: { stamp: string | null; faults: string } | null = null;
   private loadedAtS = Date.now() / 1000;
 
@@ -51,7 +54,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     private readonly versions: ModelVersions,
   ) {}
 
-  /** Awaited: no task may be created before its version is kept. */
+  /** Awaited at the start: no task may be created before the version of its model is stored. */
   async onApplicationBootstrap(): Promise<void> {
     await this.putInForce(declaredNow());
     this.metrics.gauge(
@@ -87,7 +90,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     await Promise.all([this.looks.stop(), this.renewals.stop()]);
   }
 
-  /** @param atOnce whether a change is read that no earlier look has seen */
+  /** @param atOnce whether to read a change that no earlier look has seen */
   private async look(atOnce: boolean): Promise<void> {
     const found = await this.changed(atOnce).catch((error: NodeJS.ErrnoException) => {
       const path = modelsPath(this.config) ?? this.folder?.path ?? '';
@@ -100,7 +103,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     try {
       await this.putInForce(found.models);
     } catch (error) {
-      // The models before stay in force, and the next look tries again.
+      // The earlier models stay in force, and the next look tries again.
       this.logger.error({ event: 'models.not_kept', err: error });
       return;
     }
@@ -112,11 +115,11 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 
   private openedFolder(): ModelFolder | null {
     const path = modelsPath(this.config);
-    if (path === null) return this.folder; // it was there before, and is missed
+    if (path === null) return this.folder; // a folder that was there before is missing, which is a fault
     return (this.folder ??= openModelFolder(path, this.config, createdAtOf));
   }
 
-  /** The set that takes the place of the one in force. */
+  /** The set that replaces the one in force; null if there is none. */
   private async changed(atOnce: boolean): Promise<{ stamp: string; models: Model[] } | null> {
     const folder = this.openedFolder();
     if (!folder) return null;
@@ -139,7 +142,10 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     return null;
   }
 
-  /** Its versions are kept before a task can be created of it. @throws Error when the database is away */
+  /**
+   * Puts models in force. Their versions are stored before a task can be created with them.
+   * @throws Error when the database is unavailable
+   */
   private async putInForce(models: readonly Model[]): Promise<void> {
     const loaded = [...catalog.shipped, ...models];
     await this.versions.keep(loaded);
@@ -150,7 +156,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     catalog.declare(models, await this.versions.removed(loaded));
   }
 
-  /** Logs each content once. @param stamp null: the folder cannot be read */
+  /** Logs a set of faults once. @param stamp null: the folder cannot be read */
   private reject(found: readonly Fault[], stamp: string | null): void {
     const faults = found.slice(0, MAX_FAULTS).map(textOf);
     const content = faults.join('\n');
@@ -172,13 +178,16 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Between two statements that the loaded versions are in use. The purge takes what was not for a day. */
+/**
+ * Seconds between two reports that the loaded versions are in use. The purge deletes a version without a report for a
+ * day.
+ */
 const RENEW_S = 3600;
 
-/** Where only a SIGHUP asks for a look. */
+/** The interval where only a SIGHUP asks for a look. */
 const DAY_S = 86_400;
 
 const declaredNow = (): readonly Model[] => catalog.models.filter(({ declared }) => declared);
 
-/** A model that is loaded keeps its date. */
+/** A model that is loaded already keeps its date. */
 const createdAtOf = (id: string): number => catalog.find(id)?.created ?? today();

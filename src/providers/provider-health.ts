@@ -6,16 +6,18 @@ import { Bus } from '../platform/events/bus.ts';
 import { ProviderRegistry } from './registry.ts';
 
 const TOPIC = 'circuit';
-/** A circuit that opened longer ago counts as closed: the process that opened it may be gone, or has no tasks for it. */
+/**
+ * After this time an open circuit counts as closed: the process that opened it may be gone, or have no tasks for it.
+ */
 const FORGOTTEN_MS = 20_000;
 
 /**
  * Reports to the catalogue which models are in trouble and what they cost. Circuits open in the processes that make
- * calls. They publish it, so that processes that only serve the API know it too.
+ * calls. These publish the state, so that processes that only serve the API know it too.
  */
 @Injectable()
 export class ProviderHealth implements OnModuleInit {
-  /** By hash of the endpoint; on the monotonic clock. */
+  /** The end of each open circuit by the hash of its endpoint, on the monotonic clock. */
   private readonly openUntilMs = new Map<string, number>();
 
   constructor(

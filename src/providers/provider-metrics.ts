@@ -22,10 +22,10 @@ const placeWait = histogram(
   ['provider'],
 );
 
-/** Runs at providers by model, provider and, of a failure, its code; separated by spaces. */
+/** Counts runs at providers by model, provider and, for a failure, its code. The three are separated by spaces. */
 export const runsByProvider = new OperatorCounts();
 
-/** Runs of this process that are at their provider. */
+/** The number of runs of this process that are at each provider. */
 export const inFlight = new Map<ProviderName, number>(PROVIDER_NAMES.map((name) => [name, 0]));
 
 export async function whileInFlight<Result>(provider: ProviderName, run: () => Promise<Result>): Promise<Result> {
@@ -41,15 +41,15 @@ export function submitted(provider: string, spent: 'nothing' | 'accepted' | 'unk
   submits.inc({ provider, spent });
 }
 
-/** @param error neither of both: the binding is at its concurrency limit */
+/** @param error an UnsupportedRequest or a ProviderError; any other value: the binding is at its concurrency limit */
 export function bindingPassedOver(provider: string, error: unknown): void {
   passedOver.inc({ provider, reason: reasonOf(error) });
 }
 
-/** @param error null: the provider has made what was asked for */
+/** @param error null: the run succeeded */
 export function runEnded(model: string, provider: string, error: unknown): void {
   if (error === null) runsByProvider.add(`${model} ${provider}`);
-  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return; // it was not called
+  if (!(error instanceof ProviderError) || error.cause === CIRCUIT_OPEN) return; // the provider was not called
   runsByProvider.add(`${model} ${provider} ${error.code}`);
 }
 
@@ -59,7 +59,7 @@ function reasonOf(error: unknown): string {
   return error.cause === CIRCUIT_OPEN ? 'circuit_open' : error.code;
 }
 
-/** The cause of the refusal of a circuit. */
+/** The cause of a ProviderError with which a circuit refuses a call. */
 export const CIRCUIT_OPEN = 'The circuit is open.';
 
 export function waitedForPlace(provider: string, seconds: number): void {

@@ -8,7 +8,7 @@ import { ProviderRegistry } from './registry.ts';
 import { ReloadCredentials } from './reload-credentials.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 
-/** Who makes the content: an adapter for each provider, and the bindings of models to them. */
+/** What makes the content: an adapter for each provider, and the bindings of models to them. */
 @Module({
   imports: [ModelsModule, TasksModule],
   providers: [DeclaredModels, ProviderGauges, ProviderHealth, ProviderRegistry, ReloadCredentials, SandboxProvider],

@@ -33,18 +33,18 @@ export interface ReadyBinding {
   credential: string | null;
   concurrency: number | null;
   onUnknownOutcome: Binding['onUnknownOutcome'];
-  /** Address and credential: bindings that share them share a circuit. */
+  /** The address and the credential. Bindings with the same endpoint share a circuit. */
   endpoint: string;
-  /** Open after several failures in a row: then nothing is sent, and the next binding is tried. */
+  /** Opens after several failures in a row. Then nothing is sent, and the next binding is tried. */
   circuit: Circuit;
 }
 
 /**
- * An address with a credential, which bindings share. Its number is the same in all processes that have the same
- * bindings.
+ * An address with a credential, which bindings may share. A place has the same number in all processes that have the
+ * same bindings.
  */
 export interface ProviderPlace extends ReadyBinding {
-  /** From 1. */
+  /** Counted from 1. */
   number: number;
 }
 
@@ -58,11 +58,14 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly adapters: Record<Exclude<ProviderName, 'http'>, Provider>;
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
-  /** Of the addresses that bindings lead to, and of those that they led to when the last set of models was loaded. */
+  /**
+   * The circuits by endpoint: those of the present bindings, and those that were in use when the last set of models was
+   * loaded.
+   */
   private readonly circuits = new Map<string, Circuit>();
   private circuitsOf: readonly Model[] = [];
   private circuitWatcher: CircuitWatcher = () => undefined;
-  /** The value of each credential that bindings name, shared by them: a SIGHUP replaces it. */
+  /** The value of each credential that bindings name. Bindings share it, and a SIGHUP replaces it. */
   private readonly keys = new Map<string, string | null>();
   private credentialWatcher: (credential: string) => void = () => undefined;
 
@@ -114,7 +117,10 @@ export class ProviderRegistry implements OnModuleInit {
     return ready;
   }
 
-  /** Operators may name ever new addresses while the service runs. A run that is under way keeps its circuit. */
+  /**
+   * Removes unused circuits, because operators may name ever new addresses while the service runs. A run that is under
+   * way keeps its circuit.
+   */
   private forgetUnused(): void {
     const { models } = catalog;
     if (this.circuitsOf === models) return;
@@ -132,20 +138,20 @@ export class ProviderRegistry implements OnModuleInit {
       : defaultBindings(model, this.config);
   }
 
-  /** Those of the model as it is loaded now; none of a model that is gone. */
+  /** The bindings of a model as it is loaded now; empty if the model is gone. */
   currentOf(modelId: string): ReadyBinding[] {
     const model = findModel(modelId);
     return model ? this.bindingsOf(model) : [];
   }
 
-  /** The operator's price of a request; null: none fits. */
+  /** The operator's price of a request; null if no price fits. */
   priceOf(request: PricedRequest): FixedPrice | null {
     const resolution = resolutionOf(findModel(request.model)?.sizes ?? {}, request.input);
     const input = { ...request.input, ...(resolution !== undefined && { resolution }) };
     return priceOf(this.pricesOf(request.model), { ...request, input });
   }
 
-  /** The operator's prices of a model; null without any. */
+  /** The operator's prices of a model; null if there is none. */
   pricingOf(modelId: string): ModelPricingView | null {
     const candidates = this.currentOf(modelId).map(({ name, upstream }) => ({
       provider: name,
@@ -155,13 +161,13 @@ export class ProviderRegistry implements OnModuleInit {
     return rows.length > 0 ? { currency: this.file.currency, rows } : null;
   }
 
-  /** Those of its own declaration first. */
+  /** The prices for a model, those of its own declaration first. */
   private pricesOf(modelId: string): readonly Price[] {
     const model = findModel(modelId);
     return model && model.prices.length > 0 ? [...declaredPrices(model), ...this.file.prices] : this.file.prices;
   }
 
-  /** @param watcher called once with each credential that a binding names and that is set */
+  /** @param watcher called once for each credential that a binding names and that is set */
   watchCredentials(watcher: (credential: string) => void): void {
     this.credentialWatcher = watcher;
     for (const [credential, key] of this.keys) if (key !== null) watcher(credential);
@@ -171,12 +177,12 @@ export class ProviderRegistry implements OnModuleInit {
     return this.keys.get(credential) ?? null;
   }
 
-  /** Calls use it from now on; runs that poll a job go on with it too, because the old one may end. */
+  /** Replaces the key for all later calls. Runs that poll a job use the new key too, because the old one may end. */
   replaceKey(credential: string, key: string): void {
     this.keys.set(credential, key);
   }
 
-  /** It may be set by now: models are declared while the service runs. */
+  /** Reads a credential again that was not set. Models are declared while the service runs, so it may be set by now. */
   private readKey(credential: string): void {
     if (this.keyOf(credential) !== null) return;
     const key = this.config.secretOf(credential);
@@ -188,7 +194,7 @@ export class ProviderRegistry implements OnModuleInit {
     this.circuitWatcher = watcher;
   }
 
-  /** The same binding at another address, which it had when a task was submitted there. */
+  /** The binding at another address, to which a task was submitted earlier. */
   at(binding: ReadyBinding, baseUrl: string): ReadyBinding {
     callsGoTo(baseUrl);
     const endpoint = endpointOf(binding.name, baseUrl, binding.credential);
@@ -247,7 +253,7 @@ export class ProviderRegistry implements OnModuleInit {
   }
 }
 
-/** A declaration says of each parameter what its binding does with it. */
+/** Whether a binding uses a parameter. A declaration says this for each parameter. */
 function takesParam(binding: ReadyBinding | undefined, param: string): boolean {
   if (!binding) return true;
   const { declared } = binding.upstream;

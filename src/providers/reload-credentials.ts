@@ -4,10 +4,10 @@ import { Reloads } from '../platform/config/reloads.ts';
 import { ProviderRegistry } from './registry.ts';
 import { redactAlso } from './wire/operator-cause.ts';
 
-/** Every call with such a credential would fail. */
+/** Characters with which every call would fail. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/;
 
-/** Puts a new credential in force once it is in its file. */
+/** Uses a new credential once it is in its file. */
 @Injectable()
 export class ReloadCredentials implements OnModuleInit {
   constructor(

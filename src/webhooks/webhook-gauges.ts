@@ -26,7 +26,7 @@ const ENDPOINTS = {
   labels: ['status'],
 } as const;
 
-/** What the deliveries look like, for all processes. */
+/** The state of the deliveries of all processes, as gauges. */
 @Injectable()
 export class WebhookGauges implements OnModuleInit {
   constructor(
@@ -49,7 +49,7 @@ export class WebhookGauges implements OnModuleInit {
     this.facts.gauges(PURGE_LAG, EXPIRED_EVENT_FACT, ({ events }, set) => set({ what: 'events' }, events ?? 0));
   }
 
-  /** As of now, for operators. */
+  /** Counts for operators, read now. */
   async counts(): Promise<WebhookCounts> {
     return (await this.sql.run<WebhookCounts>(WATCH_COUNTS))[0]!;
   }

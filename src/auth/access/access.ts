@@ -12,9 +12,7 @@ export const COUNTED_BY_HANDLER = 'none';
 /** The route needs no API key. Every other route needs one. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
-/**
- * The route needs no API key for the requests that `permits` accepts, because the handler checks another permission.
- */
+/** The route needs no API key for the requests that `permits` accepts: its handler checks another permission. */
 export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
 
 /** The route needs a key with this scope. Without the decorator any key is accepted. */
@@ -23,7 +21,7 @@ export const Scope = (scope: ScopeName) => applyDecorators(SetMetadata(SCOPE, sc
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
 
-/** The guard counts nothing: the handler counts each act in the request by itself. */
+/** The guard does not count the request: its handler counts each act in it. */
 export const CountsItself = () => SetMetadata(BUCKET, COUNTED_BY_HANDLER);
 
 /** Injects the caller that the guard authenticated. */
@@ -31,7 +29,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   callerOf(requestOf(context)),
 );
 
-/** For handlers that take the raw request. @throws Error on a public route */
+/** The caller of a raw request. @throws Error on a public route */
 export function callerOf({ caller }: GuardedRequest): Caller {
   if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;
@@ -45,9 +43,9 @@ export function assertScope(caller: Caller, scope: ScopeName): void {
 export const lackOf = (scope: ScopeName): ApiError =>
   new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
 
-/** What the guard needs of a request: a Fastify request, or the object that a socket provides instead. */
+/** What the guard reads of a request: Fastify's own, or the object that a socket passes in its place. */
 export interface GuardedRequest {
-  /** Over a socket: of the handshake, but `authorization` in `connection_init` takes precedence. */
+  /** Over a socket: the headers of the handshake. `authorization` in `connection_init` takes precedence. */
   headers: {
     authorization?: string | undefined;
     cookie?: string | undefined;
@@ -55,16 +53,16 @@ export interface GuardedRequest {
     host?: string | undefined;
     'user-agent'?: string | undefined;
   };
-  /** Missing over a socket, as is the route. */
+  /** Missing over a socket, like `routeOptions`. */
   method?: string;
   routeOptions?: { url?: string | undefined };
   overSocket?: true;
   /** Missing over a socket. */
   body?: unknown;
   caller?: Caller;
-  /** Of the client. Missing over a socket. */
+  /** The address of the client. Missing over a socket. */
   ip?: string;
-  /** The request id; over a socket that of the handshake. */
+  /** The id of the request. Over a socket: the id of the handshake. */
   id?: string;
 }
 
@@ -92,7 +90,7 @@ function isGraphql(context: ExecutionContext): boolean {
   return context.getType<string>() === 'graphql';
 }
 
-/** The third argument of every GraphQL resolver. */
+/** GraphQL passes the context as the third argument of every resolver. */
 function graphqlContext(context: ExecutionContext): GuardedContext {
   return context.getArgByIndex<GuardedContext>(2);
 }

@@ -4,19 +4,19 @@ import type { Caller } from './caller.ts';
 /** What decides who may use a model. */
 interface Guarded {
   id: string;
-  /** Only keys that name it may use it. */
+  /** Only keys whose list names the model may use it. */
   isListed: boolean;
 }
 
 export const MAX_MODELS = 100;
-/** The id of a model, exact or with `*` for any end. */
+/** The id of a model, or the beginning of one followed by `*`. */
 export const MODEL_PATTERN = /^(\*|[a-z0-9][a-z0-9._-]{0,62}\*?)$/;
 
 /** Whether one of the patterns names the model. */
 const names = (patterns: readonly string[], id: string): boolean =>
   patterns.some((pattern) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern));
 
-/** Whether every model that `wanted` can name is named by `own`. */
+/** Whether `own` names every model that `wanted` names. */
 export const coversModels = (own: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((pattern) =>
     pattern.endsWith('*')
@@ -24,7 +24,10 @@ export const coversModels = (own: readonly string[], wanted: readonly string[]):
       : names(own, pattern),
   );
 
-/** Whether the key, and each key above it that names models, names this one. Without any list: whether it is open. */
+/**
+ * Whether every list of models, of the key and of the keys above it, names this model. Without any list: whether the model
+ * is open.
+ */
 export const mayUse = ({ models = [] }: Pick<Caller, 'models'>, { id, isListed }: Guarded): boolean =>
   models.length > 0 ? models.every((patterns) => names(patterns, id)) : !isListed;
 

@@ -27,21 +27,21 @@ export interface CallerLimits {
   maxRequestFileBytes: number;
   /** Bytes of outputs that are kept at once. Further ones are rejected with `kept_quota_exceeded`. */
   maxKeptBytes: number;
-  /** How much time of the workers its tasks get while those of several keys wait, 1 to 100: twice the weight, twice the time. */
+  /** 1 to 100. While tasks of several keys wait, a key with twice the weight gets twice the time of the workers. */
   weight: number;
-  /** Days that the record of a task is kept, from its creation. Never longer than configured. */
+  /** Days that the record of a task is kept, from the creation of the task. Never longer than configured. */
   taskRetentionDays: number;
-  /** Days that its files are kept, from its end. Never longer than configured, or than the record. */
+  /** Days that the files of a task are kept, from its end. Never longer than configured, or than the record. */
   fileRetentionDays: number;
 }
 
-/** The limit that a request counts against: creating a generation, or any other request with a key. */
+/** The rate limit that a request counts against. `create`: it creates a generation. `read`: any other request with a key. */
 export type RateBucket = 'create' | 'read';
 
 export interface CallerBound {
   apiKeyId: string;
   limits: Readonly<Partial<CallerLimits>>;
-  /** Whether it has a budget of its own. */
+  /** Whether the key has a budget of its own. */
   hasBudget: boolean;
 }
 
@@ -52,18 +52,18 @@ export interface Caller {
   scopes: readonly Scope[];
   limits: CallerLimits;
   /**
-   * Whether it, or a key above it, has a budget: its creations then reserve their cost. Only the database knows how
+   * Whether the key, or a key above it, has a budget. Its creations then reserve their cost. Only the database knows how
    * much of the budget is left.
    */
   hasBudget: boolean;
   /**
-   * The keys that made it or its maker: its requests, tasks and files count for these too, within the limits of their
-   * own. Missing: none.
+   * The keys above this one, its maker and so on, that have limits of their own. Its requests, tasks and files count against
+   * these limits too. Missing: none.
    */
   bounds?: readonly CallerBound[];
   /**
-   * The ids, exact or ending in `*`, of the models that it may use: its own list, and those of the keys that made it or
-   * its maker. A model has to be in each. Missing: every open model.
+   * Lists of the models that the key may use: its own, and those of the keys above it. A model must be in each list. An
+   * entry is an id, or the beginning of one followed by `*`. Missing: every open model.
    */
   models?: readonly (readonly string[])[];
   /** `sess_…`, for a browser that signed in with the key. */

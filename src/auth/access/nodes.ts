@@ -4,16 +4,16 @@ import { assertScope } from './access.ts';
 import type { Caller, Scope } from './caller.ts';
 
 interface NodeType {
-  /** What its ids begin with, without the underscore. */
+  /** What the ids of the type begin with, without the underscore. */
   prefix: string;
-  /** Its name in the schema. */
+  /** The name of the type in the schema. */
   name: string;
   scope: Scope;
   /** @throws ApiError with status 404 for what the caller may not see */
   find: (caller: Caller, id: string) => Promise<object>;
 }
 
-/** The types of objects that GraphQL finds by their id alone. Their rooms register them. */
+/** The types of objects that GraphQL finds by their id alone. The room of each type registers it. */
 @Injectable()
 export class Nodes {
   private readonly types = new Map<string, NodeType>();
@@ -31,7 +31,7 @@ export class Nodes {
     if (!type) return null;
     assertScope(caller, type.scope);
     try {
-      // A copy with its symbols: what is stored behind the view stays with it.
+      // The spread also copies symbols: what is stored behind the view stays with it.
       return { ...(await type.find(caller, id)), __typename: type.name };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;

@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** The scopes of a key created without any: none that reaches beyond the key itself. */
+/** The scopes of a key that is created without any. None of them reaches beyond the key itself. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
 
 export interface NewApiKey {
@@ -10,9 +10,9 @@ export interface NewApiKey {
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
   limits?: ApiKeyLimits;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
-  /** The key that makes it. */
+  /** The key that creates this one. */
   createdBy?: string | undefined;
 }
 
@@ -20,9 +20,9 @@ export interface NewApiKey {
 export interface ApiKeyChanges {
   name?: string;
   scopes?: readonly Scope[];
-  /** null removes one limit of the key, or all of them; the configured ones then apply. */
+  /** null for one limit removes that limit, null for the whole removes all. The configured limits then apply. */
   limits?: LimitChanges | null;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;

@@ -4,15 +4,15 @@ import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 
 /** What a room above writes in the transaction that changes an API key. */
 export interface ApiKeyHook {
-  /** The keys are being revoked, and what they have queued must not run. */
+  /** The keys are being revoked. The tasks that they have queued must not run. */
   onRevoke?(tx: EntityManager, apiKeyIds: string[]): Promise<void>;
-  /** The limits of the key change: those in force, and its own ones. */
+  /** The limits of the key change. `limits`: those in force. `own`: those set on the key. */
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits, own: ApiKeyLimits): Promise<void>;
-  /** A key that had no budget is about to get one, before its limits change. */
+  /** The key has no budget and is about to get one. Its limits have not changed yet. */
   beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;
   /**
-   * The key has got a budget, whose row is locked. `isNew`: it had none before, so its unfinished tasks are not reserved
-   * yet.
+   * The key has a budget now, and its row is locked. `isNew`: the key had none before, so the cost of its unfinished tasks
+   * is not reserved yet.
    */
   afterBudget?(tx: EntityManager, apiKeyId: string, isNew: boolean): Promise<void>;
 }

@@ -19,7 +19,7 @@ export class ApiKeyViews {
     return view!;
   }
 
-  /** With the key itself, which only creation and rotation return. */
+  /** Renders a new key with its plain text, which only creation and rotation return. */
   async issued({ apiKey, key }: IssuedApiKey): Promise<ApiKeyView> {
     return { ...(await this.of(apiKey)), key };
   }
@@ -28,7 +28,7 @@ export class ApiKeyViews {
     return toList(await this.all(apiKeys), hasMore, ({ id }) => id);
   }
 
-  /** Keys without a budget cost no statement. */
+  /** Runs no statement for keys without a budget. */
   async all(apiKeys: ApiKey[]): Promise<ApiKeyView[]> {
     const budgets = await this.budgets.of(apiKeys.filter(({ limits }) => limits.budget).map(({ id }) => id));
     return apiKeys.map((apiKey) => toApiKeyView(apiKey, this.config, budgets.get(apiKey.id)));

@@ -12,7 +12,6 @@ export const MAX_NAME_LENGTH = 100;
 const MAX_OVERLAP_HOURS = 168; // a week
 const MAX_PAGE = 100;
 const KEY_ID = /^key_[0-9a-z]{26}$/;
-/** The rules of a list of models. */
 export const MODELS = {
   optional: true,
   nullable: true,
@@ -82,7 +81,7 @@ export class ListApiKeysQuery {
   @ApiField.integer('keys per page, 100 when left out', { optional: true, min: 1, max: MAX_PAGE, fromQuery: true })
   limit?: number;
 
-  /** Only its syntax is checked, so that paging can continue after a key that has been revoked in the meantime. */
+  /** Only the syntax is checked: paging must be able to continue after a key that was revoked in the meantime. */
   @ApiField.string('`last_id` of the previous page', { optional: true, pattern: idOf('after') })
   after?: string;
 
@@ -90,7 +89,7 @@ export class ListApiKeysQuery {
   created_by?: string;
 }
 
-/** For GraphQL, where these are arguments of their own. @throws ApiError invalid_value */
+/** Checks the id for GraphQL, whose arguments no input class checks. @throws ApiError invalid_value */
 export function assertKeyId(param: 'after' | 'created_by', id: string | null | undefined): string | undefined {
   if (typeof id !== 'string') return undefined;
   if (!KEY_ID.test(id)) throw new ApiError('invalid_value', { param, message: `${idOf(param).message}.` });

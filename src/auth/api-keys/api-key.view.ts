@@ -45,7 +45,7 @@ export class ApiKeyView {
 
 export class ApiKeyListView extends listOf(ApiKeyView, 'newest first') {}
 
-/** @param budget of the key; undefined without one */
+/** @param budget that of the key; undefined if the key has none */
 export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState | undefined): ApiKeyView {
   return {
     id: apiKey.id,

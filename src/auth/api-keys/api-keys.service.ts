@@ -30,7 +30,7 @@ interface Revocation {
   children?: boolean;
 }
 
-/** What an audit event keeps of a key. Its limits are its own ones, without the configured ones. */
+/** What an audit event keeps of a key. The limits are those set on the key, without the configured ones. */
 const snapshotOf = ({ name, hint, scopes, limits, models, expires_at }: ApiKey) => ({
   name,
   hint,
@@ -41,8 +41,8 @@ const snapshotOf = ({ name, hint, scopes, limits, models, expires_at }: ApiKey) 
 });
 
 /**
- * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no
- * longer shown. Every act leaves an audit event in its own transaction.
+ * Creates, lists, changes, rotates and revokes API keys. A revoked key stays as the owner of its tasks, but is no longer
+ * shown. Each change and its audit event are one transaction.
  */
 @Injectable()
 export class ApiKeysService {
@@ -61,8 +61,8 @@ export class ApiKeysService {
   }
 
   /**
-   * @throws ApiError insufficient_scope when `by` lacks a scope, a limit or the time it would grant; value_out_of_range
-   *   for an expiry in the past, or a retention that is too long; too_many_items
+   * @throws ApiError insufficient_scope when `by` would grant a scope, a limit or a time that it does not have;
+   *   value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
@@ -141,7 +141,7 @@ export class ApiKeysService {
     return found ?? notFound();
   }
 
-  /** Neither revoked nor expired. For what a link permits that the key has given away. */
+  /** Whether the key is neither revoked nor expired. An upload link of any other key permits nothing. */
   isUsable(id: string): Promise<boolean> {
     const active = { id, revoked_at: IsNull() };
     return this.apiKeys.existsBy([
@@ -151,9 +151,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Changes take effect here at once, and in every process within 5 s.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or what it would
-   *   grant; value_out_of_range for an expiry in the past, or a retention that is too long
+   * Changes take effect in this process at once, and in all others within 5 s.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or would grant more than
+   *   it has; value_out_of_range for an expiry in the past, or a retention that is too long
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
@@ -191,10 +191,11 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at
-   * most `overlapHours`. `by` learns the secret and gets all that the key may, so it must be allowed to create it.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or is bounded more
-   *   narrowly
+   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
+   * `overlapHours`. `by` learns the secret and may then do all that the key may, so `by` must be allowed to create such a
+   * key.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or has narrower bounds
+   *   than the key
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey(this.config.cell);
@@ -222,10 +223,11 @@ export class ApiKeysService {
   }
 
   /**
-   * Also ends the queued tasks of the key with `task_cancelled`, unless `keepTasks`. With `children`, or if the key is
-   * bounded, the same happens to the keys that it has made, and those that they have made.
-   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks one of the
-   *   key's scopes, or with `children` of those that it has made
+   * Revokes the key, and ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if
+   * the key is bounded, does the same to all keys below it: those that it has made, those that they have made and so
+   * on.
+   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the key
+   *   or, with `children`, of a key below it
    */
   async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
     const ids = await this.audit.transaction(by, async (tx, record) => {
@@ -240,9 +242,9 @@ export class ApiKeysService {
   }
 
   /**
-   * For the transaction of an act that has locked all these keys, and records the revocation of its `own` ones itself.
-   * The queued tasks of all keys end together. Key by key, the counters of a key above would be locked before the tasks
-   * of the next key, against the order in which a task ends.
+   * Call it in a transaction that has locked all these keys. The caller records the revocation of the `own` keys
+   * itself. The queued tasks of all keys end together. One key after the other would lock the counters of a key above
+   * before the tasks of the next key, but a task that ends locks in the opposite order.
    * @returns the ids
    */
   async revokeIn(
@@ -262,7 +264,7 @@ export class ApiKeysService {
     return ids;
   }
 
-  /** Ends what the keys have queued. Only for revoked keys. */
+  /** Ends the queued tasks of the keys, which must be revoked. */
   endQueued(ids: string[]): Promise<void> {
     return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, ids));
   }
@@ -274,7 +276,7 @@ export class ApiKeysService {
 
 const inOrder = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((scope) => scopes.includes(scope));
 
-/** By the database's clock. @throws ApiError value_out_of_range */
+/** Compares by the database's clock. @throws ApiError value_out_of_range */
 async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
   if (!(await tx.existsBy(ApiKey, { id, expires_at: isPast() }))) return;
   throw new ApiError('value_out_of_range', { param: 'expires_at', message: 'expires_at must be in the future.' });
@@ -282,9 +284,9 @@ async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
 
 /**
  * A key keeps its tasks and files no longer than the configuration says, and its files no longer than its tasks.
- * @param own the limits of the key afterwards
- * @param changes the requested ones. Other limits of the key are not checked: a configuration that has become stricter
- *   bounds them.
+ * @param own the limits of the key after the change
+ * @param changes the requested limits. Other limits of the key are not checked: the configuration bounds them when it has
+ *   become stricter.
  * @throws ApiError value_out_of_range
  */
 function assertRetention(own: ApiKeyLimits, changes: object | null | undefined, config: Config): void {

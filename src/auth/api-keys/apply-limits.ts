@@ -5,7 +5,6 @@ import type { ApiKeyHook } from './api-key-hook.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** Whether a change concerns the budget. */
 export const changesBudget = (changes: LimitChanges | null | undefined): boolean =>
   changes === null || changes?.budget !== undefined;
 
@@ -16,10 +15,7 @@ interface NewLimits {
   hasBudgetChanged: boolean;
 }
 
-/**
- * Makes new limits count for what exists already. Locks in the order tasks -> key_load -> key_budgets, as all
- * statements.
- */
+/** Applies new limits to what exists already. Locks as all statements do, in the order tasks -> key_load -> key_budgets. */
 export async function applyLimits(
   tx: EntityManager,
   hooks: readonly ApiKeyHook[],

@@ -27,9 +27,8 @@ export class Bootstrap {
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without: creates a key if there has never
-   * been one. It creates none in production, where containers keep the standard output, and none in a process that has
-   * no API.
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without it: creates a key if there has never been
+   * one. Creates none in production, where containers keep the standard output. Creates none in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */
@@ -55,7 +54,7 @@ export class Bootstrap {
     });
   }
 
-  /** Leaves a revoked or rotated key as it is: a restart must not restore a key that was taken out of use. */
+  /** A restart must not restore a key that was taken out of use, so a revoked or rotated key stays as it is. */
   private async ensurePreset(tx: EntityManager, record: RecordAct, preset: string): Promise<void> {
     const hashes = this.hashes.of(preset);
     const secret = await tx.findOneBy(ApiKeySecret, { hash: In(hashes) });
@@ -63,7 +62,7 @@ export class Bootstrap {
       await this.service.issue(tx, record, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
       return;
     }
-    // Without this a key that was taken out of use would not be recognised once its SECRET_KEY is gone.
+    // Otherwise a key that was taken out of use would not be recognised after its SECRET_KEY is removed.
     this.hashes.noteUse({ hash: secret.hash, secretKeyId: secret.secret_key_id }, hashes);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.api_key_id });
     if (apiKey.revoked_at || secret.expires_at) {

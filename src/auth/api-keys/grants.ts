@@ -10,24 +10,24 @@ import type { ApiKey } from './api-key.entity.ts';
 /** The API key that acts on another one, as the database has it now. */
 export interface Grantor {
   scopes: readonly Scope[];
-  /** Set on the key itself. A configured default is no limit on what the key may grant. */
+  /** The limits set on the key itself. A configured default does not limit what the key may grant. */
   limits: Partial<CallerLimits>;
   budget: Budget | undefined;
   /** null: it may grant every model, also listed ones. */
   models: string[] | null;
   expiresAt: Date | null;
-  /** The bounded keys above it: what it grants must be within theirs too. */
+  /** The bounded keys above this one. A grant must be within their bounds too. */
   above?: readonly Grantor[];
 }
 
 /** What an act gives to a key. A missing field stays unchanged. */
 export interface Grant {
   scopes?: readonly Scope[];
-  /** In force. */
+  /** The limits in force. */
   limits?: Partial<CallerLimits>;
-  /** null: none, so that nothing bounds the cost. */
+  /** null: no budget, so nothing bounds the cost. */
   budget?: Budget | null;
-  /** null: every open one. */
+  /** null: every open model. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;
@@ -71,7 +71,7 @@ function assertWithin(by: Grantor, { scopes = [], limits = {}, budget, models, e
   }
 }
 
-/** What the owner of a key may do with it, apart from the scopes. */
+/** What a key may do, apart from its scopes, as a grant. */
 export const boundsOf = ({ limits, models, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
   limits: limitsInForce(limits, config),
   budget: limits.budget ?? null,
@@ -80,7 +80,7 @@ export const boundsOf = ({ limits, models, expires_at: expiresAt }: ApiKey, conf
 });
 
 /**
- * Acting on another key takes all scopes of that key.
+ * Only a key that has all scopes of another key may act on that key.
  * @throws ApiError insufficient_scope
  */
 export function assertCovers(by: Grantor, scopes: readonly Scope[]): void {

@@ -3,25 +3,28 @@ import { ApiError } from '../../errors/api-error.ts';
 import { keysFrom } from '../limits/keys-below.ts';
 import { ApiKey } from './api-key.entity.ts';
 
-/** Each key below another one is looked up through all above it, and counts for the bounded ones. */
+/** The most keys above a key. All of them are read with the key, and its use counts for those that are bounded. */
 const MAX_ABOVE = 8;
 /**
- * The most keys that one key has made and that work: a revocation locks all below it. Below a key with a limit of bytes
- * all keys count, also those revoked lately, because what they store is summed at each upload.
+ * The most working keys that one key has made: a revocation locks all below it. Also the most keys below a key with a limit
+ * of bytes, because what they store is summed at each upload. There, keys that were revoked lately count too.
  */
 const MAX_MADE = 10_000;
-/** A key that was revoked earlier has no uploads left, unless the operator keeps them for longer. */
+/** A key that was revoked before this time has no uploads left, unless the operator keeps them for longer. */
 const UPLOADS_END = `interval '30 days'`;
 
-/** What all keys below one with such a limit store is summed. */
+/** The limits of bytes. What all keys below a key with such a limit store is summed. */
 const BYTES = ['max_file_bytes', 'max_request_file_bytes', 'max_kept_bytes'] as const;
 
-/** A key with limits or models of its own or an end: what it makes lives within these, and not longer than it. */
+/**
+ * Whether a key has limits or models of its own, or an end. Keys that it makes are within these limits and models, and end
+ * with it.
+ */
 export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || models !== null || expires_at !== null;
 
 /**
- * Bounds what a key may make. Some more may be made at the same moment, because makers do not wait for each other.
+ * Limits how many keys a key may make. Some more may be made at the same moment, because makers do not wait for each other.
  * @throws ApiError too_many_items
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
@@ -49,9 +52,9 @@ const below = (id: string) =>
   Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
 
 /**
- * Locks the working keys below a locked key until the commit: those that it has made, those that they have made and so
- * on, also through revoked keys, however many these are. Making a key locks its maker, so a key that is made while this
- * waits is found by the next look.
+ * Locks all keys below a locked key that are not revoked, until the commit: those that it has made, those that they have
+ * made and so on. Keys below a revoked key are among them. Making a key locks its maker, so the next query finds a key that
+ * was made while this one waited.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   for (let known = 0; ;) {

@@ -5,13 +5,14 @@ import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
 /**
- * Longer than another process may still accept the key (5 s), and longer than a creation in flight takes to commit.
+ * Seconds after a revocation for which the key is swept. This is longer than another process may still accept the key
+ * (5 s), and than a creation in flight takes to commit.
  */
 const SWEEP_FOR_S = 60;
 
 /**
- * Ends what a revoked key queued after its revocation: other processes accept the key for up to 5 s more. Runs in every
- * worker process, so it also covers a revocation by the command line.
+ * Other processes accept a revoked key for up to 5 s more. This ends the tasks that the key queues in that time. Runs
+ * in every worker process, so it also covers a revocation by the command line.
  */
 @Injectable()
 export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -8,20 +8,19 @@ const MAX_USER_AGENT = 200;
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
-/** Who performs an audited act. */
 export interface Actor {
   type: ActorType;
-  /** Bounds what the act may grant. null: the operator or the service itself, which are not bounded. */
+  /** The key that acts, which bounds what the act may grant. null: the operator or the service itself, without bounds. */
   caller: Caller | null;
   ip: string | null;
   requestId: string | null;
-  /** The signed-in browser that asked; absent for a program with the key. */
+  /** The signed-in browser that sent the request. Missing for a program with the key. */
   browser?: { sessionId: string; userAgent: string };
-  /** Why, in the words of an operator. */
+  /** The reason that an operator gave. */
   reason?: string;
 }
 
-/** The actor of an act for which a reason may be given. */
+/** The actor with the reason for the act, if one is given. */
 export const because = (actor: Actor, reason: string | null | undefined): Actor =>
   typeof reason === 'string' ? { ...actor, reason } : actor;
 

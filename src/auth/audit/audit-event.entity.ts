@@ -39,7 +39,7 @@ export const AUDIT_TARGETS = [
 ] as const;
 export type AuditTarget = (typeof AUDIT_TARGETS)[number];
 
-/** One act: who did what to whom. Written in the transaction of the act, and never changed. */
+/** One act: who did what to whom. Written in the transaction of the act. Only an erasure changes it later. */
 @Entity('audit_events')
 export class AuditEvent {
   /** `aud_` and 26 characters, time-ordered. */
@@ -53,11 +53,11 @@ export class AuditEvent {
   @Column('text') target_id: string;
   @Column('text', { nullable: true }) ip: string | null;
   @Column('text', { nullable: true }) request_id: string | null;
-  /** The signed-in browser that asked. null: a program with the key, or no request. */
+  /** The signed-in browser that sent the request. null: a program with the key sent it, or there was no request. */
   @Column('text', { nullable: true }) session_id: string | null;
   /** The User-Agent header of that browser. */
   @Column('text', { nullable: true }) user_agent: string | null;
-  /** The state of the target. null: it did not exist. */
+  /** The state of the target before the act. null: it did not exist. */
   @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;
   @Column('jsonb', { nullable: true }) after: Record<string, unknown> | null;
 }

@@ -14,7 +14,7 @@ interface Change {
   after: Record<string, unknown> | null;
 }
 
-/** An act. One on an API key never contains the key, only its hint. */
+/** An act to record. The record of an act on an API key never contains the key, only its hint. */
 export type Act = Change & ({ apiKeyId: string } | { target: { type: AuditTarget; id: string } });
 
 const targetOf = (act: Act) => ('target' in act ? act.target : { type: 'api_key' as const, id: act.apiKeyId });
@@ -29,11 +29,14 @@ interface AuditPage {
   targetId?: string;
   targetType?: AuditTarget;
   action?: AuditAction;
-  /** False: without what was kept or shared; true: only those. */
+  /** false: without the acts on tasks and shares. true: only these acts. */
   keepsAndShares?: boolean | undefined;
 }
 
-/** What keys do with their own pictures, and all else. Literals: an index has the same condition. */
+/**
+ * Conditions for what keys do with their own pictures, and for all other acts. The values are literals, because an
+ * index has the same condition.
+ */
 const KEPT_OR_SHARED = Raw<AuditTarget>((column) => `${column} in ('task', 'share')`);
 const NEITHER = Raw<AuditTarget>((column) => `${column} not in ('task', 'share')`);
 

@@ -3,13 +3,13 @@ import { crc32 } from 'node:zlib';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'dr_';
-const RANDOM_LENGTH = 40; // 238 bits, 226 behind a cell
-const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
+const RANDOM_LENGTH = 40; // 238 bits, or 226 when a cell takes two of the characters
+const CHECKSUM_LENGTH = 6; // enough for a CRC-32: 62^6 > 2^32
 const SYNTAX = /^dr_[0-9A-Za-z]{46}$/;
 
 /**
  * A new API key: `dr_`, 40 random base62 characters and a checksum, which detects a typing error without a look-up.
- * @param cell base62 characters that a router finds the deployment by; the random part begins with them
+ * @param cell base62 characters by which a router finds the deployment; the random part begins with them
  */
 export function newApiKey(cell: string | null = null): string {
   const random = (cell ?? '') + randomBase62(RANDOM_LENGTH - (cell ?? '').length);

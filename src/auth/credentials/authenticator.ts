@@ -16,7 +16,10 @@ import { findByHashes, type FoundApiKey, type FoundByHash } from './sql/find-by-
 import { findBySessions, type FoundSession } from './sql/find-by-sessions.ts';
 import { Tally } from '../../platform/observe/measuring/declare.ts';
 
-/** Every process refuses a revoked key within 5 s. The remaining 500 ms cover requests in flight at that moment. */
+/**
+ * Every process must refuse a revoked key within 5 s. Results are cached for 4.5 s, which leaves 500 ms for requests in
+ * flight.
+ */
 const MAX_TTL_MS = 4500;
 const KEY_LENGTH = 49;
 
@@ -33,8 +36,8 @@ export class Authenticator {
     sql: Sql,
   ) {
     const ttlMs = Math.min(config.apiKeyCacheTtlS * 1000, MAX_TTL_MS);
-    // Look-ups of different keys in the same turn share one statement. Unlimited concurrency: one slow statement must
-    // not delay the look-ups of later requests.
+    // Look-ups of different keys in the same turn of the event loop share one statement. The concurrency is unlimited, so
+    // one slow statement does not delay the look-ups of later requests.
     const batch = { name: 'auth.lookups', maxItems: 1000, concurrency: Infinity };
     const keys = new Batch<readonly Buffer[], FoundByHash | null>((wanted) => findByHashes(sql, wanted), batch);
     const sessions = new Batch<Buffer, FoundSession | null>((hashes) => findBySessions(sql, hashes), {
@@ -68,8 +71,7 @@ export class Authenticator {
   }
 
   /**
-   * The caller of an `Authorization` header, `Bearer <API_KEY>`. Connections that stay open are checked again every few
-   * seconds.
+   * The caller of an `Authorization` header, `Bearer <API_KEY>`.
    * @throws ApiError missing_api_key, and those of `authenticate`
    */
   authenticateHeader(header: string | undefined): Promise<Caller> | Caller {
@@ -77,7 +79,7 @@ export class Authenticator {
   }
 
   /**
-   * The caller of an API key. Synchronous while the cached result is at most 5 s old.
+   * The caller of an API key. Synchronous while a cached result is valid.
    * @throws ApiError invalid_api_key, api_key_revoked, api_key_expired
    */
   authenticate(key: string): Promise<Caller> | Caller {
@@ -142,23 +144,22 @@ export function keyChecked(result: 'cached' | 'found' | 'unknown' | 'refused'): 
 
 type Refusal = 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'session_expired';
 
-/** The cached result of a look-up. */
 interface KeyCheck {
   caller: Caller | null;
   refusal: Refusal | null;
   apiKeyId: string | null;
-  /** Milliseconds on the monotonic clock. From then on the database must be queried again. */
+  /** Milliseconds on the monotonic clock. From this time on the database must be queried again. */
   goodUntil: number;
 }
 
-/** `max` would reserve 0.2 MB at once for each cache. */
+/** `max` in place of `maxSize` would reserve 0.2 MB for each cache at once. */
 const CAPACITY = { maxSize: 10_000, sizeCalculation: () => 1 };
 
-/** How one kind of secret, an API key or the token of a session, leads to its caller. */
+/** How secrets of one kind, API keys or tokens of sessions, are checked. */
 interface CheckedSecret<Found extends FoundApiKey> {
   /** Milliseconds for which a result is cached. */
   ttlMs: number;
-  /** Throws if this can be no such secret. Asked only when the cache does not know it. */
+  /** Throws if the text cannot be a secret of this kind. Called only when the cache does not have the secret. */
   assertWellFormed: (secret: string) => void;
   find: (secret: string) => Promise<Found | null>;
   /** The refusal of a secret that the database does not know. */
@@ -177,7 +178,7 @@ class KeyChecks<Found extends FoundApiKey> {
 
   constructor(private readonly kind: CheckedSecret<Found>) {}
 
-  /** Synchronous while the cached result is good. @throws ApiError */
+  /** Synchronous while a cached result is valid. @throws ApiError */
   callerOf(secret: string): Promise<Caller> | Caller {
     // The cache stores a digest of the secret, so that a memory dump contains only the secrets of requests in flight.
     const digest = hash('sha256', secret, 'base64');
@@ -191,8 +192,8 @@ class KeyChecks<Found extends FoundApiKey> {
   }
 
   /**
-   * Removes the secrets of these API keys from the cache. One pass over both caches, however many keys, which also
-   * drops the stale entries. Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
+   * Removes the secrets of these API keys from both caches, in one pass for all keys. The pass also drops stale entries.
+   * Otherwise 10,000 unknown keys, which cost an attacker nothing, would lengthen every pass.
    */
   forget(apiKeyIds: ReadonlySet<string | null>): void {
     this.cacheVersion++;
@@ -205,7 +206,6 @@ class KeyChecks<Found extends FoundApiKey> {
     }
   }
 
-  /** Requests with the same secret share one look-up. */
   private lookUpOnce(secret: string, digest: string): Promise<KeyCheck> {
     let lookup = this.inFlight.get(digest);
     if (!lookup) {

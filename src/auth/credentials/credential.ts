@@ -9,7 +9,7 @@ import { readSessionCookie } from './session-cookie.ts';
 export class SessionToken {
   constructor(
     readonly token: string,
-    /** Whether it came in the cookie of pages over https. */
+    /** Whether the token came in the cookie for pages over https. */
     readonly isSecure: boolean,
   ) {}
 }
@@ -38,7 +38,7 @@ export class Credentials {
 
   /**
    * An `Authorization` header wins over a cookie.
-   * @throws ApiError origin_not_allowed: a session, sent by a page of another origin
+   * @throws ApiError origin_not_allowed when a page of another origin sends a session
    */
   of(request: GuardedRequest): Credential {
     const { authorization, cookie } = request.headers;
@@ -50,8 +50,8 @@ export class Credentials {
   }
 
   /**
-   * Refuses a socket that a page of another origin opens with the session cookie. Pages of CORS_ORIGINS may open one,
-   * because they send an API key in `connection_init`. Browsers add the cookie to the handshake all the same.
+   * Refuses a socket that a page of another origin opens with the session cookie. Browsers add the cookie to every
+   * handshake. A page of CORS_ORIGINS may open a socket all the same, because it sends an API key in `connection_init`.
    * @throws ApiError origin_not_allowed
    */
   assertMayOpenSocket(headers: GuardedRequest['headers']): void {
@@ -61,8 +61,8 @@ export class Credentials {
   }
 
   /**
-   * Browsers leave `Origin` out of a GET to the own origin, and of one whose answer the page cannot read. Any other
-   * request must have it.
+   * A browser sends no `Origin` with a GET to the page's own origin, or with a GET whose response the page cannot read. Any
+   * other request must have the header.
    * @throws ApiError origin_not_allowed
    */
   assertOwnPage({ headers, method, overSocket }: GuardedRequest): void {
@@ -72,7 +72,7 @@ export class Credentials {
   }
 }
 
-/** Whether the page came over https. undefined: the request does not tell. */
+/** Whether the page came over https. undefined: the request does not say. */
 export const isSecure = ({ headers: { origin } }: GuardedRequest): boolean | undefined =>
   origin === undefined ? undefined : /^https:/i.test(origin);
 

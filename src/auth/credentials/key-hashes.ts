@@ -7,22 +7,25 @@ import { hashesOf } from './key-hash.ts';
 import { type RenewedHash, renewHashes } from './sql/renew-hashes.ts';
 
 const FLUSH_DELAY_MS = 1000;
-/** Milliseconds until the next try when processes do not have the same newest key yet, or the database is away. */
+/**
+ * Milliseconds until the next try when the processes do not have the same newest SECRET_KEY yet, or the database is
+ * unavailable.
+ */
 const RETRY_DELAY_MS = 10_000;
-/** Hashes that one statement replaces. */
+/** The most hashes that one statement replaces. */
 const BATCH = 500;
-/** Uses that are noted in memory. One beyond that is ignored; the next use of its key is noted. */
+/** The most uses noted in memory. A further use is ignored: the next use of the same key is noted. */
 const MAX_PENDING = 10_000;
 
 interface StoredHash {
   hash: Buffer;
-  /** The SECRET_KEY that made it; null: unknown. */
+  /** The SECRET_KEY that made the hash; null: unknown. */
   secretKeyId: string | null;
 }
 
 /**
- * The stored forms of API keys. Replaces those that an older SECRET_KEY made when their key is used: only then is the
- * key itself known. In batches, and without delaying a request.
+ * The stored forms of API keys. A form that an older SECRET_KEY made is replaced when its key is used, because only then is
+ * the key itself known. Writes in batches, and delays no request.
  */
 @Injectable()
 export class KeyHashes implements BeforeApplicationShutdown {
@@ -41,7 +44,7 @@ export class KeyHashes implements BeforeApplicationShutdown {
     return hashesOf(key, this.secrets);
   }
 
-  /** Call it with the form in which a key was found, and all its forms. */
+  /** Call it with the form in which a key was found, and with all forms of that key. */
   noteUse({ hash, secretKeyId }: StoredHash, [newest]: NewestFirst<Buffer>): void {
     if (secretKeyId === this.secrets.keyId || this.pending.size >= MAX_PENDING) return;
     this.pending.set(hash.toString('base64'), { from: hash, to: newest });

@@ -19,7 +19,7 @@ type OnRefused = (refusal: ApiError) => void;
 interface WatchedKey {
   credential: Credential;
   apiKeyId: string;
-  /** What each connection needs. */
+  /** The scopes that each connection needs. */
   open: Map<OnRefused, readonly Scope[]>;
 }
 
@@ -44,7 +44,7 @@ export class KeyWatch implements OnApplicationShutdown {
    * @param credential the `Authorization` header, `Bearer <API_KEY>`, or a session
    * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection
    *   needs
-   * @param scope what the connection needs; when absent, all scopes that the key has now
+   * @param scope the scope that the connection needs; if missing, all scopes that the key has now
    * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
    */
   async admit(credential: Credential, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
@@ -131,7 +131,7 @@ export class KeyWatch implements OnApplicationShutdown {
     for (const onRefused of connections) this.close(onRefused, refusal);
   }
 
-  /** A connection whose closing throws must not keep others open, or end the rechecks. */
+  /** An error at the close of one connection must not keep others open, or end the rechecks. */
   private close(onRefused: OnRefused, refusal: ApiError): void {
     try {
       onRefused(refusal);
@@ -143,4 +143,4 @@ export class KeyWatch implements OnApplicationShutdown {
 
 /** No header equals the name of a session: the look-up refuses every header that does not begin with Bearer. */
 const nameOf = (credential: Credential): string =>
-  credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without one the look-up throws
+  credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without a credential the look-up throws

@@ -13,7 +13,7 @@ const nameFor = (isSecure: boolean): string => (isSecure ? SECURE_PREFIX + NAME 
 
 /**
  * The token of the session cookie, and which of the two cookies it was in.
- * @param isSecure whether the page came over https; undefined when the request does not tell
+ * @param isSecure whether the page came over https; undefined when the request does not say
  */
 export function readSessionCookie(
   cookie: string,

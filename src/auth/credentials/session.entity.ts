@@ -5,14 +5,14 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
  */
 @Entity('sessions')
 export class Session {
-  /** `sess_` and 26 characters. Names the session; it does not open it. */
+  /** `sess_` and 26 characters. Names the session, but cannot open it. */
   @PrimaryColumn('text') id: string;
   /** SHA-256 of the token in the cookie. A fast hash is enough for 256 random bits. */
   @Column('bytea') token_hash: Buffer;
-  /** The secret of the API key that the session was opened with. The session ends with it. */
+  /** The hash of the secret that opened the session. The session ends with that secret. */
   @Column('bytea') secret_hash: Buffer;
   @Column('text') api_key_id: string;
-  /** As the browser gave it, at most 200 characters. */
+  /** The User-Agent header of the browser, at most 200 characters. */
   @Column('text') user_agent: string;
   /** Seconds without a request after which the session ends. */
   @Column('integer') idle_s: number;

@@ -1,4 +1,3 @@
-/** What an erasure counts. */
 export const ERASED = [
   'tasks',
   'files',
@@ -18,13 +17,13 @@ export type Erased = (typeof ERASED)[number];
 export type ErasureCounts = Partial<Record<Erased, number>>;
 
 /**
- * Repeated in this order until none of them finds anything: what was under way when the key was revoked may still
- * arrive.
+ * The steps of a round, in this order. What was under way when the key was revoked may still arrive, so rounds are repeated
+ * until no step finds anything.
  */
 export const ROUND_STEPS = ['sessions', 'shares', 'tasks', 'uploads', 'batches'] as const;
 /**
- * Run once, in this order, when nothing can arrive any more. Most of them read a whole table, because no index leads to
- * the rows of a key.
+ * The steps that run once, in this order, when nothing can arrive any more. Most of them read a whole table, because no
+ * index leads to the rows of a key.
  */
 export const LAST_STEPS = ['calls', 'webhook_events', 'webhook_endpoints', 'usage', 'audit_events'] as const;
 export type LastStep = (typeof LAST_STEPS)[number];

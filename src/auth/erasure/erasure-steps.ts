@@ -3,9 +3,9 @@ import { LAST_STEPS, ROUND_STEPS, type StepName } from './erasure-step.ts';
 import type { ErasureWork } from './erasure-work.ts';
 
 /**
- * Erases one kind of what an API key has, in pieces that each commit. It may be killed between any two of them, and
- * then begins again.
- * @returns waits: something must not be erased yet
+ * Erases one kind of the data of an API key, in pieces that each commit. The process may be killed between two pieces; the
+ * step then begins again.
+ * @returns `waits` when something must not be erased yet
  */
 export type ErasureStep = (work: ErasureWork) => Promise<'done' | 'waits'>;
 
@@ -24,7 +24,7 @@ export class ErasureSteps {
     return step;
   }
 
-  /** An erasure that finished without one of them would be a false promise. */
+  /** Throws if a step is missing: an erasure that finished without it would be a false promise. */
   assertComplete(): void {
     for (const name of [...ROUND_STEPS, ...LAST_STEPS]) this.of(name);
   }

@@ -2,7 +2,6 @@ import type { Tx } from '../../platform/database/sql.ts';
 import { ErasureLost, type ErasureRows, type TakenErasure } from './sql/erasure-rows.ts';
 import type { Erased, ErasureCounts, LastStep } from './erasure-step.ts';
 
-/** What one commit has erased. */
 export interface ErasedPiece {
   erased: ErasureCounts;
   /** The piece was full, so there may be more rows. */
@@ -30,7 +29,7 @@ export class ErasureWork {
     return this.taken.api_key_id;
   }
 
-  /** How far an earlier process has read, in the step that it was in. */
+  /** How far an earlier process has read in the present step. */
   get cursor(): string | null {
     return this.readAsFarAs;
   }
@@ -41,8 +40,7 @@ export class ErasureWork {
   }
 
   /**
-   * Writes one bounded piece. What it changes, what it adds to the counts, how far it has read and the renewed lease
-   * are one commit.
+   * Writes one bounded piece. Its changes, the counts, the cursor and the renewed lease are one commit.
    * @throws ErasureLost: another process has taken over, or this one stops
    */
   async commit(write: (tx: Tx) => Promise<ErasedPiece>, cursor = this.readAsFarAs): Promise<ErasedPiece> {

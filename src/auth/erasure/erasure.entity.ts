@@ -10,20 +10,21 @@ export class Erasure {
   /** `erasure_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** Of what is erased so far. */
+  /** How much of each kind is erased so far. */
   @Column('jsonb') counts: ErasureCounts;
   /** The last of LAST_STEPS that has begun; null: ROUND_STEPS are still repeated. */
   @Column('text', { nullable: true }) step: LastStep | null;
-  /** How far that step has read. */
+  /** How far `step` has read. */
   @Column('text', { nullable: true }) cursor: string | null;
   @Column('timestamptz') created_at: Date;
   /** The acting API key; null: the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) finished_at: Date | null;
   /**
-   * Rises each time that a process takes the erasure. Every write names it, so that an earlier process changes nothing.
+   * Rises each time a process takes the erasure. Every write names the attempt, so the process of an earlier attempt changes
+   * nothing.
    */
   @Column('integer') attempt: number;
-  /** Until then no other process takes it. */
+  /** Until then no other process takes the erasure. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
 }

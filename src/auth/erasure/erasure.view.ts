@@ -14,7 +14,10 @@ const AFTER = { regex: typeIdPattern('erasure'), message: 'after must be the id 
 
 const StatusChoice = defineChoice('ErasureStatus', ['running', 'completed'], 'How far an erasure is.');
 
-/** What the service has given away, or does not reach. docs/guides/erasure.md says of each what to do. */
+/**
+ * Where copies may remain, because the service has given them away or cannot reach them. docs/guides/erasure.md says what to
+ * do about each.
+ */
 const OUT_OF_REACH = [
   'providers',
   'webhook_receivers',

@@ -24,7 +24,7 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.role === 'api') return; // commands have this role too, and lack some steps
+    if (this.config.role === 'api') return; // commands have the role `api` too, and lack some steps
     this.steps.assertComplete();
     this.interval.start(1);
   }
@@ -63,10 +63,7 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /**
-   * @returns whether the key has nothing left and can get nothing more. A step that fails does not keep the others from
-   *   going on.
-   */
+  /** @returns whether the key has nothing left and can get nothing more. After a failed step the other steps still run. */
   private async round(work: ErasureWork, { is_quiet }: TakenErasure): Promise<boolean> {
     let isDone = is_quiet;
     const failures: unknown[] = [];

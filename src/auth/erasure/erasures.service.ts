@@ -26,7 +26,7 @@ export class Erasures {
   ) {}
 
   /**
-   * Revokes the key, if it is not yet, and orders its erasure. A repetition returns the first erasure.
+   * Revokes the key, unless it is revoked already, and orders its erasure. A second call returns the first erasure.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes
    */
   async start(apiKeyId: string, by: Actor): Promise<Erasure> {

@@ -4,10 +4,10 @@ import type { ErasureWork } from './erasure-work.ts';
 
 /**
  * Reads a table in the order of its primary key, a piece at a time, because no index leads to the rows of an API key.
- * Goes on where an earlier process stopped.
- * @param see reads a piece of the key `$1` after the id `$2`: `last`, the last id of the piece, null at the end; and
- *   `ids`, those of the key, or null
- * @param erase may get many ids, at most those of a piece
+ * Continues where an earlier process stopped.
+ * @param see reads the piece of the table after the id `$2`. Returns `last`, the last id of the piece or null at the end of
+ *   the table, and `ids`, the rows of the key `$1` or null
+ * @param erase may get many ids, at most all of a piece
  */
 export async function readThrough(
   sql: Sql,

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { WINDOW_S } from './rate-window.ts';
 
-/** The addresses that were counted last. */
+/** How many addresses are kept in memory: those that were counted last. */
 const ADDRESSES = 10_000;
 
 interface Window {
@@ -18,7 +18,7 @@ export class AddressWindows {
     sizeCalculation: () => 1,
   });
 
-  /** @returns the count of this minute with this one, and the seconds until the next minute */
+  /** @returns the count in this window, including this call, and the seconds until the next window */
   count(address: string): { count: number; retryAfterS: number } {
     const now = performance.now();
     const group = addressGroup(address);
@@ -31,9 +31,12 @@ export class AddressWindows {
   }
 }
 
-/** What is counted as one client: an address, or the /64 of IPv6, all of which one connection has. */
+/**
+ * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because one internet connection
+ * has all of that network.
+ */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  const read = ipaddr.process(address); // an IPv4 address is one also in the form ::ffff:192.0.2.1
+  const read = ipaddr.process(address); // ::ffff:192.0.2.1 becomes the IPv4 address 192.0.2.1
   return read instanceof ipaddr.IPv6 ? `${read.parts.slice(0, 4).join(':')}/64` : read.toString();
 }

@@ -26,11 +26,11 @@ export interface ApiKeyLimits {
   weight?: number;
   task_retention_days?: number;
   file_retention_days?: number;
-  /** Without it the key may spend without a bound. */
+  /** Missing: the key may spend without a bound. */
   budget?: Budget;
 }
 
-/** A plain object without the fields that were left out. */
+/** A plain object without undefined fields. */
 export const plainLimits = <Limits extends LimitChanges>(limits: Limits): Limits =>
   JSON.parse(JSON.stringify(limits)) as Limits;
 
@@ -52,16 +52,16 @@ export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
   };
 }
 
-/** The limits set on the key itself, by the names of the code. */
+/** The limits set on the key itself, under the names that the code uses. */
 export function ownLimits(own: ApiKeyLimits): Partial<CallerLimits> {
   const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [key, own[name]] as const);
   return Object.fromEntries(limits.filter(([, limit]) => limit !== undefined));
 }
 
-/** null removes an own limit. */
+/** null removes the limit from the key. */
 export type LimitChanges = { [Name in keyof ApiKeyLimits]?: ApiKeyLimits[Name] | null };
 
-/** The own limits of a key after a change. null removes them all. */
+/** The limits set on a key after a change. `changes` null removes them all. */
 export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): ApiKeyLimits {
   const limits = Object.entries({ ...(changes && own), ...changes });
   return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));
@@ -108,7 +108,7 @@ export class ApiKeyLimitsView {
   budget: BudgetView | null;
 }
 
-/** Those in force, and the budget. */
+/** The limits in force, and the budget. */
 export function toLimitsView(own: ApiKeyLimits, config: Config): ApiKeyLimitsView {
   const inForce = limitsInForce(own, config);
   const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [name, inForce[key as keyof CallerLimits]]);

@@ -5,10 +5,10 @@ export const TODAY = `(now() at time zone 'utc')::date`;
 
 const monthOf = (day: string): string => `date_trunc('month', ${day})::date`;
 
-/** Whether the numbers of the row's month are those of the month of `day`. */
+/** Whether the row's month is the month of `day`. */
 export const inMonthOf = (day: string): string => `${monthOf('b.day')} = ${monthOf(day)}`;
 
-/** `spent` or `reserved` of the budget's period that contains `day`. */
+/** What is `spent` or `reserved` in the budget's period that contains `day`. */
 export const inPeriod = (number: 'spent' | 'reserved', day: string): string => `
         case b.period when 'day' then case when b.day = ${day} then b.day_${number} else 0 end
                       when 'month' then case when ${inMonthOf(day)} then b.month_${number} else 0 end
@@ -18,18 +18,21 @@ export const inPeriod = (number: 'spent' | 'reserved', day: string): string => `
 export const firstDay = (day: string): string =>
   `case b.period when 'day' then ${day} when 'month' then ${monthOf(day)} else date '1970-01-01' end`;
 
-/** The day after the last one of that period; null: it has no end. */
+/** The day after the last day of the budget's period that contains `day`; null: the period has no end. */
 export const dayAfter = (day: string): string =>
   `case b.period when 'day' then ${day} + 1 when 'month' then (${monthOf(day)} + interval '1 month')::date end`;
 
 /** The time at which a UTC day begins. */
 export const startOf = (day: string): string => `(${day})::timestamp at time zone 'utc'`;
 
-/** Values for an update that makes the row one of `day`, which is not before the row's own. */
+/**
+ * Sets the row to `day`, which is not before the row's own day. Amounts spent before `day`, or before its month, start
+ * again at 0.
+ */
 export const rolledTo = (day: string): string => `
       day = ${day}, day_spent = case when b.day = ${day} then b.day_spent else 0 end,
       month_spent = case when ${inMonthOf(day)} then b.month_spent else 0 end`;
-/** The same for what is reserved, plus `more`. */
+/** As `rolledTo`, but for what is reserved, plus `more`. */
 export const reservedBy = (day: string, more: string): string => `
       day_reserved = case when b.day = ${day} then b.day_reserved else 0 end + ${more},
       month_reserved = case when ${inMonthOf(day)} then b.month_reserved else 0 end + ${more},

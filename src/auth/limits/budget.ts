@@ -1,7 +1,10 @@
 export const BUDGET_PERIODS = ['day', 'month', 'total'] as const;
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
-/** What the tasks of an API key may cost in each period, by the names of the API. Days and months are those of UTC. */
+/**
+ * What the tasks of an API key may cost in each period, with the field names of the API. Days and months are those of
+ * UTC.
+ */
 export interface Budget {
   /** Micro-units: 1,000,000 are 1 of the currency. */
   amount_micros: number;
@@ -17,13 +20,13 @@ export interface BudgetState {
   spent_micros: number;
   reserved_micros: number;
   period_start: number;
-  /** null: it never ends. */
+  /** null: the period never ends. */
   period_end: number | null;
 }
 
 /**
- * Whether a budget never allows more than another one, over any time: a longer period only spreads the same amount.
- * @param budget undefined: none, which allows everything
+ * Whether `budget` never allows more than `bound`, over any time. A longer period with the same amount allows less.
+ * @param budget undefined: no budget, which allows everything
  */
 export function isWithin(budget: Budget | undefined, bound: Budget): boolean {
   if (!budget || budget.amount_micros > bound.amount_micros) return false;

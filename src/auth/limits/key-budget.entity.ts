@@ -2,9 +2,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { BudgetPeriod } from './budget.ts';
 
 /**
- * What the tasks of an API key have spent and reserved. A key has a row from its first budget on. The numbers of a day
- * and of its month are those of `day`, in UTC, and start again with the first creation after it. All three are kept,
- * whatever the period of the budget, so that another period can be chosen at any time. Amounts are micro-units.
+ * What the tasks of an API key have spent and reserved, in micro-units. A key has a row from its first budget on. The
+ * numbers of the day and the month are those of `day`, in UTC; the first creation of a later day or month starts them again.
+ * The numbers of all three periods are kept, so that another period can be chosen for the budget at any time.
  */
 @Entity('key_budgets')
 export class KeyBudget {

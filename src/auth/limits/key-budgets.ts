@@ -8,20 +8,20 @@ import { budgetsAtThreshold, markBudget, readBudgets } from './sql/read-budgets.
 export class KeyBudgets {
   constructor(private readonly sql: Sql) {}
 
-  /** By API key; one without a budget is missing. */
+  /** The budgets by API key. A key without a budget is missing. */
   async of(apiKeyIds: string[]): Promise<Map<string, BudgetState>> {
     if (apiKeyIds.length === 0) return new Map();
     const states = await readBudgets(this.sql, apiKeyIds);
     return new Map(states.map((state) => [state.api_key_id, state]));
   }
 
-  /** API keys that have reached their soft threshold in this period, which is not reported yet. At most 100. */
+  /** API keys whose soft threshold is reached in this period, but not reported yet. At most 100. */
   atThreshold(): Promise<string[]> {
     return budgetsAtThreshold(this.sql);
   }
 
   /**
-   * Call before the report of an event is written, in its transaction.
+   * Marks the event as reported. Call it before the report is written, in the same transaction.
    * @returns null when there is nothing to report
    */
   report(tx: Tx, event: 'threshold' | 'exceeded', apiKeyId: string): Promise<BudgetState | null> {

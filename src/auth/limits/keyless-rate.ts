@@ -4,8 +4,8 @@ import { Config } from '../../platform/config/config.ts';
 import { AddressWindows } from './address-windows.ts';
 
 /**
- * Bounds the requests a minute of one address that carry no valid key. Each process counts its own, because they cost
- * it time, and nothing else.
+ * Limits how many requests without a valid key one address may make in a minute. Such requests cost only the time of
+ * the process that answers, so each process counts its own.
  */
 @Injectable()
 export class KeylessRate {

@@ -1,14 +1,17 @@
 /**
- * SQL: the ids of the key `id` and of all that it has made, that they have made and so on. Who made a key never
- * changes.
- * @param id a parameter
+ * SQL: the ids of the key `id` and of all keys below it: those that it has made, those that they have made and so on. The
+ * maker of a key never changes.
+ * @param id the placeholder of a parameter
  */
 export const keysFrom = (id: string): string => `
       with recursive made(id) as (
         select ${id}::text collate "C" union all select k.id from made m join api_keys k on k.created_by = m.id
       ) select id from made`;
 
-/** The same, but only the key itself if it has no own limit of this name. 0 is none. What it has made then does not count for it. */
+/**
+ * As `keysFrom` if the key has a limit of this name above 0. Otherwise only the key itself, because what the keys below
+ * it store does not count.
+ */
 export const keysWithin = (
   id: string,
   limit: 'max_file_bytes' | 'max_request_file_bytes' | 'max_kept_bytes',

@@ -26,10 +26,10 @@ const rateLeases = counter(
 for (const bucket of ['create', 'read']) rateRefusals.inc({ bucket }, 0);
 for (const result of ['leased', 'credit']) rateLeases.inc({ result }, 0);
 
-/** Response headers that state the limit and the rest of it. */
+/** Response headers that state the limit and what is left of it. */
 type RateLimitHeaders = Record<string, string>;
 
-/** Windows kept in memory. An evicted window costs another lease, and the points left of the last one. */
+/** The most windows kept in memory. An evicted window costs another lease, and its unspent points are lost. */
 const MAX_WINDOWS = 20_000;
 /** Rejections per window that are sent at once. Later ones are delayed, to throttle a client that ignores them. */
 const PROMPT_REJECTIONS = 20;
@@ -64,7 +64,7 @@ export class RateLimits {
     return caller.bounds === undefined ? own : this.countAbove(own, caller.bounds, bucket);
   }
 
-  /** @returns the headers of the key's own limit, once the keys above it have room too */
+  /** @returns the headers of the key's own limit, after the request is counted for the keys above it */
   private async countAbove(
     own: Promise<RateLimitHeaders> | RateLimitHeaders | null,
     bounds: readonly CallerBound[],
@@ -156,7 +156,7 @@ export class RateLimits {
     }));
     const leases = await leaseRatePoints(this.sql, requests);
     rateLeases.inc({ result: 'leased' }, windows.length);
-    // Counted from sending, which is before the database read its clock, so the local end is never too late.
+    // The database reads its clock after the statement was sent. So a time counted from the sending never ends too late.
     return windows.map((window, at) => {
       const { taken, msLeft } = leases[at]!;
       window.lease(requests[at]!.points, taken, sentAt + msLeft);

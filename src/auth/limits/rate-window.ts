@@ -2,7 +2,8 @@ import type { RateBucket } from '../access/caller.ts';
 
 export const WINDOW_S = 60;
 /**
- * Share of a limit per lease: 50 statements for a fully used minute, and at most 2 % left unused in an idle process.
+ * Share of a limit in one lease. A fully used minute then takes 50 statements, and an idle process leaves at most 2 %
+ * unused.
  */
 const LEASED_SHARE = 0.02;
 
@@ -13,10 +14,9 @@ const LEASED_SHARE = 0.02;
 export class RateWindow {
   /** Requests that wait for a lease. The next lease covers all of them. */
   waiting = 0;
-  /** Requests rejected in this window. */
   rejections = 0;
   private endsAt = 0;
-  /** Leased and not yet spent. */
+  /** Points that are leased and not yet spent. */
   private points = 0;
   /** Points that no process had leased at the time of the last lease. */
   private unleased = 0;
@@ -54,7 +54,7 @@ export class RateWindow {
   }
 
   /**
-   * Points to request from the shared count: those for the waiting requests, or a share in advance, and the owed ones.
+   * Points to request from the shared count: those for the waiting requests, or a share in advance, plus the owed points.
    */
   pointsToLease(now: number): number {
     if (now >= this.endsAt) this.open(now, 0);

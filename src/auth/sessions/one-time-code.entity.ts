@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class OneTimeCode {
   /** SHA-256 of the code. */
   @PrimaryColumn('bytea') hash: Buffer;
-  /** The secret of the API key that the session will be bound to. */
+  /** The hash of the API key's secret to which the session will be bound. */
   @Column('bytea') secret_hash: Buffer;
   @Column('timestamptz') expires_at: Date;
 }

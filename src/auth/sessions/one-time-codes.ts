@@ -10,7 +10,7 @@ import { isToken, newToken, tokenHashOf } from '../credentials/random-token.ts';
 
 const CODE_TTL_MINUTES = 10;
 
-/** Links that sign a browser in without typing a key. Printing one takes access to the database or to the terminal. */
+/** Links that sign a browser in without a typed key. Whoever prints one needs access to the database or to the terminal. */
 @Injectable()
 export class OneTimeCodes {
   constructor(
@@ -37,7 +37,7 @@ export class OneTimeCodes {
   /**
    * Spends a code. Of two requests with the same code, the database lets one delete the row.
    * @returns the hash of the secret that the code stands for
-   * @throws ApiError invalid_sign_in_code: unknown, used or too old
+   * @throws ApiError invalid_sign_in_code when the code is unknown, used or too old
    */
   async spend(code: string): Promise<Buffer> {
     if (!isToken(code)) throw new ApiError('invalid_sign_in_code');

@@ -18,7 +18,7 @@ import type { Session } from '../credentials/session.entity.ts';
 import { type Browser, REMEMBERED_IDLE_S, SessionsService, type SignIn } from './sessions.service.ts';
 import { SignInTries } from './sign-in-tries.ts';
 
-/** Far more than a key or a code, because anyone may send it. */
+/** Anyone may send a body, so its size is limited. A key or a code is far smaller. */
 const MAX_BODY_BYTES = 4_096;
 
 /** The session of a browser: the page exchanges a key for a cookie that scripts cannot read, and forgets the key. */
@@ -106,7 +106,7 @@ export class SessionController {
       const { sessionId: id, apiKeyId } = await this.authenticator.authenticateCredential(credential);
       return id === undefined ? undefined : { id, apiKeyId };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return undefined; // it has ended already
+      if (error instanceof ApiError && error.status === 401) return undefined; // the session has ended already
       throw error;
     }
   }

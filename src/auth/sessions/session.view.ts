@@ -4,7 +4,7 @@ import { unixSeconds } from '../../platform/schema/time.ts';
 import { ApiKeyView } from '../api-keys/api-key.view.ts';
 import type { Session } from '../credentials/session.entity.ts';
 
-/** The session of the asking browser. */
+/** The session of the browser that sent the request. */
 export class OwnSessionView {
   @ApiField.string('identifier', { example: 'sess_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;
   @ApiField.string('always "session"') object: 'session';

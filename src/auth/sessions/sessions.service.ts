@@ -19,22 +19,22 @@ import { Session } from '../credentials/session.entity.ts';
 /** A session ends after this time without a request. */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
-/** Sessions of one API key. One more ends the session that was unused for the longest time. */
+/** The most sessions of one API key. A further one ends the session that was unused for the longest time. */
 export const MAX_SESSIONS = 100;
 const MAX_USER_AGENT = 200;
 
 const isSessionId = typeIdTest('sess');
 
-/** Exactly one of the two. */
+/** What a browser signs in with. */
 export type SignIn = { apiKey: string } | { code: string };
 
 export interface Browser {
-  /** Whether it stays signed in after it was closed. */
+  /** Whether the browser stays signed in after it was closed. */
   remember: boolean;
   userAgent: string;
-  /** Whether its page came over https. */
+  /** Whether the page came over https. */
   isSecure: boolean;
-  /** The session that it had until now, perhaps of another key. */
+  /** The session that the browser had until now, perhaps of another key. */
   replaces?: { id: string; apiKeyId: string } | undefined;
 }
 
@@ -65,7 +65,7 @@ export class SessionsService {
     const idleS = remember ? REMEMBERED_IDLE_S : IDLE_S;
     const id = typeidUnboxed('sess');
     const session = await this.sessions.manager.transaction(async (tx) => {
-      // Locked, because the hash may be renewed at this moment.
+      // The row is locked, because another process may renew the hash at this moment.
       const lock = { mode: 'for_key_share' } as const;
       const secret = await tx.findOne(ApiKeySecret, { where: { hash: In(hashes) }, lock });
       if (!secret) throw new ApiError('code' in by ? 'invalid_sign_in_code' : 'invalid_api_key');
@@ -83,13 +83,13 @@ export class SessionsService {
       return tx.findOneByOrFail(Session, { id });
     });
     if (replaces !== undefined) this.authenticator.forget([replaces.apiKeyId]);
-    // Also checks the key of a code, which may have been revoked since the code was printed.
+    // Also checks the key: it may have been revoked since the code was printed.
     const caller = await this.authenticator.authenticateCredential(new SessionToken(token, isSecure));
     this.logger.log({ event: 'session.opened', session_id: id, api_key_id: session.api_key_id });
     return { token, caller, session };
   }
 
-  /** @throws ApiError session_not_found: the caller has sent its key */
+  /** @throws ApiError session_not_found when the caller has sent its key */
   async current(caller: Caller): Promise<Session> {
     const id = caller.sessionId;
     const session = id === undefined ? null : await this.sessions.findOneBy({ id });
@@ -98,7 +98,8 @@ export class SessionsService {
   }
 
   /**
-   * The browsers that are signed in with the caller's key, the last used first. A session has ended with its secret.
+   * The browsers that are signed in with the caller's key, the last used first. Sessions whose secret has expired are left
+   * out.
    */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({
@@ -115,7 +116,7 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session of the caller's key: here at once, in every process within 5 s.
+   * Ends a session of the caller's key: in this process at once, in all others within 5 s.
    * @throws ApiError session_not_found
    */
   async end(id: string, { apiKeyId }: Caller): Promise<void> {

@@ -4,13 +4,13 @@ import { Turns } from '../../platform/run/turns.ts';
 import { addressGroup, AddressWindows } from '../limits/address-windows.ts';
 
 const MAX_FAILURES = 10;
-/** Of all addresses. Each holds a connection to the database while its secret is looked up. */
+/** Sign-ins at the same time, of all addresses. Each holds a connection to the database during the look-up of its secret. */
 const AT_ONCE = 10;
 
 /**
- * The sign-ins of an address, in each process. A wrong secret gets 429 after ten of them a minute. A right one is never
- * refused, because all browsers of an office or behind a proxy share one address. Nobody can guess one: it has 238
- * random bits. Addresses take turns, so a flood delays only itself.
+ * Limits the sign-ins of an address, in each process. After ten wrong secrets in a minute, a further wrong one gets 429. A
+ * right secret is never refused, because all browsers of an office or behind a proxy share one address. Nobody can guess a
+ * secret: it has 238 random bits. Addresses take turns, so a flood delays only itself.
  */
 @Injectable()
 export class SignInTries {
@@ -22,7 +22,7 @@ export class SignInTries {
     try {
       return await this.turns.take(addressGroup(address), gone, signIn);
     } catch (error) {
-      // Anything else, such as an unavailable database, says nothing about the secret that was tried.
+      // Any other error, such as an unavailable database, says nothing about the secret that was tried.
       if (error instanceof ApiError && error.status === 401) this.noteFailure(address);
       throw error;
     }

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** Of the files that the service writes itself. */
+/** The types of the files that the service writes itself. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',

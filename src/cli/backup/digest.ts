@@ -9,7 +9,7 @@ export interface Digest {
   sha256: string;
 }
 
-/** Hashes what passes from a stream to a file. */
+/** Copies the source to the target, and hashes what it copies. */
 export async function digestInto(source: Readable, target: Writable): Promise<Digest> {
   const digest = new RunningDigest();
   const through = (chunks: Readable): AsyncIterable<Buffer> => digest.of(chunks);
@@ -23,7 +23,7 @@ export async function digestFile(path: string): Promise<Digest> {
   return digest.result();
 }
 
-/** @throws Error for the operator */
+/** @throws Error for the operator if the file has another hash */
 export async function assertWhole(path: string, expected: Pick<Digest, 'sha256'>): Promise<void> {
   const { sha256 } = await digestFile(path);
   if (sha256 !== expected.sha256) throw new Error(`${path} is damaged: its SHA-256 is ${sha256}.`);

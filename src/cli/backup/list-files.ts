@@ -7,7 +7,6 @@ import { knownFiles } from './sql/known-files.ts';
 /** Storage keys per query. */
 const KEYS_AT_ONCE = 1_000;
 
-/** A file that is to be copied. */
 export interface ListedFile {
   key: string;
   content_type: string;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Raised when a program of an earlier version could not read the folder. */
+/** Raise it when programs of earlier versions cannot read the folder. */
 const FORMAT = 1;
 
 const HEX = z.string().regex(/^[0-9a-f]{64}$/);
@@ -12,20 +12,20 @@ const TABLE = z.object({ name: z.string(), columns: z.array(z.string()), rows: C
 
 const MANIFEST = z.object({
   format: z.literal(FORMAT),
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote the backup. */
   version: z.string(),
-  /** Of the database server. */
+  /** The version of the database server. */
   postgres: z.string(),
-  /** What the tables hold is what had been committed by then. */
+  /** The tables hold what was committed until this time. */
   taken_at: z.iso.datetime(),
-  /** The version of the schema. */
+  /** The migrations that have run, which are the version of the schema. */
   migrations: z.array(z.string()),
   tables: z.array(TABLE),
   /** The lines of files.ndjson; null in a backup without files. */
   files: z.object({ count: COUNT, bytes: COUNT, sha256: HEX }).nullable(),
-  /** Of the SECRET_KEY without which API keys and the secrets of webhooks are worthless. */
+  /** Identifies the SECRET_KEY. Without that key, API keys and the secrets of webhooks are worthless. */
   secret_key_fingerprint: HEX,
-  /** Of further keys that were in SECRET_KEY: some of them may be needed too. */
+  /** Identify the further keys in SECRET_KEY. Some of them may be needed too. */
   older_secret_key_fingerprints: z.array(HEX).default([]),
   /** The text by which the storage is recognised; null before its first use. */
   storage_marker: z.string().nullable(),
@@ -41,7 +41,7 @@ export const pathOfSecretKey = (folder: string): string => join(folder, 'secret-
 
 const pathOfManifest = (folder: string): string => join(folder, 'manifest.json');
 
-/** Written last: a folder without it is an interrupted backup. */
+/** Writes the manifest, after all else: a folder without it is an interrupted backup. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`;
   await writeFile(pathOfManifest(folder), text, { mode: 0o600, flush: true });

@@ -13,7 +13,7 @@ export async function* mapConcurrently<Item, Result>(
     for await (const item of items) {
       const mine = nth++;
       const done = work(item).then((result) => ({ nth: mine, result }));
-      done.catch(() => undefined); // it may fail while the next item is awaited; the race below throws it
+      done.catch(() => undefined); // it may fail while the next item is awaited; `first` throws the failure later
       running.set(mine, done);
       if (running.size < limit) continue;
       yield await first(running);

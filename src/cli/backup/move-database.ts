@@ -30,7 +30,7 @@ export interface MovedTable {
 }
 
 /**
- * Copies every table into an empty database and compares both. The old one stays as it is.
+ * Copies every table into an empty database, and compares both databases. The old one stays as it is.
  * @throws Error for the operator; the new database then has no row
  */
 export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {

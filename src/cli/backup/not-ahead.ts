@@ -1,5 +1,6 @@
 /**
- * Rows of an older version miss what a newer migration would have done to them.
+ * Refuses a target with migrations that the source lacks. These may change rows, and the rows of the source lack that
+ * change.
  * @throws Error for the operator
  */
 export function assertNotAhead(target: readonly string[], source: readonly string[]): void {

@@ -37,13 +37,13 @@ export async function restoreBackup(config: Config, url: string, folder: string,
   }
   await migrateTo(url, sinceBaseline(backup.migrations));
   await withBulkClient(url, (client) => withTransaction(client, () => loadTables(client, folder, backup)));
-  // Now, not before: a migration may change rows, and those of the backup are of its version.
+  // A migration may change rows, so migrations newer than the backup run after its rows are loaded.
   await migrate(url, { isBehindPooler: config.databaseDirectUrl !== null });
 }
 
 /**
- * Checks the secret key before the database is started, and copies it if there is none: with another key the API keys
- * and secrets of webhooks would be worthless.
+ * Checks the secret key before the database is started. If there is none, copies the key of the backup. With another
+ * key the API keys and secrets of webhooks would be worthless.
  * @throws Error for the operator
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
@@ -52,7 +52,7 @@ export async function prepareSecretKey(config: Config, folder: string, backup: M
     createDataDir(config.dataDir);
     const file = join(config.dataDir, 'secret-key');
     await copyFile(pathOfSecretKey(folder), file);
-    await chmod(file, 0o600); // the backup may have been kept where modes are lost
+    await chmod(file, 0o600); // the backup may have been on a file system that loses modes
     keys = await findSecretKeys(config);
   }
   if (!keys) {
@@ -85,7 +85,7 @@ async function assertRestorable(client: Client, backup: Manifest): Promise<void>
   assertNotAhead(await readMigrations(client), migrations);
 }
 
-/** A bucket or folder of another installation would mix the files of both. */
+/** Refuses the bucket or folder of another installation: the files of both would mix. */
 async function assertUnusedBy(storage: Storage, backup: Manifest): Promise<void> {
   const marker = await readStorageMarker(storage);
   if (marker !== null && marker !== backup.storage_marker) {
@@ -99,7 +99,7 @@ async function loadTables(client: Client, folder: string, backup: Manifest): Pro
   const missing = backup.tables.filter(({ name }) => !tables.some((table) => table.name === name));
   if (missing.length > 0) throw new Error(`The database has no table ${missing[0]!.name}, which the backup has.`);
   await truncateTables(client, tables);
-  // In the order of the database, in which a row comes after those that it refers to.
+  // The order of the database: a row comes after the rows that it refers to.
   for (const { name } of tables) {
     const table = backup.tables.find((each) => each.name === name);
     if (table) await loadTable(client, folder, table);

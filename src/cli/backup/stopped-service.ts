@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 500;
 export async function untilStopped(client: Client, waitS: number, tell: (line: string) => void): Promise<void> {
   let told = '';
   for (const giveUpAt = Date.now() + waitS * 1000; ; await sleep(LOOK_EVERY_MS)) {
-    await requestDrain(client); // also of a process that has just started
+    await requestDrain(client); // repeated for processes that have just started
     const live = await liveProcesses(client);
     if (live.length === 0) return;
     const state = stateOf(live);

@@ -7,7 +7,7 @@ import { assertWhole, digestInto } from './digest.ts';
 import { type ListedFile, readLines, writeLines } from './list-files.ts';
 import { pathOfFile, pathOfFileList } from './manifest.ts';
 
-/** Files copied at the same time: a store far away answers each after tens of milliseconds. */
+/** Files copied at the same time, because a store far away takes tens of milliseconds for each. */
 const FILES_AT_ONCE = 16;
 
 /** A line of files.ndjson. */
@@ -22,12 +22,12 @@ export interface CopiedFiles {
   bytes: number;
 }
 
-/** The list of files, until each of them has been copied. */
+/** The path of the list of files while they are copied. */
 export const pathOfDraft = (folder: string): string => `${pathOfFileList(folder)}.draft`;
 
 /**
- * Copies the files of the draft. One that is gone was deleted after the snapshot, so a restored service would delete it
- * too.
+ * Copies the files of the draft. Skips a file that is gone: it was deleted after the snapshot, so a restored service would
+ * delete it too.
  */
 export async function saveFiles(storage: Storage, folder: string): Promise<CopiedFiles> {
   const draft = pathOfDraft(folder);

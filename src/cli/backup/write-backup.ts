@@ -18,12 +18,12 @@ import { readMarker, readMoment } from './sql/read-moment.ts';
 import { pathOfDraft, saveFiles } from './stored-files.ts';
 
 export interface BackupOptions {
-  /** false: the bucket or the volume has a backup of its own. */
+  /** false: without the files, because the bucket or the volume has a backup of its own. */
   files: boolean;
   withSecretKey?: boolean;
 }
 
-/** The database first, then the files: a file is stored before the task that names it succeeds. */
+/** Copies the database first, then the files, because a file is stored before the task that names it succeeds. */
 export async function writeBackup(
   config: Config,
   url: string,
@@ -51,7 +51,7 @@ export async function writeBackup(
   return { format: 1, ...manifest };
 }
 
-/** @throws Error for the operator if there is anything in it */
+/** @throws Error for the operator if the folder is not empty */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
@@ -59,7 +59,7 @@ async function makeFolder(folder: string): Promise<void> {
   await mkdir(join(folder, 'tables'), { mode: 0o700 });
 }
 
-/** The files are listed now and copied later: an open snapshot keeps PostgreSQL from removing dead rows. */
+/** An open snapshot keeps PostgreSQL from removing dead rows, so the files are only listed here and copied later. */
 async function copyDatabase(client: Client, folder: string, storage: Storage | null) {
   const moment = await readMoment(client);
   const tables = await readTables(client);

@@ -21,8 +21,8 @@ export interface ListenOptions {
 }
 
 /**
- * Follows the event stream and posts each final task to a local URL as the service would. The body and the signature
- * scheme are the same. The event id is its own. Makes one attempt for each event and prints the outcome.
+ * Follows the event stream and posts each final task to a local URL as the service would. The body and the signature scheme
+ * are those of the service; the event id is not. Makes one attempt for each event and prints the outcome.
  * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
@@ -55,7 +55,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   }
 }
 
-/** The interruption is no failure. */
+/** Ends without an error when the signal aborts. */
 async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
   try {
     yield* items;

@@ -13,7 +13,7 @@ const EXTENSIONS: Record<string, string> = {
 
 /** @returns the paths of the files */
 export async function saveOutputs(task: FinishedTask, out: string): Promise<string[]> {
-  // Both become part of a file name, so a hostile service could write outside of the folder.
+  // The id and the indexes become parts of file names: unchecked, a hostile service could write outside of the folder.
   if (!isTaskId(task.task_id)) throw new Error('The service answered with an invalid task id.');
   const invalid = task.outputs.some(({ index }) => !Number.isInteger(index));
   if (invalid) throw new Error('The service answered with an invalid index of an output.');

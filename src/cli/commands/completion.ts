@@ -23,7 +23,7 @@ WORDS
       .join('\n'),
 };
 
-/** `darkroom completion bash`: from the commands themselves, so it is never out of date. */
+/** `darkroom completion bash`: prints a script made from the commands themselves, so it is never out of date. */
 export function completionCommand(program: () => Command): Command {
   return new Command('completion')
     .description('Print a script that completes commands and options in a shell.')
@@ -32,7 +32,7 @@ export function completionCommand(program: () => Command): Command {
     .action((shell: keyof typeof SHELLS) => console.log(SHELLS[shell](wordsOf(program()).join('\n'))));
 }
 
-/** For each command the words that may follow it: `tasks list|--status --kind …`. */
+/** A line for each command, with the words that may follow it: `tasks list|--status --kind …`. */
 function wordsOf(command: Command, path: readonly string[] = []): string[] {
   const options = command.options.map(({ long, short }) => long ?? short);
   const words = [...command.commands.map((each) => each.name()), ...options, '--help'];

@@ -56,7 +56,7 @@ export function generateCommand(): Command {
   return connected(command, 'generate "A red bicycle" --out bicycle.png');
 }
 
-/** The first model of the list that is available: a video model if an option is one of videos only. */
+/** The first model of the list that is available. A video model if an option is for videos only. */
 export function firstRecommendation(
   models: readonly Pick<Model, 'id' | 'kind' | 'available' | 'parameters'>[],
   { duration, firstFrame, referenceMode, set = {} }: Pick<Options, 'duration' | 'firstFrame' | 'referenceMode' | 'set'>,
@@ -83,7 +83,7 @@ async function upload(paths: string[], options: Options): Promise<string[]> {
   return ids;
 }
 
-/** A video starts with the one image that is given; further images, and those of an image, are references. */
+/** A single image becomes the first frame of a video. All other images are references. */
 function withFiles(options: Options, model: Model | null, ids: string[]): Options {
   const isVideo = model?.kind === 'video';
   if (isVideo && options.firstFrame === undefined && ids.length === 1) return { ...options, firstFrame: ids[0]! };
@@ -114,7 +114,7 @@ function parametersOf(prompt: string, options: Options, model: Model | null): Re
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
 }
 
-/** Text of the command line as the model has it. What is no such value stays text, which the service refuses. */
+/** Reads text of the command line as a value of the parameter's type. Other text stays text, and the service refuses it. */
 function valueOf(text: string, type = 'string'): unknown {
   if (type === 'string') return text;
   try {
@@ -129,7 +129,7 @@ export async function run(
   parameters: Record<string, unknown>,
   options: Pick<Options, 'url' | 'key' | 'out' | 'json' | 'open'>,
 ): Promise<void> {
-  // The service judges the parameters, and its messages name them.
+  // The service checks the parameters, and its messages name them.
   const created = await connect(options).generate(parameters as unknown as GenerationRequest);
   await followRun(created, options);
 }

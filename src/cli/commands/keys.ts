@@ -4,9 +4,7 @@ import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
 import { budget } from '../terminal/budget-options.ts';
 import { list, moment, number, orNone, wholeNumber } from '../terminal/options.ts';
 
-/**
- * How an own limit is given: the option, how its text is read, what the help of `create` says, and that of `update`.
- */
+/** The option of a limit: its flags, the parser of its text, and its help in `create` and in `update`. */
 type LimitOption = [flags: string, parse: (text: string) => number, create: string, update: string];
 
 const LIMITS: Record<keyof CallerLimits, LimitOption> = {

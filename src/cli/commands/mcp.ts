@@ -41,6 +41,6 @@ export function mcpCommand(): Command {
         outputs: out === undefined ? null : new SavedOutputs(out, warn),
       };
       await new Bridge(parts, process.stdout).run(process.stdin);
-      process.exit(); // a connection that is kept alive would hold the process
+      process.exit(); // a connection that is kept alive would keep the process running
     });
 }

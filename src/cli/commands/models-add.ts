@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-/** `darkroom models add`: takes a declaration into the folder of models. */
+/** `darkroom models add`: copies a declaration into the folder of models. */
 export function modelsAddCommand(): Command {
   return new Command('add')
     .description('Add a model: a file that declares it, or a name of the library.')

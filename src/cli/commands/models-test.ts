@@ -8,7 +8,7 @@ interface Options extends Connection {
   pay?: true;
 }
 
-/** `darkroom models test`: in the sandbox, or with --pay by the running service, which calls the providers. */
+/** `darkroom models test`: runs the tests in the sandbox. With --pay, the running service runs them at the providers. */
 export function modelsTestCommand(): Command {
   const command = new Command('test')
     .description('Run the tests that models declare, in the sandbox. Exits with an error if one fails.')

@@ -6,7 +6,7 @@ import { modelsCheckCommand } from './models-check.ts';
 import { modelsImportCommand } from './models-import.ts';
 import { modelsTestCommand } from './models-test.ts';
 
-/** `darkroom models`: what can be made now. */
+/** `darkroom models`: lists the models, or shows the parameters of one. */
 export function modelsCommand(): Command {
   const command = new Command('models')
     .description('List the models, or show the parameters of one.')

@@ -25,7 +25,7 @@ interface WaitOptions extends Connection {
 
 const MAX_PAGE = 100;
 
-/** `darkroom tasks …`: the tasks of the key, from every interface. */
+/** `darkroom tasks …`: the tasks of the key, whatever interface created them. */
 export function tasksCommand(): Command {
   const tasks = new Command('tasks').description('List, read, cancel, keep, wait for and repeat tasks.');
   addList(tasks);
@@ -124,7 +124,7 @@ const rowOf = (task: Task): Record<string, string> => ({
   prompt: String((task.input as { prompt?: unknown }).prompt ?? '').slice(0, 40),
 });
 
-/** Its row, and below it why it failed. */
+/** The row of the task, and below it why the task failed. */
 function detail(task: Task): string {
   const row = table([rowOf(task)]);
   return task.status === 'failed' ? `${row}\n\n${failureText(new TaskFailedError(task))}` : row;

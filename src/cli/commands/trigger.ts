@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { connect, connected, type Connection } from '../client/connect.ts';
 
-/** Requests that end in the named event. #fail is a directive of the sandbox, which renders nothing for it. */
+/** Requests whose tasks end in the named event. #fail is a directive of the sandbox: it makes the task fail. */
 const PARAMETERS = {
   'task.completed': { model: 'gpt-image-2', prompt: 'A test of webhooks', resolution: '1K' },
   'task.failed': { model: 'gpt-image-2', prompt: '#fail:internal_error' },

@@ -42,9 +42,9 @@ export function usageCommand(): Command {
 }
 
 function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Options): UsageQuery {
-  // A quoted name with a comma is split here and is whole again in the text that the client sends.
+  // This also splits a quoted name at its commas. The client joins the parts again in the text that it sends.
   const query = { start_time: start, end_time: end, bucket_width: by, timezone, group_by: group?.split(',') };
-  return { ...query, api_key_id: keyId, limit, page } as UsageQuery; // the service judges them
+  return { ...query, api_key_id: keyId, limit, page } as UsageQuery; // the service checks the values
 }
 
 /** Buckets without tasks are left out; the last line is the whole range. */

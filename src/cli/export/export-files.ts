@@ -8,10 +8,10 @@ import { mapConcurrently } from '../backup/map-concurrently.ts';
 import { digestInto } from '../backup/digest.ts';
 import type { Source } from './kinds.ts';
 
-/** Files at the same time: a store far away answers each after tens of milliseconds. */
+/** Files copied at the same time, because a store far away takes tens of milliseconds for each. */
 const AT_ONCE = 8;
 
-/** The folder of the bytes. */
+/** The folder of the copied bytes. */
 export const FILES = 'files';
 
 export interface ExportedFiles {
@@ -39,7 +39,7 @@ export async function exportFiles(source: Source, ids: AsyncIterable<string>, fo
 
 interface ExportedFile {
   id: string;
-  /** How many there are, or why there are none. */
+  /** How many bytes were copied, or why none were. */
   bytes: number | 'missing' | 'damaged';
 }
 

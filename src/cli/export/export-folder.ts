@@ -2,15 +2,15 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The folder in that of an export for what is being written. What is here after a kill is not whole; the next export
- * removes it.
+ * The folder, inside that of the export, to which the export is written first. After a kill its content is not whole, and
+ * the next export removes it.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';
 
 /**
- * Makes the folder and, in it, the one in which the export is written.
- * @param names that the entries of the export get
+ * Creates the folder of the export and, inside it, the folder to write to.
+ * @param names the names of the export's entries
  * @returns the folder to write to
  * @throws Error for the operator if anything but an unfinished export is in the folder
  */
@@ -21,7 +21,7 @@ export async function beginExport(folder: string, names: readonly string[]): Pro
   const isUnfinished = found.includes(UNFINISHED) && found.every((name) => mayRemove.has(name));
   if (found.length > 0 && !isUnfinished)
     throw new Error(`${folder} is not empty. An export needs a folder of its own.`);
-  // The mark goes last, so that this too can be interrupted.
+  // UNFINISHED is removed last: until then it marks the folder as an unfinished export, even if this is interrupted.
   for (const name of [...found.filter((name) => name !== UNFINISHED), UNFINISHED])
     await rm(join(folder, name), { recursive: true, force: true });
   const draft = join(folder, UNFINISHED);
@@ -29,7 +29,7 @@ export async function beginExport(folder: string, names: readonly string[]): Pro
   return draft;
 }
 
-/** Moves what is written to its place, the manifest last: a folder without one is an interrupted export. */
+/** Moves what is written into the folder of the export, the manifest last: a folder without it is an interrupted export. */
 export async function finishExport(folder: string, manifest: object): Promise<void> {
   const draft = join(folder, UNFINISHED);
   const names = await readdir(draft);

@@ -20,7 +20,7 @@ import { type ExportedFiles, exportFiles, FILES } from './export-files.ts';
 import { beginExport, finishExport } from './export-folder.ts';
 import { KINDS, type Kind, type Source, sourceOf } from './kinds.ts';
 
-/** Raised when the folder is laid out in another way. */
+/** Raise it when the layout of the folder changes. */
 const FORMAT = 1;
 
 const MODULES = [
@@ -37,7 +37,7 @@ const MODULES = [
 
 interface ExportOptions {
   out: string;
-  /** Also the bytes of uploads and outputs. */
+  /** Copies the bytes of uploads and outputs too. */
   files?: true;
   json?: true;
 }
@@ -49,7 +49,7 @@ interface ExportedKind extends Digest {
 
 interface Manifest {
   format: number;
-  /** Of the program that wrote it. */
+  /** The version of the program that wrote the export. */
   version: string;
   api_key_id: string;
   exported_at: string;
@@ -95,7 +95,7 @@ async function exportKind(source: Source, kind: Kind, folder: string, name: stri
   return { file, lines, ...digest };
 }
 
-/** From the lines that were just written: the ids of all files would not fit in memory. */
+/** Reads the ids from the lines that were just written: the ids of all files would not fit in memory. */
 async function* fileIds(folder: string): AsyncGenerator<string> {
   const linesOf = (name: string) => createInterface({ input: createReadStream(join(folder, fileOf(name))) });
   for await (const line of linesOf('tasks')) {

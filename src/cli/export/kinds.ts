@@ -23,10 +23,9 @@ import { pages } from './pages.ts';
 
 /** Entries per page: the most that the API returns. */
 const PAGE = 100;
-/** Buckets per page of usage. */
 const USAGE_PAGE = 100;
 
-/** What is exported of a key, each thing as the API shows it. */
+/** One kind of the exported data of a key. Each entry is as the API shows it. */
 export type Kind = (source: Source) => AsyncIterable<object>;
 
 export interface Source {
@@ -35,14 +34,14 @@ export interface Source {
   of: <Service>(type: Type<Service> | Abstract<Service>) => Service;
 }
 
-/** @param app has the modules of the service */
+/** @param app contains the modules of the service */
 export const sourceOf = (app: INestApplicationContext, apiKey: ApiKey, usageRetentionDays: number): Source => ({
   apiKey,
   usageRetentionDays,
   of: (type) => app.get(type, { strict: false }),
 });
 
-/** By the name of their file. */
+/** The kinds, by the names of their files. */
 export const KINDS: Record<string, Kind> = {
   async *api_key({ apiKey, of }) {
     yield await of(ApiKeyViews).of(apiKey);
@@ -128,7 +127,7 @@ function endpointsOf({ apiKey, of }: Source) {
   });
 }
 
-/** It has expired since its id was read. */
+/** null if the event has expired since its id was read. */
 function nullIfGone(error: unknown): null {
   if (error instanceof ApiError && error.code === 'webhook_event_not_found') return null;
   throw error;

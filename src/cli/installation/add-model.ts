@@ -6,18 +6,19 @@ import { loadModelSettings } from '../../platform/config/config.ts';
 import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 
-/** Declarations that come with the service. Nobody is served by one until it is added. */
+/** Declarations that come with the service. Their models can only be used once they are added. */
 const LIBRARY = `${ROOT_FOLDER}models/library`;
 
 export interface AddedModel {
   model: Model;
-  /** Where it is now. */
+  /** The path of the copied declaration. */
   file: string;
 }
 
 /**
- * Copies a declaration, with the workflows that it names, into the folder of models, if it fits those that are there.
- * @param source a file, or a name of the library
+ * Copies a declaration, with the workflows that it names, into the folder of models. The declaration must fit those in
+ * the folder.
+ * @param source a file, or the name of a declaration in the library
  * @throws Error with every fault, or when a file would be replaced
  */
 export async function addModel(
@@ -41,7 +42,7 @@ export async function addModel(
   if (!added) throw new Error(`${from} is not a declaration: its name must end in .yaml, .yml or .json.`);
   if (!added.model || added.faults.length > 0) throw new Error(added.faults.map(textOf).join('\n'));
   for (const workflow of added.model.workflows.keys()) place(join(dirname(from), workflow), join(folder, workflow));
-  place(from, target); // last: the service may look at any moment
+  place(from, target); // last, because the service may read the folder at any moment
   return { model: added.model, file: target };
 }
 
@@ -52,7 +53,7 @@ function fileOf(source: string): string {
   throw new Error(`${source} is neither a file nor a name of the library.`);
 }
 
-/** At once: a reader sees the old file or the new one. */
+/** Replaces the file at once, so a reader sees the old file or the new one. */
 function place(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const unfinished = join(dirname(to), `.${basename(to)}.${process.pid}`);

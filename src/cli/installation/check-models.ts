@@ -5,7 +5,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { loadModelSettings } from '../../platform/config/config.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 
-/** A file of a model, as it was checked. */
+/** A file that declares a model, and its faults. */
 export interface CheckedFile {
   file: string;
   model: Model | null;
@@ -13,8 +13,8 @@ export interface CheckedFile {
 }
 
 /**
- * Checks files of models, or all of folders. A file is checked with the others of its folder, whose names it may
- * repeat.
+ * Checks files of models, or all those of folders. A file is checked with the others of its folder, and may repeat
+ * their names.
  * @param paths none: the folder that MODELS names
  * @throws Error without a folder
  */
@@ -41,7 +41,7 @@ export async function checkModels(paths: readonly string[]): Promise<CheckedFile
   return checked;
 }
 
-/** Too many files, or too large ones. */
+/** The faults of the folder itself: too many files, or too large ones. */
 function ofFolder(faults: readonly Fault[], folder: string): CheckedFile[] {
   const own = faults.filter(({ file }) => file === folder);
   return own.length > 0 ? [{ file: folder, model: null, faults: own }] : [];

@@ -6,11 +6,10 @@ interface ComfyNode {
   inputs: Record<string, unknown>;
 }
 
-/** What was found in a graph, and is a slot of it now. */
+/** What was found in a graph and replaced by slots. */
 export interface GraphSlots {
-  /** The graph with its slots. */
   workflow: ComfyGraph;
-  /** Text of the slot before; null: the graph has no such text. */
+  /** The text that the slot replaced. null: the graph has no negative prompt. */
   negativePrompt: string | null;
   size: { width: number; height: number } | null;
   hasSeed: boolean;
@@ -27,7 +26,7 @@ const MAX_LINKS = 100;
 /**
  * Puts slots where the graph of the editor has values: the prompts that its sampler follows, the size and number of its
  * empty latents, seeds, steps and cfg.
- * @throws Error when it is no such graph, or no text of it can be the prompt
+ * @throws Error when the JSON is no such graph, or no text of it can be the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
   const graph = graphOf(json);
@@ -71,7 +70,7 @@ function graphOf(json: unknown): ComfyGraph {
   return json as ComfyGraph;
 }
 
-/** The nodes with text that are behind the inputs of this name. */
+/** The nodes with text that lead to inputs of this name. */
 function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
   const starts = Object.values(graph).map(({ inputs }) => inputs[side]);
   const found = new Set<ComfyNode>();
@@ -82,7 +81,7 @@ function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
     if (seen.has(node)) continue;
     seen.add(node);
     if (TEXTS.some((name) => typeof node.inputs[name] === 'string')) found.add(node);
-    // Where a node has both sides, such as one of a ControlNet, only the wanted side leads on.
+    // A node may have both sides, such as one of a ControlNet. Then only the wanted side leads on.
     const inputs = side in node.inputs ? [node.inputs[side]] : Object.values(node.inputs);
     waiting.push(...inputs.flatMap((input) => linked(graph, input)));
   }
@@ -102,7 +101,7 @@ function onlyTextOf(graph: ComfyGraph): ComfyNode[] {
 const linked = (graph: ComfyGraph, input: unknown): ComfyNode[] =>
   Array.isArray(input) && Object.hasOwn(graph, String(input[0])) ? [graph[String(input[0])]!] : [];
 
-/** @returns the value that was there; null: none of this type */
+/** @returns the value that the slot replaced; null: no input has this type */
 function putIn(node: ComfyNode, names: readonly string[], slot: string, type: 'string' | 'number'): unknown {
   let old: unknown = null;
   for (const name of names) {
@@ -113,7 +112,7 @@ function putIn(node: ComfyNode, names: readonly string[], slot: string, type: 's
   return old;
 }
 
-/** @returns the first value that was there; null: there is none */
+/** @returns the first value that a slot replaced; null: none was */
 function putAll(nodes: readonly ComfyNode[], names: readonly string[], slot: string): number | null {
   const found = nodes.map((node) => putIn(node, names, slot, 'number') as number | null);
   return found.find((value) => value !== null) ?? null;

@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../platform/config/config.ts';
 
-/** As root the folder is 0711, so that the user of the embedded PostgreSQL can pass through it. */
+/**
+ * The mode bits that no other user may have. Search (0o011) is allowed: for root the folder is 0711, so that the user
+ * of the embedded PostgreSQL can pass through it.
+ */
 const OTHERS_READ_OR_WRITE = 0o066;
 
 /** @throws Error for the operator */

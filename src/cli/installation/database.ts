@@ -3,8 +3,8 @@ import { assertOwnSessions } from '../../platform/database/session-check.ts';
 import { startEmbeddedPostgres } from '../../platform/database/embedded/embedded-postgres.ts';
 
 /**
- * Runs `work` with the URL of the configured database. Without DATABASE_URL it joins the embedded server, or starts it
- * and stops it afterwards. Behind a pooler this is the direct URL, which can do all that the other can.
+ * Runs `work` with the URL of the configured database. Behind a pooler this is the direct URL, which can do all that
+ * the pooled one can. Without DATABASE_URL it joins the embedded server, or starts it and stops it afterwards.
  */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const { databaseUrl, databaseDirectUrl } = config;

@@ -7,12 +7,12 @@ import { type GraphSlots, slotsIn } from './comfy-graph.ts';
 
 interface Imported {
   id: string;
-  /** Of the ComfyUI; absent: COMFYUI_URL. */
+  /** The URL of the ComfyUI; missing: COMFYUI_URL. */
   baseUrl?: string | undefined;
   force?: boolean | undefined;
 }
 
-/** It also names the files. */
+/** The form of an id. The files of the model are named after it. */
 const ID = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 const MAX_STEPS = 150;
@@ -21,8 +21,8 @@ const MAX_PICTURES = 4;
 const STEP = 8;
 
 /**
- * Writes a declaration and its workflow into the folder of models, from a graph as ComfyUI exports it for its API.
- * @throws Error when the graph or what came of it cannot be used
+ * Writes a declaration and its workflow into the folder of models, from a graph that ComfyUI exported for its API.
+ * @throws Error when the graph, or the declaration made from it, cannot be used
  */
 export async function importComfy(file: string, { id, baseUrl, force }: Imported): Promise<AddedModel> {
   if (!ID.test(id)) throw new Error(`"${id}" is no id: it has small letters, digits, ".", "_" and "-", at most 63.`);
@@ -84,7 +84,7 @@ function declarationOf(slots: GraphSlots, { id, baseUrl }: Imported): object {
   };
 }
 
-/** The workflow makes what it makes; the operator may write the real size here. */
+/** The size that a workflow makes is not known here. The operator may write the real size in its place. */
 const UNKNOWN_SIZE = { table: { columns: ['1K'], rows: { '1:1': ['1024x1024'] } } };
 
 function pixelsAround({ width, height }: { width: number; height: number }): object {

@@ -140,11 +140,12 @@ async function database(config: Config): Promise<Finding[]> {
   return [reachable, ...findings];
 }
 
-/** Longer than any transaction of the service. A backup may be as long. */
+/** Longer than any transaction of the service; only a backup takes as long. */
 const LONG_TRANSACTION_S = 120;
 
 /**
- * Whether each task that may be claimed is in the line, and whether a transaction keeps dead rows in it.
+ * Reports whether every task that may be claimed is marked as waiting, and whether a long transaction keeps dead rows
+ * in the table.
  * @throws Error for the operator
  */
 async function queue(dataSource: DataSource): Promise<string> {
@@ -206,7 +207,7 @@ async function models(config: Config): Promise<Finding[]> {
   };
   const declared = await declaredModels(config);
   try {
-    // Nest's start checks the bindings, as the start of the service does: a missing workflow file fails here.
+    // As at the start of the service, Nest's start checks the bindings: a missing workflow file fails here.
     return await withNestContext(parts, async (context) => {
       const registry = context.get(ProviderRegistry);
       return [...declared, ...catalog.models.map((each) => model(each, registry)), prices(registry)];
@@ -216,7 +217,7 @@ async function models(config: Config): Promise<Finding[]> {
   }
 }
 
-/** Loads the folder of models, and says what is in it, or every fault of its files. */
+/** Loads the folder of models, and reports its content, or every fault of its files. */
 async function declaredModels(config: Config): Promise<Finding[]> {
   const path = modelsPath(config);
   if (path === null) return [];
@@ -247,7 +248,7 @@ function prices(registry: ProviderRegistry): Finding {
   return { check: 'prices', ok: true, note };
 }
 
-/** Whether the service is running. If it is not, that is no fault: doctor is useful before the first start. */
+/** Whether the service is running. It is no fault if it is not: `doctor` is useful before the first start. */
 async function service(config: Config): Promise<Finding> {
   const port = config.opsPort ?? config.port;
   try {

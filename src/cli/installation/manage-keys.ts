@@ -30,7 +30,7 @@ interface CreateOptions extends LimitOptions<number> {
   json?: true;
 }
 
-/** NONE removes what the key has of its own. */
+/** NONE removes the value that is set on the key. */
 interface UpdateOptions extends LimitOptions<number | typeof NONE> {
   name?: string;
   scopes?: string[];

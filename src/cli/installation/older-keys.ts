@@ -4,12 +4,12 @@ import { loadSecretKeys, Secrets } from '../../platform/config/secrets.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type OlderKeyUse, readOlderKeyUses, readOlderSigners } from './sql/older-keys.ts';
 
-/** A link works for a quarter longer than FILE_URL_TTL_S at most. */
+/** A link may work longer than FILE_URL_TTL_S by this factor at most. */
 const LINK_ROUNDING = 1.25;
 const MS_PER_S = 1000;
 
 /**
- * What still needs keys of SECRET_KEY other than the newest, so that an operator knows when to remove one.
+ * Reports what still needs keys of SECRET_KEY other than the newest, so that an operator knows when to remove one.
  * @throws Error for the operator when something needs a key that is not there
  */
 export async function olderKeys(dataSource: DataSource, config: Config): Promise<string> {
@@ -28,8 +28,8 @@ export async function olderKeys(dataSource: DataSource, config: Config): Promise
 }
 
 /**
- * A link in a webhook works as long as its file exists. After that, a task of low priority may still read a reference
- * image by its link.
+ * The time until which links signed with older keys may be used. A link in a webhook works as long as its file exists.
+ * After that, a task of low priority may still read a reference image by its link.
  * @returns a time in the future; null when no link of an older key works any more
  */
 async function linksUntil(dataSource: DataSource, config: Config, { keyId, keyIds }: Secrets): Promise<string | null> {

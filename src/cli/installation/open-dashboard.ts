@@ -20,7 +20,10 @@ export async function openDashboard(options: { key?: string; print?: true; json?
   });
 }
 
-/** The key of the operator is the first one that was made, unless it was revoked. */
+/**
+ * The oldest key with every scope. The first key that was made is the operator's, and is the oldest unless it was
+ * revoked.
+ */
 async function oldestFullKey(apiKeys: ApiKeysService): Promise<ApiKey> {
   let oldest: ApiKey | undefined;
   for (let after: string | undefined; ;) {

@@ -2,7 +2,10 @@ import { catalog } from '../../models/catalog.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ProviderRegistry } from '../../providers/registry.ts';
 
-/** The bindings whose tasks would count as unpriced, for people; one that has a price for some requests says so. */
+/**
+ * The bindings without a price, in words for the operator: their tasks would count as unpriced. A binding with a price
+ * for only some requests is described as such.
+ */
 export function unpricedBindings(registry: ProviderRegistry): string[] {
   return catalog.models.flatMap((model) =>
     registry.bindingsOf(model).flatMap((binding) => {
@@ -23,7 +26,7 @@ export function unpricedBindings(registry: ProviderRegistry): string[] {
   );
 }
 
-/** One request of each resolution and quality. */
+/** One request for each pair of resolution and quality. */
 function requestsOf({ kind, parameters }: Model) {
   const valuesOf = (name: string) => (parameters.properties[name]?.enum ?? [undefined]) as (string | undefined)[];
   return valuesOf('resolution').flatMap((resolution) =>

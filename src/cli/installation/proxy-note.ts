@@ -1,6 +1,6 @@
 import type { Config } from '../../platform/config/config.ts';
 
-/** The service itself speaks no TLS, so an https address is that of a proxy. */
+/** The service itself speaks no TLS, so an https address must be the address of a proxy. */
 export function proxyNote({ publicUrl, trustedProxies }: Pick<Config, 'publicUrl' | 'trustedProxies'>): string {
   if (trustedProxies.length > 0) return `X-Forwarded-For of ${trustedProxies.join(', ')} names the client`;
   if (!publicUrl.startsWith('https:')) return 'none is trusted';

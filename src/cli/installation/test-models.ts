@@ -18,7 +18,7 @@ import { type InputImage, ProviderError, type ProviderRequest } from '../../prov
 import { runAlone } from '../../providers/contract/run-alone.ts';
 import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
 
-/** A request to a model and what should come of it. */
+/** A request to a model, and the expected result. */
 export interface ModelTest {
   model: string;
   name: string;
@@ -26,7 +26,7 @@ export interface ModelTest {
   expect: Readonly<Record<string, unknown>>;
 }
 
-/** What came of a request: files of one size, or an error code. */
+/** The result of a request: files of one size, or an error code. */
 export interface Made {
   outputs?: number;
   width?: number;
@@ -39,8 +39,8 @@ export interface Made {
 const USUAL: Omit<ModelTest, 'model'> = { name: 'a prompt', input: { prompt: 'A red bicycle' }, expect: {} };
 
 /**
- * Loads the folder that MODELS names, and returns the tests of its models. A model without tests has one, with a
- * prompt.
+ * Loads the folder that MODELS names, and returns the tests of its models. A model that declares no test gets one, with
+ * a prompt.
  * @param ids none: every model of the folder
  * @throws Error for a fault, and for an unknown id
  */
@@ -78,7 +78,7 @@ export function reasons({ expect }: ModelTest, made: Made): string[] {
     );
 }
 
-/** Makes what the requests ask for in the sandbox: without a service, and at no cost. Close it afterwards. */
+/** Runs requests in the sandbox: without a service, and at no cost. Close it afterwards. */
 export class SandboxTests {
   private readonly sandbox = new SandboxProvider();
 
@@ -99,7 +99,7 @@ export class SandboxTests {
   }
 
   private async makeIn(folder: string, test: ModelTest): Promise<Made> {
-    const caller = { models: [[test.model]] }; // also a model for listed keys only
+    const caller = { models: [[test.model]] }; // permits also a model that only listed keys may use
     const { model, input } = parseGeneration({ ...test.input, model: test.model }, caller, () => undefined);
     const images = await imagesOf(model, input as unknown as Record<string, unknown>, folder);
     const request: ProviderRequest = {

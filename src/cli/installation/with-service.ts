@@ -11,7 +11,7 @@ import { withDatabaseUrl } from './database.ts';
 @Module({})
 class CommandModule {}
 
-/** An API process that neither listens nor logs: it runs no task, and operators do not see it. */
+/** The configuration of an API process that neither listens nor logs. It runs no task, and operators do not see it. */
 const unseen = (config: Config): Config => ({
   ...config,
   role: 'api',
@@ -21,7 +21,7 @@ const unseen = (config: Config): Config => ({
 });
 
 /**
- * Runs `work` with these modules of the service on the configured database. No running service and no key is needed.
+ * Runs `work` with these modules of the service on the configured database. Needs no running service and no key.
  * @throws Error when the database lacks migrations of this program
  */
 export async function withService<Result>(

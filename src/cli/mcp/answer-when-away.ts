@@ -1,17 +1,23 @@
 import { DISCOVER, INITIALIZE, MODERN_LIST, TOOLS } from './answers.gen.ts';
 import { isRequest, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
 
-/** Revisions with a handshake. A client of another one gets the newest of them, as the protocol says. */
+/**
+ * Revisions of the protocol with a handshake. A client of another revision gets the newest of them, as the protocol
+ * says.
+ */
 const WITH_HANDSHAKE = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
-/** The list is that of this release. A client of a revision without handshakes asks again after this time. */
+/**
+ * The answer has the tools of this release. A client of a revision without handshakes asks for them again after this
+ * time.
+ */
 const LIST_TTL_MS = 5_000;
 
 export const TOOLS_CHANGED: RpcMessage = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
 
 /**
- * The answer to a request while the service is away. Programs drop a server that fails at their start, and do not ask
- * it again. So the first questions are answered, and a call of a tool says what is wrong.
- * @param why that the service cannot be reached
+ * The answer to a request while the service cannot be reached. MCP clients drop a server that fails at their start, and
+ * do not ask it again. So the first requests are answered, and a call of a tool says what is wrong.
+ * @param why a sentence that says that the service cannot be reached
  */
 export function answerWhenAway(request: RpcMessage, why: string): RpcMessage {
   const result = resultOf(request);
@@ -41,10 +47,10 @@ function resultOf({ method, params }: RpcMessage): Record<string, unknown> | nul
   }
 }
 
-/** Its requests name their revision. */
+/** Whether the client's revision has no handshake: its requests then name the revision. */
 const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
-/** Whether the client now knows tools that may not be those of the service. */
+/** Whether this request gave the client tools that may differ from those of the service. */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

@@ -13,8 +13,8 @@ interface Parts {
 }
 
 /**
- * Passes the messages of one MCP client between stdio and a service. The tools are those of the service; only image
- * arguments and links of outputs gain a meaning that needs this machine.
+ * Passes the messages of one MCP client between stdio and a service. The tools are those of the service. The bridge
+ * only adds what needs this machine: paths in image arguments, and outputs saved as files.
  */
 export class Bridge {
   private readonly open = new Map<RpcMessage['id'], AbortController>();
@@ -24,7 +24,7 @@ export class Bridge {
     private readonly output: Writable,
   ) {}
 
-  /** Runs until the client closes its end; then requests in flight are cut. */
+  /** Runs until the client closes its end. Requests in flight are then aborted. */
   async run(input: Readable): Promise<void> {
     for await (const line of createInterface({ input, crlfDelay: Infinity })) {
       if (line.trim() !== '') this.take(line);
@@ -48,7 +48,7 @@ export class Bridge {
 
   private async pass(message: RpcMessage): Promise<void> {
     if (message.method === 'notifications/cancelled') {
-      this.open.get(message.params?.requestId as RpcMessage['id'])?.abort(); // over HTTP, a closed stream cancels
+      this.open.get(message.params?.requestId as RpcMessage['id'])?.abort(); // over HTTP, a client cancels by closing the stream
       return;
     }
     const controller = new AbortController();
@@ -96,7 +96,7 @@ export class Bridge {
   }
 }
 
-/** For a client whose revision has no links. */
+/** Turns links into texts, for a client whose revision has no links. */
 function withTexts(result: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(result.content)) return result;
   const content = (result.content as { type: string; name?: string; uri?: string }[]).map((block) =>

@@ -5,11 +5,11 @@ import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { imageFormat } from '../../platform/images/image-structure.ts';
 
-/** Of an image that is read. The service takes no larger one. */
+/** The most bytes of an image. The service takes no larger one. */
 const MAX_BYTES = 20_000_000;
-/** Enough for what the formats begin with. */
+/** Bytes read first: enough to recognise the format. */
 const HEAD_BYTES = 12;
-/** A pipe would wait for its other end. Windows has neither of the two. */
+/** Without O_NONBLOCK, opening a pipe would wait for its other end. Windows has neither O_NONBLOCK nor O_NOFOLLOW. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 interface FoundImage {
@@ -20,7 +20,10 @@ interface FoundImage {
 
 class TooLarge extends Error {}
 
-/** Many programs start a bridge in / or in the home folder, below which is everything of the user. */
+/**
+ * The working folder, unless it contains the home folder. Many programs start a bridge in / or in the home folder,
+ * below which are all files of the user.
+ */
 export function defaultFolders(folder: string, home = homedir()): string[] {
   return [home, realOf(home)].some((path) => isWithin(path, folder)) ? [] : [folder];
 }
@@ -29,13 +32,13 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // not there
+    return path; // the path does not exist
   }
 }
 
 /**
- * The folders of this machine that images are read from. What an agent names is chosen by whatever it has read, so a
- * path outside of them is not touched, and no answer tells what is there.
+ * The folders of this machine that images are read from. Text that an agent has read may decide which path it names. So
+ * no path outside of the folders is touched, and no answer tells what is there.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];
@@ -44,7 +47,10 @@ export class ImageFolders {
     this.folders = folders.map((folder) => resolve(folder));
   }
 
-  /** @throws Error that says what may be named, the same for a file that is not there, is not allowed or is no image */
+  /**
+   * @throws Error that says which paths are allowed. It is the same whether the file is missing, not allowed or no
+   *   image
+   */
   async read(named: string): Promise<FoundImage> {
     const image = await this.find(named).catch((error: unknown) => {
       if (error instanceof TooLarge) throw error;
@@ -57,10 +63,11 @@ export class ImageFolders {
   private async find(named: string): Promise<FoundImage | null> {
     const path = named.startsWith('file:') ? fileURLToPath(named) : resolve(named);
     const real = await Promise.all(this.folders.map((folder) => realpath(folder).catch(() => folder)));
-    // By its name first: on Windows even a look at \\host\share sends a password hash to that host.
+    // The name is checked before the disk is: on Windows even a look at \\host\share sends a password hash to that
+    // host.
     if (![...this.folders, ...real].some((folder) => isWithin(path, folder))) return null;
     const target = await realpath(path);
-    if (!real.some((folder) => isWithin(target, folder))) return null; // a link that leads out
+    if (!real.some((folder) => isWithin(target, folder))) return null; // a link that leads out of the folders
     const file = await open(target, FLAGS);
     try {
       const found = await file.stat();

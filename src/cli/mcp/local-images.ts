@@ -6,10 +6,9 @@ import type { ImageFolders } from './image-folders.ts';
 /** The arguments of tools that name images. */
 export const IMAGE_ARGUMENTS = ['reference_images', 'first_frame_image_url', 'reference_image_url'];
 
-/** What the service takes itself: links, bytes, and ids of files. */
+/** What the service accepts itself: links, data URLs, and ids of files. */
 const NO_PATH = /^(?:https?:|data:|file_[0-9a-z]{26}(?:_[0-9]{1,3})?$)/i;
 
-/** An image that cannot be used. */
 export class BadImage extends Error {
   constructor(
     readonly param: string,
@@ -19,9 +18,9 @@ export class BadImage extends Error {
   }
 }
 
-/** Uploads images of this machine that a call names by their paths, and puts the ids of the files in their place. */
+/** Uploads the images of this machine whose paths a call names, and replaces the paths by the ids of the files. */
 export class LocalImages {
-  /** By path and content, so that an equal call stays equal. */
+  /** The ids of uploads by path and content, so that an equal call stays equal. */
   private readonly uploaded = new Map<string, Promise<string>>();
 
   constructor(
@@ -40,7 +39,7 @@ export class LocalImages {
 
   private async replace(value: unknown, param: string): Promise<unknown> {
     if (Array.isArray(value)) return Promise.all(value.map((each, at) => this.replace(each, `${param}[${at}]`)));
-    if (typeof value !== 'string' || value === '' || NO_PATH.test(value)) return value; // the service judges it
+    if (typeof value !== 'string' || value === '' || NO_PATH.test(value)) return value; // the service checks it
     return this.idOf(value, param);
   }
 

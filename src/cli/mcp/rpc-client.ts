@@ -4,21 +4,21 @@ import { answerWhenAway, hasOldTools, TOOLS_CHANGED } from './answer-when-away.t
 import { isRequest, rpcError, type RpcMessage } from './rpc.ts';
 
 const META = 'io.modelcontextprotocol/protocolVersion';
-/** What a header may contain as it is; anything else goes as base64. */
+/** What a header may contain as it is. Anything else is sent as base64. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /**
- * The first revision whose results have links, by which outputs are saved. For a client of an earlier one, the bridge
- * asks in this revision and writes the links as texts.
+ * The first revision whose results have links, which saved outputs need. For a client of an earlier revision, the
+ * bridge uses this revision and turns the links into texts.
  */
 const WITH_LINKS = '2025-06-18';
-/** A connection without a byte for this time is cut. Longer than the 300 s for which a tool may wait. */
+/** A connection that is silent for this time is cut. A tool may wait for 300 s, so it is longer. */
 const SILENCE_MS = 330_000;
 
 /** Sends messages to the MCP server of a service over HTTP. */
 export class RpcClient {
   private readonly url: string;
   private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  /** Of the handshake, which earlier revisions begin with. */
+  /** The revision of the handshake, with which earlier revisions begin. */
   private negotiated: string | undefined;
   private hasOldTools = false;
 
@@ -29,14 +29,14 @@ export class RpcClient {
     this.url = `${base.replace(/\/+$/, '')}/mcp`;
   }
 
-  /** Whether the client of the bridge knows a block that is a link. */
+  /** Whether the client of the bridge knows blocks that are links. */
   get knowsLinks(): boolean {
     return this.negotiated === undefined || this.negotiated >= WITH_LINKS;
   }
 
   /**
-   * Yields what the server answers; a failure is an answer too. Nothing when the signal aborts. A service that is away
-   * answers too: it is asked again with each message.
+   * Yields the answers of the server; a failure becomes an answer too. When the signal aborts, yields nothing. When the
+   * service cannot be reached, the answer says so, and the next message tries again.
    */
   async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
     try {
@@ -47,7 +47,7 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
-      if (response.status >= 502) throw new Error(`it answers ${response.status}`); // it, or a proxy before it
+      if (response.status >= 502) throw new Error(`it answers ${response.status}`); // the service, or a proxy before it
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;
       for await (const answer of answersOf(response, message)) {
@@ -102,7 +102,7 @@ async function* answersOf(response: Response, request: RpcMessage): AsyncGenerat
   else yield refusal(request, response.status, body);
 }
 
-/** An error of the service outside of the protocol: a missing key, too many requests. */
+/** An error of the service outside of the protocol, such as a missing key or too many requests. */
 function refusal({ id }: RpcMessage, status: number, body: Record<string, unknown> | null): RpcMessage {
   const error = body?.error as { code?: string; message?: string } | undefined;
   if (error?.message === undefined) return rpcError(id, `The service answered ${status}.`);
@@ -117,7 +117,10 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The data of the events of a stream. The server writes each in one line; comments keep the connection alive. */
+/**
+ * Yields the data of the events of a stream. The server writes the data of an event in one line, and comments to keep
+ * the connection alive.
+ */
 async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

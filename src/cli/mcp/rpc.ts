@@ -1,4 +1,4 @@
-/** A message of JSON-RPC, as far as the bridge looks into it. */
+/** A message of JSON-RPC: the fields that the bridge reads. */
 export interface RpcMessage {
   jsonrpc: '2.0';
   id?: string | number | null;
@@ -8,7 +8,7 @@ export interface RpcMessage {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** Errors that JSON-RPC leaves to the server. */
+/** The code of errors that JSON-RPC leaves to the server. */
 const SERVER_ERROR = -32_000;
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -25,7 +25,7 @@ export const rpcError = (id: RpcMessage['id'], message: string, data?: unknown, 
   error: { code, message, ...(data !== undefined && { data }) },
 });
 
-/** A failed call of a tool, which an agent can read, in the form that the service uses. */
+/** The result of a failed call of a tool, in the form of the service, which an agent can read. */
 export const toolFailure = (
   id: RpcMessage['id'],
   error: { code: string; param: string | null; message: string },

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 
 const TIMEOUT_MS = 300_000;
-/** As the service names its files. */
+/** The form of the service's file names. */
 const NAME = /^[\w-]+\.[a-z0-9]{1,8}$/;
 
 interface Link {
@@ -28,7 +28,7 @@ export class SavedOutputs {
     this.folder = resolve(folder);
   }
 
-  /** Downloads what the links of a result lead to, and lets them lead to the saved files. */
+  /** Downloads the files that the links of a result lead to, and replaces the links by links to the saved files. */
   async saveIn(result: Record<string, unknown>): Promise<Record<string, unknown>> {
     const content = result.content;
     if (!Array.isArray(content)) return result;
@@ -53,7 +53,7 @@ export class SavedOutputs {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`);
     await mkdir(this.folder, { recursive: true });
-    const draft = `${path}.${process.pid}.part`; // a cut download leaves no half file under the name
+    const draft = `${path}.${process.pid}.part`; // an interrupted download leaves no partial file under the final name
     try {
       await pipeline(Readable.fromWeb(response.body), createWriteStream(draft));
       await rename(draft, path);

@@ -5,7 +5,7 @@ import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.
 
 const PATH = '/v1/operations';
 
-/** Of an act for which a reason may be given. */
+/** The options of an act for which a reason may be given. */
 interface ActOptions extends Connection {
   reason?: string;
 }
@@ -27,7 +27,7 @@ interface ReplayOptions extends Connection {
   all?: true;
 }
 
-/** What an operator does. An act that adds something is sent once; the others may be repeated. */
+/** Adds the commands that change something. An act that adds something is sent once; the others may be repeated. */
 export function addActs(ops: Command): void {
   addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');
   addProcessAct(ops, 'resume', 'Let a drained process claim tasks again.');
@@ -77,7 +77,7 @@ export function addActs(ops: Command): void {
     });
 }
 
-/** An act for which a reason may be given. */
+/** Adds the command of an act for which a reason may be given. */
 const explained = (ops: Command, ...act: [name: Parameters<typeof opsAct>[1], description: string]): Command =>
   opsAct(ops, ...act).option('--reason <text>', 'why, for other operators');
 
@@ -86,7 +86,7 @@ interface LevelOptions extends Connection {
   contexts?: string;
 }
 
-/** Without options the levels of the configuration are in force again. */
+/** Sets the log levels. Without options, the levels of the configuration apply again. */
 async function setLogLevels({ level, contexts, ...connection }: LevelOptions): Promise<void> {
   const log_levels = Object.fromEntries(
     (contexts ?? '').split(',').flatMap((each) => (each ? [each.split('=', 2)] : [])),
@@ -115,14 +115,14 @@ const actOnTask = (act: string, body?: object) => async (id: string, options: Ac
   );
 };
 
-/** An act that may be repeated without harm. */
+/** Sends an act that may be repeated without harm. */
 const ask = (
   options: Connection,
   call: [method: 'POST' | 'PUT', path: string, body?: object],
   fields: readonly string[],
 ) => operate(options, async (operator) => show(await operator.call<Row>(...call), fields, options));
 
-/** An act that adds something: it is sent once. */
+/** Sends an act that adds something, so it is sent once. */
 const add = (options: Connection, path: string, body: object, fields: readonly string[]) =>
   operate(options, async (operator) => show((await operator.once<Row>('POST', path, body))!, fields, options));
 

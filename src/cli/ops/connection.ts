@@ -9,11 +9,11 @@ export interface Connection {
   url: string;
   key?: string;
   json?: true;
-  /** Without a running service. */
+  /** Works on the database, without a running service. */
   database?: true;
 }
 
-/** Runs `work` with the service, or on its database. */
+/** Runs `work` over HTTP with the service, or on its database. */
 export async function operate<Result>(
   { database, ...connection }: Connection,
   work: (operator: Operator) => Promise<Result>,
@@ -31,7 +31,7 @@ function overHttp(connection: Connection): Operator {
   };
 }
 
-/** A sub-command that calls the service, or with `--database` does the same itself. */
+/** Adds a sub-command that calls the service or, with `--database`, does the same in this process. */
 export const opsAct = (ops: Command, name: keyof typeof EXAMPLES, description: string): Command =>
   ops
     .command(name)
@@ -57,7 +57,7 @@ export function show(
   console.log(table(rows.map((row) => Object.fromEntries(fields.map((name) => [name, text(name, row[name])])))));
 }
 
-/** Unix seconds as a time that `--since` takes; the rest as it is. */
+/** The text of a field: unix seconds as a time that `--since` takes, other values as they are. */
 export function text(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().replace('.000', '');
@@ -67,7 +67,7 @@ export function text(name: string, value: unknown): string {
   return String(value);
 }
 
-/** As LOG_LEVELS is written. */
+/** The form in which LOG_LEVELS is written. */
 const mapText = (value: object): string =>
   Object.entries(value)
     .map(([name, each]) => `${name}=${String(each)}`)

@@ -11,7 +11,7 @@ import { callRoute } from './database-routes.ts';
 import type { Operator } from './operator.ts';
 
 /**
- * Includes every module that reacts to the end of a task: otherwise a task that an operator ends would send no webhook.
+ * Every module that reacts to the end of a task is here: otherwise a task that an operator ends would send no webhook.
  */
 const MODULES = [
   GraphqlModule,

@@ -17,9 +17,8 @@ import { ReasonInput } from '../../operations/views/reason.input.ts';
 import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 
 interface Call {
-  /** Of the path. */
   id: string;
-  /** Checked as the service checks a body. */
+  /** The body, checked as the service checks it. */
   body: <Input extends object>(input: Type<Input>) => Input;
   query: <Query extends object>(query: Type<Query>) => Query;
 }
@@ -28,7 +27,7 @@ type Handler = (of: INestApplicationContext, call: Call) => Promise<unknown>;
 
 const by = COMMAND_LINE;
 
-/** The routes that `darkroom ops` calls, `*` for an id, and the controllers that serve them. */
+/** The routes that `darkroom ops` calls, and the controllers that serve them. `*` is an id. */
 const ROUTES: Record<string, Handler> = {
   'GET ': (of) => of.get(OverviewController).overview(),
   'GET /processes': (of) => of.get(ProcessesController).list(),
@@ -58,7 +57,7 @@ const ROUTES: Record<string, Handler> = {
 const PREFIX = '/v1/operations';
 const pipe = new ValidationPipe();
 
-/** Does in this process what the route would do, with the rights of the command line. @throws ApiError */
+/** Does what the route would do, but in this process and with the rights of the command line. @throws ApiError */
 export async function callRoute<Answer>(
   context: INestApplicationContext,
   method: string,

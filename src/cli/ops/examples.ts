@@ -1,6 +1,6 @@
 const TASK = 'task_01jd8e5t9kf3qs7m2v4xw6yzab';
 
-/** One of each sub-command of `darkroom ops`, for its --help. */
+/** One example of each sub-command of `darkroom ops`, for its --help. */
 export const EXAMPLES = {
   status: 'status --json',
   processes: 'processes',

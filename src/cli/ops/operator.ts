@@ -1,7 +1,7 @@
-/** Answers what `darkroom ops` asks for: the service over HTTP, or this process on the database of the service. */
+/** Answers the calls of `darkroom ops`: the service over HTTP, or this process on the database of the service. */
 export interface Operator {
   /** A call that may be repeated without harm. */
   call<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
-  /** A call that adds something: it is sent once. Null without a body in the answer. */
+  /** A call that adds something, so it is sent once. null if the answer has no body. */
   once<Answer>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Answer | null>;
 }

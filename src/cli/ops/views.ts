@@ -90,7 +90,7 @@ const LISTS: ListCommand[] = [
 const read = <Answer>(options: Connection, path: string): Promise<Answer> =>
   operate(options, (operator) => operator.call<Answer>('GET', PATH + path));
 
-/** What an operator looks at. */
+/** Adds the commands that only read. */
 export function addViews(ops: Command): void {
   opsAct(ops, 'status', 'Show queues, processes and rates.').action(showStatus);
   for (const list of LISTS) addList(ops, list);

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConnectionError, TaskFailedError, WaitTimeoutError } from '@darkroom/client';
 
-/** What scripts can rely on. docs/guides/command-line.md lists them. */
+/** Exit codes that scripts can rely on. docs/guides/command-line.md lists them. */
 export const EXIT_CODES = {
   done: 0,
   /** The service refused, or something broke. */
@@ -12,11 +12,11 @@ export const EXIT_CODES = {
   unsuccessful: 3,
   /** The service cannot be reached. */
   unreachable: 4,
-  /** The wait is over; the task goes on. */
+  /** The time to wait is over; the task goes on. */
   timeout: 5,
 } as const;
 
-/** Something ran to its end, but not to a result. */
+/** A task or batch ran to its end, but did not succeed. */
 export class UnsuccessfulError extends Error {}
 
 export function exitCodeOf(error: unknown): number {

@@ -1,6 +1,6 @@
 import { ConnectionError, DarkroomError, TaskFailedError, WaitTimeoutError } from '@darkroom/client';
 
-/** What to do about an error, where it is not in its message. */
+/** What to do about an error, where its message does not say it. */
 const ADVICE: Readonly<Record<string, string>> = {
   connection_failed: 'Start the service, or name its address with --url or DARKROOM_URL.',
   missing_api_key: 'Set DARKROOM_API_KEY.',

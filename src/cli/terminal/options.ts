@@ -7,18 +7,17 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** A number of zero or more. */
 export function number(text: string): number {
   if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) throw new InvalidArgumentError('It must be a number.');
   return Number(text);
 }
 
-/** `a,b` or `a b`. */
+/** Splits `a,b` or `a b` into its items. */
 export function list(text: string): string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '');
 }
 
-/** One more `key=value` beside the others. */
+/** Adds one `key=value` to the others. */
 export function pair(text: string, others: Record<string, string> = {}): Record<string, string> {
   const [key = '', ...value] = text.split('=');
   return { ...others, [key]: value.join('=') };
@@ -47,6 +46,6 @@ export function orNone<Value>(parse: (text: string) => Value): (text: string) =>
   return (text) => (text === 'none' ? NONE : parse(text));
 }
 
-/** NONE as null, for the inputs of the API. */
+/** Turns NONE into null, for the inputs of the API. */
 export const noneAsNull = <Value>(value: Value): Exclude<Value, typeof NONE> | null =>
   value === NONE ? null : (value as Exclude<Value, typeof NONE>);

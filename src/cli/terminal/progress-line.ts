@@ -1,6 +1,6 @@
 const WIDTH = 24;
 
-/** Shows how far something is on stderr: a bar that moves on a terminal, a line for each change elsewhere. */
+/** Shows progress on stderr: on a terminal a bar that moves, elsewhere a line for each change. */
 export class ProgressLine {
   private shown = '';
 
@@ -15,7 +15,7 @@ export class ProgressLine {
     this.out.write(`\r\x1b[K${'█'.repeat(done)}${'░'.repeat(WIDTH - done)} ${text}`);
   }
 
-  /** Frees the line for what comes next. */
+  /** Clears the line for what comes next. */
   end(): void {
     if (this.out.isTTY && this.shown !== '') this.out.write('\r\x1b[K');
     this.shown = '';

@@ -1,4 +1,3 @@
-/** The first entries of a list of any length. */
 export async function take<Item>(items: AsyncIterable<Item>, count: number): Promise<Item[]> {
   const taken: Item[] = [];
   if (count === 0) return taken;

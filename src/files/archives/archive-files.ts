@@ -8,15 +8,13 @@ import type { Upload } from '../record/upload.entity.ts';
 import { FilesService } from '../uploads/files.service.ts';
 import { entryName } from './entry-name.ts';
 
-/** A file of an archive. */
 export interface ArchiveFile {
-  /** Of the entry in the zip. */
+  /** The name of the entry in the zip. */
   name: string;
   content: FileContent;
   modifiedAt: Date;
 }
 
-/** Finds the files of archives. */
 @Injectable()
 export class ArchiveFiles {
   constructor(
@@ -26,7 +24,7 @@ export class ArchiveFiles {
   ) {}
 
   /**
-   * @param index in the archive
+   * @param index the place of the file in the archive
    * @throws ApiError file_not_found, also for a file of another key; file_expired, upload_incomplete
    */
   async find(apiKeyId: string, id: string, index: number): Promise<ArchiveFile> {
@@ -37,11 +35,14 @@ export class ArchiveFiles {
     return archiveFile(file, content, index);
   }
 
-  /** For whoever has a signed link. @returns those whose bytes are there, under the same names */
+  /**
+   * Needs no API key, because a signed link permits it.
+   * @returns the files whose bytes are still there, under the same names
+   */
   async present(ids: string[]): Promise<ArchiveFile[]> {
     const found: ArchiveFile[] = [];
     for (const [index, id] of ids.entries()) {
-      const content = await this.contents.find(id); // one after the other, as others wait for the connections too
+      const content = await this.contents.find(id); // one after the other: other requests need connections too
       if (!content || !hasContent(content)) continue;
       const file = (await this.outputs.find(id)) ?? (await this.files.findAny([id]))[0];
       if (file) found.push(archiveFile(file, content, index));

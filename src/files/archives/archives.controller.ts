@@ -35,7 +35,7 @@ export class ArchivesController {
     return this.archives.create(apiKeyId, file_ids);
   }
 
-  /** Declared before GET: the HEAD route that Fastify derives from a GET would read all the files. */
+  /** Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads all the files. */
   @Head()
   @Public()
   @IgnoresUnknownQuery()
@@ -68,7 +68,7 @@ export class ArchivesController {
 
   /** @throws ApiError invalid_signature, rate_limit_exceeded */
   private idsOf({ ip, query }: FileRequest): string[] {
-    this.rate.count(ip); // each looks for up to 100 files
+    this.rate.count(ip); // each request looks for up to 100 files
     const ids = query['file_ids'];
     if (typeof ids !== 'string' || !this.links.verifyArchive(ids, query)) throw new ApiError('invalid_signature');
     return ids.split(',');

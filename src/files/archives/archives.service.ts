@@ -9,7 +9,7 @@ import { type ArchiveFile, ArchiveFiles } from './archive-files.ts';
 import { OpenArchives } from './open-archives.ts';
 import { type Zip, zipOf } from './zip.ts';
 
-/** Of the files of an archive. */
+/** The most bytes of all files of an archive. */
 const MAX_BYTES = 10 * 2 ** 30;
 
 /** Archives have no record: their signed link names the files. */
@@ -39,12 +39,15 @@ export class Archives {
     return { object: 'archive', url, expires_at: expiresAt, bytes: this.zip(files).bytes };
   }
 
-  /** Without the files that were deleted since. @throws ApiError file_expired: all of them */
+  /** Leaves out files that were deleted since. @throws ApiError file_expired when all of them were */
   async describe(ids: string[]): Promise<Zip> {
     return this.zip(await this.present(ids));
   }
 
-  /** The archive is counted until its stream closes. @throws ApiError as `describe`, rate_limit_exceeded, service_unavailable */
+  /**
+   * The archive counts as open until its stream closes.
+   * @throws ApiError as `describe`, rate_limit_exceeded, service_unavailable
+   */
   async read(ids: string[]): Promise<{ bytes: number; stream: Readable }> {
     const files = await this.present(ids);
     const release = this.open.take(files[0]!.content.apiKeyId);

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 
-/** Per process. */
+/** The most open archives of one key, in each process. */
 const MAX_PER_KEY = 4;
-/** Of all keys together, per process. */
+/** The most open archives of all keys together, in each process. */
 const MAX_OPEN = 50;
 
 /** The archives that are being read: limited per key and in all. */
@@ -12,7 +12,10 @@ export class OpenArchives {
   private readonly ofKey = new Map<string, number>();
   private total = 0;
 
-  /** @returns call it once, at the end. @throws ApiError rate_limit_exceeded, service_unavailable */
+  /**
+   * @returns a function to call once, when the archive is read
+   * @throws ApiError rate_limit_exceeded, service_unavailable
+   */
   take(apiKeyId: string): () => void {
     const count = this.ofKey.get(apiKeyId) ?? 0;
     if (count >= MAX_PER_KEY) {

@@ -6,14 +6,14 @@ const MODE = 0o100644;
 
 /** A zip that is made while it is read. */
 export interface Zip {
-  /** Of all of it. */
+  /** The size of the whole zip. */
   bytes: number;
   /** Begins to open the files. */
   read(): Readable;
 }
 
 /**
- * The zip of some files, not compressed: pictures and films are compressed already, and so the size of the zip is known
+ * The zip of some files, not compressed: pictures and films are compressed already. So the size of the zip is known
  * before the first byte. One file is open at a time. A file that cannot be opened or read, or has another length,
  * destroys the stream.
  */
@@ -38,7 +38,7 @@ export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promis
     });
   }
   let bytes = 0;
-  zip.end(undefined, (size = 0) => (bytes = size)); // its types know no argument
+  zip.end(undefined, (size = 0) => (bytes = size)); // the types of yazl lack the argument
   return {
     bytes,
     read() {

@@ -12,7 +12,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   const [, from, to] = /^bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*$/i.exec(header ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return null;
 
-  // Number() of a long string of digits is merely large, so its length needs no check.
+  // Number() turns a long string of digits into a large number, so its length needs no check.
   const last = size - 1;
   if (from === '') {
     const length = Number(to);
@@ -26,7 +26,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return { start, end };
 }
 
-/** Whether `If-Range` permits the range: only the exact tag does. A date never matches, since we send none. */
+/** Whether `If-Range` permits the range: only the exact tag does. A date never matches, since no date is sent. */
 export function isRangeCurrent(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;
 }

@@ -19,7 +19,7 @@ import { DirectUploads } from '../uploads/direct-uploads.service.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
-/** What a file can be. The first stands for all of them, because some generators know no other type of bytes. */
+/** The types that a file can have. Some generators know only the first, so it stands for all. */
 const BYTES = Object.fromEntries(
   ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
     (type) => [type, { schema: { type: 'string', format: 'binary' } }],
@@ -28,8 +28,8 @@ const BYTES = Object.fromEntries(
 
 /**
  * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches
- * add parameters to links that they pass on (`utm_source`). Unknown ones are ignored, because the signature covers the
- * ones that count.
+ * add parameters such as `utm_source` to links that they pass on. Unknown parameters are ignored, because the signature
+ * covers those that count.
  */
 @IgnoresUnknownQuery()
 @ApiTags('Files')
@@ -45,7 +45,8 @@ export class ContentController {
   ) {}
 
   /**
-   * Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes.
+   * Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads the whole file to count its
+   * bytes.
    */
   @Head(':id/content')
   @PublicWhen(isSigned)
@@ -129,7 +130,7 @@ export class ContentController {
   }
 
   /**
-   * Only with the key: no signed link to such a file is ever made.
+   * Needs the key: no signed link to such a file is ever made.
    * @returns null when the id is that of a stored file
    */
   private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
@@ -154,7 +155,7 @@ export class ContentController {
   }
 
   /**
-   * A file may be deleted between the read of its record and its opening. If its record is still there, the file is
+   * A file may be deleted after its record is read and before it is opened. If the record is still there, the file is
    * lost, or this process uses another storage than the worker. That is an `internal_error`, which the error filter
    * logs with the key.
    */

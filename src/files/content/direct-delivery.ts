@@ -3,17 +3,16 @@ import { Config } from '../../platform/config/config.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import type { FileContent } from './file-contents.ts';
 
-/** Longest lifetime of a presigned link of the bucket. */
+/** The longest lifetime of a presigned link of the bucket. */
 const LINK_S = 300;
-/** Links that are signed within this time are the same, so that browsers and caches know a file again. */
+/** Links to a file that are signed within this time are equal, so that browsers and caches recognise the file. */
 const SIGNED_EVERY_S = LINK_S / 4;
-/** A redirect from a cache leaves at least this time for the request to the bucket. */
+/** When a cache answers with the redirect, at least this time is left for the request to the bucket. */
 const START_WITHIN_S = 60;
 
-/** A link of the bucket. */
 export interface DirectLink {
   url: string;
-  /** How long the redirect to it may be kept, in seconds. */
+  /** Seconds for which the redirect to the link may be cached. */
   maxAgeS: number;
 }
 
@@ -25,12 +24,12 @@ export class DirectDelivery {
     private readonly storage: Storage,
   ) {}
 
-  /** @returns null where this service sends the bytes */
+  /** @returns null when this service sends the bytes itself */
   async linkTo(file: FileContent, disposition: string, nowMs = Date.now()): Promise<DirectLink | null> {
     if (this.config.fileDelivery !== 'redirect') return null;
     const nowS = nowMs / 1000;
     const signedS = Math.floor(nowS / SIGNED_EVERY_S) * SIGNED_EVERY_S;
-    // It does not outlive its file.
+    // The link ends with its file at the latest.
     const endsS = Math.min(signedS + LINK_S, Math.ceil(file.expiresAt.getTime() / 1000));
     const url = await this.storage.signGet(file.storageKey, {
       contentType: file.contentType,

@@ -6,11 +6,9 @@ import { isRangeCurrent, parseRange } from './byte-range.ts';
 import type { FileContent } from './file-contents.ts';
 import { FILE_POLICY } from './signed-request.ts';
 
-/** What an answer says of a file beside its bytes. */
+/** The headers of an answer that do not describe the bytes. */
 export interface FileTerms {
-  /** The header `Content-Disposition`. */
   disposition: string;
-  /** The header `Cache-Control`. */
   cacheControl: string;
 }
 

@@ -6,7 +6,7 @@ import { isUploadId } from '../record/file-id.ts';
 import { isReadable } from '../record/file.view.ts';
 import { Upload } from '../record/upload.entity.ts';
 
-/** The bytes of a file: their place in storage and what is said of them. */
+/** Where the bytes of a file are in storage, and the facts about them. */
 export interface FileContent {
   apiKeyId: string;
   storageKey: string;
@@ -14,7 +14,7 @@ export interface FileContent {
   bytes: number;
   /** Hex. */
   sha256: string;
-  /** Until then its absence from storage is an error. */
+  /** Until this time it is an error if the storage lacks the file. */
   expiresAt: Date;
 }
 
@@ -26,7 +26,7 @@ export interface NoContent {
 
 export const hasContent = (found: FileContent | NoContent): found is FileContent => 'storageKey' in found;
 
-/** Finds the bytes of files of all keys: a signed link carries its own permission. */
+/** Finds the bytes of files of all keys: a signed link is a permission of its own. */
 @Injectable()
 export class FileContents {
   constructor(
@@ -42,7 +42,7 @@ export class FileContents {
   private async findUpload(id: string): Promise<FileContent | NoContent | null> {
     const upload = await this.uploads.findOneBy({ id });
     if (!upload || upload.deleted_at !== null) return null;
-    if (upload.task_id !== null && !(await this.outputs.hasTask(upload.task_id))) return null; // it went with its task
+    if (upload.task_id !== null && !(await this.outputs.hasTask(upload.task_id))) return null; // deleted with its task
     const { api_key_id: apiKeyId, status, blob_id, sha256, expires_at } = upload;
     if (!isReadable(upload)) {
       const isPending = status === 'pending' && expires_at.getTime() > Date.now();

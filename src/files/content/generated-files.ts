@@ -15,7 +15,7 @@ export interface GeneratedFile {
 /** @returns null when the API key has no such file */
 type Source = (apiKeyId: string, fileId: string) => Promise<GeneratedFile | null>;
 
-/** Files of upper rooms, which register for the form of their ids. */
+/** Files that upper rooms make. Each room registers the form of its ids. */
 @Injectable()
 export class GeneratedFiles {
   private readonly sources: { ids: RegExp; find: Source }[] = [];

@@ -2,7 +2,8 @@ import { ApiError } from '../../errors/api-error.ts';
 
 /**
  * Finds a file that a list in a request body names.
- * @throws ApiError of `find`, with the entry as `param`, and with 400 in place of a status about the path
+ * @throws ApiError of `find`, with the entry of the list as `param`, and with 400 in place of a status that refers to
+ *   the path
  */
 export async function listedFile<Found>(index: number, find: () => Promise<Found>): Promise<Found> {
   try {

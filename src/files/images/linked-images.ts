@@ -6,7 +6,7 @@ import { FileLinks } from '../../tasks/read/file-links.ts';
 import { ReserveUploads } from '../sql/reserve-uploads.ts';
 import { FilesService } from '../uploads/files.service.ts';
 
-/** How long after the deadline of its task an image can be read. */
+/** Seconds after the deadline of its task for which an image can be read. */
 const AFTER_DEADLINE_S = HOUR_S;
 
 interface OwnedTask {
@@ -26,8 +26,8 @@ export class LinkedImages {
   ) {}
 
   /**
-   * Stores the bytes like a file that came inside the task's request: it counts as one, and is deleted with the files
-   * of the task or when the link ends. The same bytes are stored once, however often the task is tried.
+   * Stores the bytes like a file that came inside the task's request. They count as such a file, and are deleted with
+   * the files of the task or when the link ends. The same bytes are stored once, however often the task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded
    */

@@ -22,7 +22,7 @@ function decodeDataUrl(url: string, param: string): Buffer {
   });
 }
 
-/** Names the field in what is wrong with its image. @throws ApiError of `work`, with the field as `param` */
+/** Adds the field to an error about its image. @throws ApiError of `work`, with the field as `param` */
 export async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -39,33 +39,32 @@ const MESSAGES = {
   invalid_image: 'names a file that is no still image',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
-/** What is wrong with a file that a field names. */
+/** The error for a file that a field names. */
 function fault(code: keyof typeof MESSAGES, param: string): ApiError {
   return new ApiError(code, { status: 400, param, message: `${param} ${MESSAGES[code]}.` });
 }
 
-/** The images of a creation that are files of ours. */
+/** The images of a creation that are files of this service. */
 export interface RequestImages {
-  /** By field: the id of the file that a data: URL has become. */
+  /** By field: the id of the file that its data: URL has become. */
   replaced: ReadonlyMap<string, string>;
   /** The files that came inside the request. */
   created: string[];
 }
 
-/** A field that names a file of ours. */
+/** A field that names a file of this service. */
 interface Named {
   param: string;
   id: string;
-  /** A signed link permits the file of any key; an id only those of the caller. */
+  /** A signed link permits the file of any key. An id permits only files of the caller. */
   isLink: boolean;
 }
 
-/** A creation whose images are to be resolved. */
 interface Unresolved {
   caller: Caller;
   fields: readonly ImageUrl[];
   named: Named[] | ApiError;
-  /** By id; those that a creation of the caller may name. */
+  /** The uploads that a creation of the caller may name, by id. */
   uploads: Map<string, ReservedUpload>;
   needS: number;
 }
@@ -92,8 +91,8 @@ export class RequestImagesService {
   }
 
   /**
-   * A creation without files costs no statement here.
-   * @param needS seconds for which the task may need them
+   * Runs no statement for a creation without images.
+   * @param needS seconds for which the task may need the files
    * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url, upload_incomplete or file_quota_exceeded
    *   with the field as `param`; then nothing is stored
    */
@@ -129,7 +128,7 @@ export class RequestImagesService {
   }
 
   /**
-   * Inspects the images like `resolve`, and keeps none of them.
+   * Inspects the images as `resolve` does, but keeps none of them.
    * @throws ApiError as `resolve`
    */
   async check(caller: Caller, fields: readonly ImageUrl[]): Promise<void> {
@@ -143,19 +142,19 @@ export class RequestImagesService {
     }
   }
 
-  /** Call when the task is created: its files stay as long as the task's. */
+  /** Call when the task is created. The files of the request then stay as long as the files of the task. */
   async attach({ created }: RequestImages, task: { id: string; expires_at: Date }): Promise<void> {
     if (created.length === 0) return;
     try {
       await this.reserving.attach(created, task.id, task.expires_at.getTime());
     } catch (err) {
-      this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // they stay until the task has read them
+      this.logger.warn({ event: 'upload.tie_failed', task_id: task.id, err }); // the files stay until the task has read them
     }
   }
 
   /** Call when no task was created. */
   async forget({ created }: RequestImages): Promise<void> {
-    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // they expire within the hour
+    if (created.length > 0) await this.reserving.forget(created).catch(() => undefined); // the files expire within the hour
   }
 
   async forgetAll(images: readonly RequestImages[]): Promise<void> {
@@ -189,7 +188,7 @@ export class RequestImagesService {
     }
   }
 
-  /** @throws ApiError invalid_url for a link of ours with a bad or expired signature */
+  /** @throws ApiError invalid_url for a link of this service with a bad or expired signature */
   private nameOf({ param, url }: ImageUrl): Named | null {
     if (url.startsWith('file_')) return { param, id: url, isLink: false };
     const link = this.links.parse(url);

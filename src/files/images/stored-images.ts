@@ -7,15 +7,15 @@ import { TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId } from '../record/file-id.ts';
 import { FilesService } from '../uploads/files.service.ts';
 
-/** An image of a task that is a file of ours. */
+/** An image of a task that is a file of this service. */
 export interface StoredImage {
-  /** In storage. */
+  /** The key in storage. */
   key: string;
   bytes: number;
 }
 
 /**
- * Reads the images of a task that are files of ours from storage. The creation of the task has checked that it may use
+ * Reads the images of a task that are files of this service. The creation of the task has checked that the task may use
  * them.
  */
 @Injectable()
@@ -27,7 +27,7 @@ export class StoredImages {
     private readonly storage: Storage,
   ) {}
 
-  /** The id of the file that a field names; null for a URL of another host, or an unsigned one. */
+  /** The id of the file that a field names; null for a URL of another host or without a valid signature. */
   fileIdIn(value: string): string | null {
     if (value.startsWith('file_')) return value;
     const link = this.links.parse(value);

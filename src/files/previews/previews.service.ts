@@ -7,16 +7,18 @@ import { type PreviewWidth, previewKeyOf } from '../../tasks/read/preview-key.ts
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
-/** Rendered at the same time in this process: a 4K image takes some 30 MB and a second of one core. */
+/** Previews rendered at the same time in this process. A 4K image takes some 30 MB and a second of one core. */
 const AT_ONCE = 2;
-/** Waiting in this process. A gallery asks for some dozens at a time. */
+/** The most previews that wait or are rendered in this process. A gallery asks for some dozens at a time. */
 const MAX_WAITING = 200;
 const PATIENCE_MS = 30_000;
 const MAX_PIXELS = 100_000_000;
 const TIMEOUT_S = 20;
 const QUALITY = 80;
 
-/** Small WebP stills of outputs for lists: made when they are first asked for, then kept beside the output. */
+/**
+ * Small WebP stills of outputs for lists. A still is made at the first request for it, then stored beside the output.
+ */
 @Injectable()
 export class Previews {
   private readonly turns = new Turns(AT_ONCE);
@@ -28,8 +30,8 @@ export class Previews {
   ) {}
 
   /**
-   * @param file present
-   * @throws ApiError variant_not_available: a video without a still; file_expired; service_unavailable: too many
+   * @param file an output whose bytes are present
+   * @throws ApiError variant_not_available for a video without a still; file_expired; service_unavailable when too many
    *   previews are being made
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
@@ -75,19 +77,19 @@ export class Previews {
   }
 
   /**
-   * Looks again after the preview was stored, and deletes it if the file is gone: a delete during the rendering found
-   * no preview to remove.
+   * Checks the file again after its preview was stored, and deletes the preview if the file is gone. A deletion during
+   * the rendering found no preview to remove.
    */
   private async isKept(key: string, file: OutputFile): Promise<boolean> {
     const now = await this.files.findAgain(file);
     if (now?.isPresent) return true;
     if (now && now.expiresAt.getTime() > Date.now()) await this.storage.delete(key);
-    else await this.storage.deleteAll(`${file.task.id}/`); // of all its files, so no folder is left either
+    else await this.storage.deleteAll(`${file.task.id}/`); // all files of the task, so that no folder is left
     return false;
   }
 
   private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
-    const { default: sharp } = await import('sharp'); // before the source is open: its errors have a listener at once
+    const { default: sharp } = await import('sharp'); // before the source is opened, so that its errors have a listener at once
     const source = await this.storage.open(sourceKey);
     const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })

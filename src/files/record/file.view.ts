@@ -75,12 +75,12 @@ export class DeletedFileView {
 
 export const toDeletedFileView = (id: string): DeletedFileView => ({ id, object: 'file', deleted: true });
 
-/** Signs a new link. */
+/** Describes a file, with a newly signed link. */
 export function toFileView(file: Upload | OutputFile, links: FileLinks, upload?: FileUploadView): FileView {
   return 'output' in file ? ofOutput(file, links) : ofUpload(file, links, upload);
 }
 
-/** What is no output. */
+/** The fields of a file that is no output. */
 export const NOT_KEPT = { kept: false, collection: null };
 
 function ofUpload(file: Upload, links: FileLinks, upload: FileUploadView | undefined): FileView {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What the pictures take that came inside the requests of an API key: the sum of `request_bytes` of its blobs. */
+/** The bytes of the pictures that came inside the requests of an API key: the sum of `request_bytes` of its blobs. */
 @Entity('request_file_sums')
 export class RequestFileSum {
   @PrimaryColumn('text') api_key_id: string;

@@ -1,23 +1,26 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Stored bytes of uploads. While `doomed_at` is null, an API key has one for each hash. */
+/** The stored bytes of uploads. An API key has one row for each hash, apart from rows with `doomed_at`. */
 @Entity('upload_blobs')
 export class UploadBlob {
-  /** The key in storage. Never used twice, so that a late delete meets no new bytes. */
+  /** The key in storage. No key is used twice, so a late delete removes no new bytes. */
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** Hex; null for bytes that a client puts there itself. */
+  /** Hex; null for bytes that a client puts into storage itself. */
   @Column('text', { nullable: true }) sha256: string | null;
-  /** The last time that an upload began to use it. */
+  /** The last time that an upload began to use the bytes. */
   @Column('timestamptz') used_at: Date;
-  /** When an upload stopped using it: the purge checks whether others still use it. */
+  /** When an upload stopped using the bytes. The purge checks whether others still use them. */
   @Column('timestamptz', { nullable: true }) released_at: Date | null;
-  /** Deleted after this time. Also set, to a time in the future, while its bytes are being written. */
+  /** The bytes are deleted after this time. While they are being written, it is a time in the future. */
   @Column('timestamptz', { nullable: true }) doomed_at: Date | null;
-  /** Reserved by a worker that deletes it, until then. */
+  /** Until this time a worker has reserved the bytes, to delete them. */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
-  /** What a client may put there until `doomed_at` with a link that the service cannot take back; null otherwise. */
+  /**
+   * Bytes that a client may put into storage until `doomed_at`, with a link that the service cannot revoke; null: no
+   * link.
+   */
   @Column('integer', { nullable: true }) announced_bytes: number | null;
-  /** What it counts among the pictures of requests; null while no request has brought it. */
+  /** Bytes that count as pictures of requests; null while no request has brought them. */
   @Column('integer', { nullable: true }) request_bytes: number | null;
 }

@@ -1,6 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What an upload is for. */
 export const PURPOSES = ['vision', 'user_data', 'batch'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -17,11 +16,11 @@ export class Upload {
   @Column('text') api_key_id: string;
   @Column('text') purpose: Purpose;
   @Column('text') status: FileStatus;
-  /** As the client said; only shown. */
+  /** The name that the client gave; only shown. */
   @Column('text') filename: string;
-  /** Of the bytes once processed; before that as declared. */
+  /** The type of the bytes once processed; before that the declared type. */
   @Column('text') content_type: string;
-  /** Once processed; before that as declared. */
+  /** The size once processed; before that the declared size. */
   @Column('integer') bytes: number;
   /** Hex; null while pending. */
   @Column('text', { nullable: true }) sha256: string | null;
@@ -30,19 +29,20 @@ export class Upload {
   /** Pixels; null unless it is an image. */
   @Column('integer', { nullable: true }) width: number | null;
   @Column('integer', { nullable: true }) height: number | null;
-  /** Where the bytes are; null once they have expired. */
+  /** The row of the bytes; null once they have expired. */
   @Column('text', { nullable: true }) blob_id: string | null;
-  /** Seconds that it is kept once processed. */
+  /** Seconds that the file is kept once processed. */
   @Column('integer') lifetime_s: number;
   @Column('timestamptz') created_at: Date;
   /** The file cannot be used after this time. */
   @Column('timestamptz') expires_at: Date;
-  /** The bytes stay until then, because a task that may be unfinished needs them. */
+  /** The bytes stay until this time, because a task that may be unfinished needs them. */
   @Column('timestamptz', { nullable: true }) needed_until: Date | null;
-  /** Its owner deleted it: the id is unknown from then on. */
+  /** When the owner deleted the file. Its id is unknown from then on. */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   /**
-   * It came inside a request and goes with the files of its task: it is not listed, and counts for a quota of its own.
+   * The file came inside a request and is deleted with the files of its task. It is not listed, and counts against a
+   * quota of its own.
    */
   @Column('boolean') of_task: boolean;
   /** null until that task is created. */

@@ -7,10 +7,12 @@ import { TYPE_ID_SUFFIX } from '../../platform/schema/type-id.ts';
 /** The id of the share without its prefix, and 256 bits of signature. */
 const TOKEN = new RegExp(`^(${TYPE_ID_SUFFIX})([\\w-]{43})$`);
 
-/** Signs and verifies the addresses of shares. Their end is in the row of the share, which can be deleted before it. */
+/**
+ * Signs and verifies the addresses of shares. The row of a share says when the share ends, and may be deleted earlier.
+ */
 @Injectable()
 export class ShareLinks {
-  /** The newest signs, any verifies. */
+  /** The newest secret signs, every secret verifies. */
   private readonly secrets: NewestFirst<KeyObject>;
 
   constructor(
@@ -25,12 +27,12 @@ export class ShareLinks {
     return `${this.config.publicUrl}/s/${id.slice('share_'.length)}${signature}`;
   }
 
-  /** @returns the id of the share; null: malformed, or not signed by this service */
+  /** @returns the id of the share; null if the token is malformed, or not signed by this service */
   verify(token: string): string | null {
     const [, suffix, signature] = TOKEN.exec(token) ?? [];
     if (suffix === undefined || signature === undefined) return null;
     const given = Buffer.from(signature, 'base64url');
-    if (given.toString('base64url') !== signature) return null; // another last letter has the same bytes
+    if (given.toString('base64url') !== signature) return null; // another last letter may stand for the same bytes
     const id = `share_${suffix}`;
     return this.secrets.some((secret) => timingSafeEqual(given, signatureOf(secret, id))) ? id : null;
   }

@@ -17,12 +17,12 @@ import { ShareLinks } from './share-links.ts';
 import { SHARE_HEADERS, sharePage, STILL_WIDTH } from './share-page.ts';
 import { Shares } from './shares.service.ts';
 
-/** The bytes may be kept, but each use asks whether the share goes on. */
+/** The bytes may be cached, but each use asks whether the share still exists. */
 const CACHED = 'private, no-cache';
 
 /**
- * Shows a share to whoever has its address. The bytes are always sent by this service: a link of the bucket would go on
- * after the share has ended.
+ * Shows a share to whoever has its address. This service always sends the bytes itself: a link of the bucket would
+ * still work after the share has ended.
  */
 @IgnoresUnknownQuery()
 @ApiExcludeController()
@@ -52,7 +52,8 @@ export class SharePageController {
   }
 
   /**
-   * Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes.
+   * Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads the whole file to count its
+   * bytes.
    */
   @Head(':token/:index')
   async head(@Param('token') token: string, @Param('index') index: string, @Res() reply: FastifyReply) {
@@ -78,7 +79,7 @@ export class SharePageController {
     }
     const range = rangeOf(content, headers);
     const bytes = await this.storage.open(content.storageKey, range ?? undefined).catch(async (error: unknown) => {
-      if (error instanceof StoredFileMissing) await this.find(token, index); // deleted meanwhile: file_expired
+      if (error instanceof StoredFileMissing) await this.find(token, index); // throws file_expired if it was deleted meanwhile
       throw error;
     });
     setHeaders(reply, { content }, disposition);
@@ -122,7 +123,7 @@ export class SharePageController {
     return file;
   }
 
-  /** null: deleted, also with its task, or expired. */
+  /** null if the file has expired or was deleted, by itself or with its task. */
   private async findPresent({ api_key_id }: Share, id: string): Promise<SharedFile | null> {
     try {
       return await this.files.find(api_key_id, id);

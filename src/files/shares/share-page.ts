@@ -2,19 +2,18 @@ import { createHash } from 'node:crypto';
 import { previewSizeOf } from '../previews/preview-size.ts';
 import type { SharedFile } from './shared-files.ts';
 
-/** What the page of a share shows. */
 export interface SharePage {
   /** The address of the page. */
   url: string;
   /** The last segment of `url`: addresses of files begin with it. */
   token: string;
-  /** null: deleted. */
+  /** null: the file is gone. */
   files: (SharedFile | null)[];
   showPrompt: boolean;
   expiresAt: Date;
 }
 
-/** Pixels of the longest side of a preview: what chats show, and a column of the page. */
+/** Pixels of the longest side of a preview: enough for chats, and for a column of the page. */
 export const STILL_WIDTH = 1024;
 /** Characters of a prompt in the description that chats show. */
 const MAX_DESCRIPTION = 300;
@@ -41,7 +40,7 @@ figcaption a { margin-left: auto; }
 .prompt { max-width: 80ch; max-height: 20lh; margin: 4px 0 0; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; color: light-dark(#1d1815, #f3ede7); }
 `;
 
-/** No script runs, no other site is asked or told, and the only style is the one above. */
+/** No script runs, nothing is loaded from or told to another site, and the only style is the one above. */
 export const SHARE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -119,7 +118,7 @@ ${shown}
 ${prompt === null ? '' : promptText(prompt)}</figure>`;
 }
 
-/** Lets the browser take the preview of a large picture where it is shown small. */
+/** Lets the browser load the preview where a large picture is shown small. */
 function choiceOf(file: SharedFile, path: string, count: number): string {
   if (!hasStill(file) || Math.max(file.width, file.height) <= STILL_WIDTH) return '';
   const still = previewSizeOf(file, STILL_WIDTH);
@@ -132,7 +131,7 @@ interface Placed<File> {
   index: number;
 }
 
-/** For previews in chats: the first picture, or the first frame of a film, and the first film. */
+/** The meta tags for previews in chats: the first picture, or the first frame of a film, and the first film. */
 function cardOf({ url, files }: SharePage): [string, string][] {
   const placed = files.flatMap((file, index) => (file ? [{ file, index }] : []));
   const still = placed.find(({ file }) => file.kind === 'image' || hasStill(file));

@@ -4,7 +4,7 @@ import type { OutputFile } from '../../tasks/read/task-files.ts';
 import { type FileContent, FileContents, hasContent } from '../content/file-contents.ts';
 import { FilesService } from '../uploads/files.service.ts';
 
-/** What a browser shows by itself, and what cannot hold a script. */
+/** The types that a browser shows by itself and that cannot contain a script. */
 const SHOWN = /^(image|video)\/(?:png|jpeg|webp|mp4|webm)$/;
 
 /** A picture or film of a share, whose bytes are there. */
@@ -14,11 +14,10 @@ export interface SharedFile {
   /** Pixels. */
   width: number;
   height: number;
-  /** null: an upload. */
+  /** null: the file is an upload. */
   output: OutputFile | null;
 }
 
-/** Finds the files of shares. */
 @Injectable()
 export class SharedFiles {
   constructor(

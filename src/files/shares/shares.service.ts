@@ -15,7 +15,7 @@ import { lockSharesOfKey } from '../sql/share-rows.ts';
 import type { CreateShareInput } from './share.inputs.ts';
 import { SharedFiles } from './shared-files.ts';
 
-/** Of one API key that have not ended. */
+/** The most shares of one API key that have not ended. */
 const MAX_SHARES = 1_000;
 const MAX_LIFETIME_DAYS = 365;
 
@@ -53,7 +53,7 @@ export class Shares {
     });
   }
 
-  /** Those that have not ended, newest first. */
+  /** The shares that have not ended, newest first. */
   async list(
     apiKeyId: string,
     { limit, after }: { limit: number; after?: string | undefined },
@@ -66,7 +66,7 @@ export class Shares {
     return { shares: shares.slice(0, limit), hasMore: shares.length > limit };
   }
 
-  /** Nobody can open it from now on. @throws ApiError share_not_found */
+  /** From now on nobody can open the share. @throws ApiError share_not_found */
   async delete(actor: Actor, id: string): Promise<void> {
     if (!isShareId(id)) throw new ApiError('share_not_found', { param: 'id' });
     const own = { id, api_key_id: actor.caller!.apiKeyId, expires_at: isAhead() };
@@ -78,8 +78,8 @@ export class Shares {
   }
 
   /**
-   * Of any API key, for whoever has its address.
-   * @throws ApiError share_ended: it has expired or was deleted, or its key does not work any more
+   * Finds a share of any API key, for whoever has its address.
+   * @throws ApiError share_ended when the share has expired or was deleted, or its key does not work any more
    */
   async open(id: string): Promise<Share> {
     const share = await this.shares.findOneBy({ id, expires_at: isAhead() });

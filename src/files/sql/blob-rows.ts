@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Begins to use bytes that are already stored. Writes the row, because the purge locks it too and compares `used_at`
- * again after a wait. With a lock alone, the purge would take bytes that have just found a new user.
+ * Begins to use bytes that are already stored. Writes the row, because the purge locks it too, and compares `used_at`
+ * again after a wait. With a lock alone, the purge would delete bytes that have just found a new user.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',
@@ -19,15 +19,15 @@ const ANNOUNCE_BLOB: Statement = {
     values ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
 };
 
-/** The bytes are durable. Fails with a unique violation when another upload of the same bytes was first. */
+/** Marks the bytes as durable. Fails with a unique violation when another upload of the same bytes was first. */
 export const ACTIVATE_BLOB: Statement = {
   name: 'files.activate_blob',
   text: `update upload_blobs set doomed_at = null, used_at = now() where id = $1 and doomed_at > now() returning id`,
 };
 
 /**
- * Gives bytes to the purge, unless they have become usable: a commit whose answer was lost may have succeeded. Then the
- * bytes are returned.
+ * Lets the purge delete the bytes, unless they have become usable: a commit whose answer was lost may have succeeded.
+ * Returns the id if they are usable.
  */
 export const DOOM_BLOB: Statement = {
   name: 'files.doom_blob',
@@ -39,8 +39,8 @@ export const DOOM_BLOB: Statement = {
 export const newBlobId = (apiKeyId: string): string => `uploads/${apiKeyId}/${randomBytes(16).toString('hex')}`;
 
 /**
- * Announces bytes that are about to be written. Whatever happens then, the purge deletes what is there after `seconds`.
- * @param announcedBytes for a link that the service cannot take back
+ * Announces bytes that are about to be written. Unless they are activated, the purge deletes them after `seconds`.
+ * @param announcedBytes set for a link that the service cannot revoke: the bytes that it permits
  */
 export async function announceBlob(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function useBlob(tx: Tx, apiKeyId: string, sha256: string): Promise
   return (rows[0] as { id: string } | undefined)?.id ?? null;
 }
 
-/** @returns false when writing the bytes took too long or their key was erased, and the purge has taken them */
+/** @returns false when the purge has taken the bytes: writing them took too long, or their key was erased */
 export async function activateBlob(tx: Tx, id: string): Promise<boolean> {
   const { rows } = await tx.query({ ...ACTIVATE_BLOB, values: [id] });
   return rows.length === 1;

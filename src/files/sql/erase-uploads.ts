@@ -3,7 +3,7 @@ import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** Rows of one piece. */
+/** The most rows of one piece. */
 const ERASED_UPLOADS = 500;
 
 const DELETE: Statement = {
@@ -17,8 +17,8 @@ const DELETE: Statement = {
 const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
 
 /**
- * Marks the bytes, so that no new upload uses them, and the purge deletes them if the erasure does not. Bytes that are
- * being written, or that a link still permits, have a time in the future: the purge deletes what is there after that
+ * Marks the bytes, so that no new upload uses them, and the purge deletes them if the erasure does not. While bytes are
+ * being written, or a link still permits them, `doomed_at` is in the future: the purge deletes what is there after that
  * time.
  */
 const DOOM: Statement = {
@@ -28,7 +28,7 @@ const DOOM: Statement = {
       select id from upload_blobs where ${ofKey} and (doomed_at is null or doomed_at > now()) limit ${ERASED_UPLOADS}))`,
 };
 
-/** Without those that the purge deletes later. */
+/** Leaves out the bytes that the purge deletes later. */
 const READ_DOOMED: Statement = {
   name: 'files.read_doomed_of_key',
   text: `select id from upload_blobs where ${ofKey} and doomed_at <= now() and purge_after is null limit ${ERASED_UPLOADS}`,
@@ -42,7 +42,7 @@ const DELETE_SUM: Statement = {
   text: 'delete from request_file_sums where api_key_id = $1',
 };
 
-/** Raw SQL because the pieces are bounded. */
+/** Raw SQL because each piece has a bounded number of rows. */
 @Injectable()
 export class EraseUploadRows {
   constructor(private readonly sql: Sql) {}
@@ -54,7 +54,7 @@ export class EraseUploadRows {
     return { erased: { uploads }, mayBeMore: Math.max(uploads, doomed) === ERASED_UPLOADS };
   }
 
-  /** @returns keys in storage of some bytes; none: there are no more */
+  /** @returns the keys in storage of some bytes; empty when there are no more */
   async doomed(apiKeyId: string): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(READ_DOOMED, [apiKeyId])).map(({ id }) => id);
   }

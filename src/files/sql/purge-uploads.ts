@@ -2,19 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** Rows of one round. */
+/** The most rows of one round. */
 export const PURGE_UPLOADS = 500;
 
-/** A creation may use bytes at the moment at which their last upload is purged: the row says when it began. */
+/**
+ * A creation may begin to use bytes while their last upload is being purged. So bytes whose use began within this time
+ * stay.
+ */
 const SETTLED = `interval '10 minutes'`;
-/** Bytes that could not be deleted are tried again after this time, as are those whose worker died on the way. */
+/** After this time, bytes that could not be deleted are tried again, also those whose worker died. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const isFree = '(needed_until is null or needed_until < now())';
 
 /**
- * Takes their bytes from expired uploads. Their rows stay for a while, so that their use is `file_expired` and not
- * `file_not_found`.
+ * Releases the bytes of expired uploads. The rows stay for a while, so that a use of the file fails with `file_expired`
+ * and not with `file_not_found`.
  */
 const EXPIRE: Statement = {
   name: 'files.expire_uploads',
@@ -50,21 +53,22 @@ const REMOVE_EXPIRED = remove(
   'files.remove_expired',
   'expires_at < now() - make_interval(secs => $1) and blob_id is null',
 );
-/** Files that came inside a request go with the files of its task, or with its record. */
+/** Deletes files that came inside a request, once the files or the record of its task are gone. */
 const REMOVE_OF_TASKS = remove(
   'files.remove_of_tasks',
   `task_id is not null
    and not exists (select from tasks t where t.id = u.task_id and not t.files_purged and t.expires_at > now())`,
 );
 
-/** A transaction that releases bytes has committed by then, so that its uploads are seen to be gone. */
+/** Within this time a transaction that releases bytes has committed, so its uploads are seen to be gone. */
 const COMMITTED = `interval '1 minute'`;
 
 const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
 
 /**
- * Bytes that no upload uses any more. PostgreSQL compares both times again if another transaction has written the row
- * since this statement began. Only the times can tell: what it did to `uploads` is not in the snapshot.
+ * Marks bytes that no upload uses any more. If another transaction has written the row since this statement began,
+ * PostgreSQL compares both times again. Only the times show this: what that transaction did to `uploads` is not in the
+ * snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',
@@ -117,7 +121,7 @@ export class PurgeUploads {
     return rounds.reduce((sum, rows) => sum + rows.length, 0);
   }
 
-  /** @returns how many blobs that an upload has left were checked */
+  /** @returns how many blobs were checked, because an upload has stopped using them */
   async doomReleased(): Promise<number> {
     return (await this.sql.run(DOOM)).length;
   }

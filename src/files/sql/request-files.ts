@@ -4,9 +4,9 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 import { afterLocks, type NewUpload, type Quota } from './upload-rows.ts';
 
 /**
- * Counts bytes that a request has brought, if no request has brought them before. A sum, because a key may have a
- * million pictures. A lock on each key that counts them serialises creations, so that two at once cannot pass the quota
- * together.
+ * Counts the bytes that a request has brought, if no request has brought them before. Keeps a sum, because a key may
+ * have a million pictures. Each key that counts the bytes is locked, so that two creations at once cannot exceed its
+ * quota together.
  */
 const COUNT: Statement = {
   name: 'files.count_request_file',
@@ -19,7 +19,7 @@ const COUNT: Statement = {
     returning true as is_new`,
 };
 
-/** SQL: deletes blobs, and what they count for. `where` selects the blobs. */
+/** SQL: deletes the blobs that `where` selects, and subtracts their bytes from the sums. */
 export const deleteBlobs = (where: string): string => `
     with gone as (
       delete from upload_blobs where ${where} returning api_key_id, request_bytes
@@ -33,7 +33,7 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(hashtextextended('request files ' || $1, 0))`,
 };
 
-/** Of the key, and of the keys that it has made if it has an own limit. */
+/** The bytes of the key `$1` and, if it has a limit of its own, of all keys below it. */
 const SUM: Statement = {
   name: 'files.sum_request_files',
   text: `
@@ -42,7 +42,7 @@ const SUM: Statement = {
 };
 
 /**
- * In the transaction that makes the bytes usable.
+ * Call it in the transaction that makes the bytes usable.
  * @throws ApiError file_quota_exceeded; then the transaction must not commit
  */
 export async function countRequestFile(

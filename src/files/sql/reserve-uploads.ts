@@ -4,7 +4,7 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /**
  * Finds the uploads that a new task names, and keeps their bytes for as long as the task may be unfinished. One
- * statement does both, because between a find and a reservation the purge could delete them. Another key's file is
+ * statement does both, because between a find and a reservation the purge could delete the bytes. Another key's file is
  * found only through a signed link, so that no key keeps the bytes of others by their id.
  */
 const RESERVE: Statement = {
@@ -28,7 +28,7 @@ const ATTACH: Statement = {
     where id = any($1::text[]) and of_task and task_id is null`,
 };
 
-/** Files that came inside a request from which no task was made. */
+/** Deletes files that came inside a request for which no task was created. */
 const FORGET: Statement = {
   name: 'files.forget_untied',
   text: `update uploads set deleted_at = now(), needed_until = null where id = any($1::text[]) and of_task and task_id is null`,
@@ -41,8 +41,8 @@ export class ReserveUploads {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * @param linked those of the ids that a signed link permits, of any key
-   * @returns those that exist and that the key may use
+   * @param linked the ids that a signed link permits, also for files of other keys
+   * @returns the uploads that exist and that the key may use
    */
   reserve(apiKeyId: string, ids: string[], seconds: number, linked: string[] = []): Promise<ReservedUpload[]> {
     return this.sql.run<ReservedUpload>(RESERVE, [ids, seconds, apiKeyId, linked]);

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 
-/** Rows of one piece. */
+/** The most rows of one piece. */
 const PIECE = 500;
 
 const PURGE: Statement = {
@@ -18,12 +18,12 @@ const ERASE: Statement = {
   text: `delete from shares where id = any(array(select id from shares where api_key_id = $1 order by id limit ${PIECE}))`,
 };
 
-/** Raw SQL because the pieces are bounded. */
+/** Raw SQL because each piece has a bounded number of rows. */
 @Injectable()
 export class ShareRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes some of those that have ended. @returns how many */
+  /** Deletes some of the shares that have ended. @returns how many */
   async purge(): Promise<number> {
     return (await this.sql.run(PURGE)).length;
   }
@@ -35,8 +35,8 @@ export class ShareRows {
 }
 
 /**
- * Serialises the creation of shares of one key until the commit, so that two requests cannot both create the last one.
- * TypeORM has no advisory locks, hence raw SQL.
+ * Serialises the creation of shares of one key until the commit, so that two requests cannot both create the last one
+ * that the limit allows. TypeORM has no advisory locks, hence raw SQL.
  */
 export async function lockSharesOfKey(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('shares ' || $1, 0))`, [apiKeyId]);

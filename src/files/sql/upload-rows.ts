@@ -4,20 +4,23 @@ import { keysWithin } from '../../auth/limits/keys-below.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
-/** Uploads that are summed together, pending ones included: those of an API key, and below a key with an own limit of bytes those of all. */
+/**
+ * The most uploads that are summed together, pending ones included: those of one API key or, below a key with its own
+ * limit of bytes, those of all keys.
+ */
 export const MAX_UPLOADS = 10_000;
 
-/** Serialises the uploads of a key, so that two at once cannot pass its quota together. */
+/** Serialises the uploads of a key, so that two at once cannot exceed its quota together. */
 const LOCK_KEY: Statement = {
   name: 'files.lock_key',
   text: `select pg_advisory_xact_lock(hashtextextended('uploads ' || $1, 0))`,
 };
 
 /**
- * What the key `$1` stores beside the upload `$3`. If it has a limit of its own, what the keys store that it has made
- * counts too. Bytes with the hash `$2` of the key `$4` do not count: they are stored once. `$2` is null for a file that
- * is announced, as is the hash of each pending one. In a bucket, a link works on when its file is deleted or completed,
- * so its bytes count until it is over.
+ * What the key `$1` stores apart from the upload `$3`. If the key has a limit of its own, what all keys below it store
+ * counts too. Bytes of the key `$4` with the hash `$2` do not count, because they are stored once. `$2` is null for an
+ * announced file, and so is the hash of each pending one. In a bucket, the link of an upload still works after its file
+ * is deleted or completed, so its bytes count until the link ends.
  */
 const ROOM: Statement = {
   name: 'files.room',
@@ -77,7 +80,7 @@ export interface NewUpload extends Omit<Content, 'sha256'> {
   blob_id: string;
   lifetime_s: number;
   of_task: boolean;
-  /** Seconds until it expires, unless it is completed or its task is created before. */
+  /** Seconds until the upload expires, unless it is completed or its task is created before. */
   expires_in_s: number;
 }
 
@@ -97,7 +100,7 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 });
 
 /**
- * The statement is sent together with the locks before it, which saves a round trip.
+ * Waits for a statement that is sent together with the locks before it, which saves a round trip.
  * @throws the error of a lock, although the statement then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {
@@ -133,7 +136,7 @@ export async function assertRoom(
     const together = await storedBy(bound.apiKeyId);
     if (together.files < MAX_UPLOADS && together.bytes + bytes <= bound.maxBytes) continue;
     const what = together.files < MAX_UPLOADS ? `${bytes} more bytes of uploads` : 'more uploads';
-    const message = `A key above this API key has no room for ${what}.`; // whose limit is not for this one
+    const message = `A key above this API key has no room for ${what}.`; // the limit of that key is not told to this one
     throw new ApiError('file_quota_exceeded', { message });
   }
 }
@@ -162,7 +165,7 @@ export async function insertUpload(tx: Tx, upload: NewUpload): Promise<Upload> {
   return rows[0] as Upload;
 }
 
-/** @returns null when another request has completed it, or it was deleted or has expired */
+/** @returns null when another request has completed the upload, or when the upload was deleted or has expired */
 export async function completeUpload(
   tx: Tx,
   { id, api_key_id }: Upload,

@@ -18,7 +18,7 @@ export class BatchFiles {
   ) {}
 
   /**
-   * The bytes, at most 20 MB. A pending file is completed.
+   * Reads the bytes, at most 20 MB. Completes a pending file first.
    * @param param the field that names the file
    * @throws ApiError file_not_found, file_expired, invalid_file, upload_incomplete
    */

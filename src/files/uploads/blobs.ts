@@ -3,10 +3,10 @@ import { Sql, type Tx } from '../../platform/database/sql.ts';
 import { Storage, type StorageBody } from '../../platform/storage/storage.ts';
 import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sql/blob-rows.ts';
 
-/** Longer than the slowest write to storage, which gives up after minutes. */
+/** Seconds for which a write is announced: longer than the slowest write to storage, which gives up after minutes. */
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
-/** Attempts. One fails when the same bytes are uploaded, deleted or purged at the same moment. */
+/** The most attempts. One fails when the same bytes are uploaded, deleted or purged at the same moment. */
 const ROUNDS = 5;
 
 interface Bytes {
@@ -28,8 +28,8 @@ export class Blobs {
   ) {}
 
   /**
-   * @param record writes what uses the bytes, in the transaction in which they become usable; if it throws, nothing
-   *   stays
+   * @param record writes the rows that use the bytes, in the transaction in which the bytes become usable; if it
+   *   throws, nothing stays
    */
   async keep<Row>(bytes: Bytes, record: (tx: Tx, blobId: string) => Promise<Row>): Promise<Row> {
     for (let round = 1; ; round++) {
@@ -66,12 +66,15 @@ export class Blobs {
     }
   }
 
-  /** Deletes what a client may have put there itself. If that fails, or more comes, the purge deletes it. */
+  /**
+   * Deletes the bytes that a client may have put into storage itself. If that fails, or more bytes come, the purge
+   * deletes them.
+   */
   async deleteAnnounced(id: string | null): Promise<void> {
     if (id !== null) await this.storage.delete(id).catch(() => undefined);
   }
 
-  /** Deletes at once what was written in vain. If that fails, the purge does it. */
+  /** Deletes at once bytes that no upload will use. If that fails, the purge deletes them. */
   async discard(id: string): Promise<void> {
     try {
       const usable = await this.sql.run(DOOM_BLOB, [id]);

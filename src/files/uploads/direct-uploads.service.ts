@@ -27,7 +27,7 @@ const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
 
-/** Uploads whose bytes go straight to storage. They count only once they are read back and inspected. */
+/** Uploads whose bytes go straight to storage. They are usable only once they are read back and inspected. */
 @Injectable()
 export class DirectUploads {
   constructor(
@@ -72,7 +72,7 @@ export class DirectUploads {
   }
 
   /**
-   * Receives the bytes of a pending file where files are on disk. Our signature is verified already.
+   * Receives the bytes of a pending file, if files are stored on disk. The signature of the link is verified already.
    * @throws ApiError invalid_file when they have another length or type than declared
    */
   async receive(id: string, body: FileBody): Promise<void> {
@@ -88,7 +88,7 @@ export class DirectUploads {
     try {
       await this.awaited(id);
     } catch (error) {
-      await this.storage.delete(upload.blob_id); // what was deleted or completed meanwhile needs these bytes no more
+      await this.storage.delete(upload.blob_id); // the upload was deleted or completed meanwhile, and needs no bytes
       throw error;
     }
   }
@@ -103,7 +103,7 @@ export class DirectUploads {
   }
 
   /**
-   * Reads the bytes back, inspects and keeps them. Repeats harmlessly.
+   * Reads the bytes back, inspects and keeps them. May be repeated without harm.
    * @throws ApiError upload_incomplete; file_expired, invalid_image, invalid_file or file_quota_exceeded, and then the
    *   bytes are deleted
    */
@@ -115,11 +115,11 @@ export class DirectUploads {
     try {
       const source = await this.readBack(upload.blob_id, upload.bytes, join(folder, 'file'));
       const completed = await this.files.complete(caller, upload, source);
-      await this.storage.delete(upload.blob_id).catch(() => undefined); // the purge deletes it
+      await this.storage.delete(upload.blob_id).catch(() => undefined); // if this fails, the purge deletes it
       return completed;
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) await this.storage.delete(upload.blob_id);
-      // Another request may have completed it meanwhile, and deleted what this one was reading.
+      // Another request may have completed the upload meanwhile, and deleted the bytes that this one was reading.
       const now = await this.files.findUpload(caller.apiKeyId, id);
       if (now.status === 'processed') return now;
       throw error;
@@ -138,7 +138,7 @@ export class DirectUploads {
       const measure = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
-          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // it was replaced meanwhile
+          if (bytes > expected) throw invalid(`It has more than ${expected} bytes.`); // the bytes were replaced meanwhile
           hash.update(chunk);
           yield chunk;
         }

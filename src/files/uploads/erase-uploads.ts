@@ -6,8 +6,8 @@ import { Storage } from '../../platform/storage/storage.ts';
 import { EraseUploadRows } from '../sql/erase-uploads.ts';
 
 /**
- * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. It waits for no client. An upload
- * that is still written finds that it has no row, and the purge deletes what a link to a bucket still permits.
+ * Erases the uploads of an API key: rows, then bytes, then the rows of the bytes. Waits for no client: an upload that
+ * is still being written finds no row, and the purge deletes what comes through a link to a bucket.
  */
 @Injectable()
 export class EraseUploads implements OnModuleInit {

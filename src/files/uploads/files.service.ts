@@ -22,14 +22,17 @@ import { type Purpose, Upload } from '../record/upload.entity.ts';
 /** How long a file that came inside a request is kept while it has no task. */
 const UNTIED_S = HOUR_S;
 
-/** What the client says of a file. */
+/** What the client states about a file. */
 export interface NewFile {
   purpose: Purpose;
   /** Only shown. */
   filename: string | null;
-  /** Seconds that it is kept; the configured time when absent. */
+  /** Seconds that the file is kept; missing: the configured time. */
   lifetimeS?: number | undefined;
-  /** It came inside a request: it goes with the files of its task, is not listed and counts for a quota of its own. */
+  /**
+   * The file came inside a request. It is deleted with the files of its task, not listed, and counts for a quota of its
+   * own.
+   */
   ofTask?: boolean;
 }
 
@@ -38,7 +41,7 @@ export interface UploadPage {
   after?: string | undefined;
   order?: 'asc' | 'desc' | undefined;
   purpose?: Purpose | undefined;
-  /** Also those that came inside a request, which clients find by their id only. */
+  /** Includes files that came inside a request. Otherwise clients find these by their id only. */
   withThoseOfTasks?: boolean;
 }
 
@@ -56,7 +59,7 @@ export class FilesService {
   ) {}
 
   /**
-   * Inspects a file by its bytes and stores it. Of an image, what follows its end is cut off.
+   * Inspects a file by its bytes and stores it. Bytes after the end of an image are cut off.
    * @throws ApiError invalid_image, invalid_file, file_quota_exceeded; then nothing is stored
    */
   async create(caller: Owner, source: FileSource, file: NewFile): Promise<Upload> {
@@ -70,7 +73,7 @@ export class FilesService {
       declared_sha256: null,
     };
     const quota = quotaOf(caller, upload.of_task ? 'maxRequestFileBytes' : 'maxFileBytes');
-    // Checked before the bytes are written.
+    // The quota is checked here too, before the bytes are written.
     if (!upload.of_task) await this.sql.transaction((tx) => assertRoom(tx, upload, quota));
     return this.blobs.keep({ apiKeyId, body, sha256, contentType: upload.content_type }, async (tx, blobId) => {
       if (upload.of_task) await countRequestFile(tx, { ...upload, blob_id: blobId }, quota);
@@ -87,7 +90,7 @@ export class FilesService {
 
   /**
    * Gives a pending upload its bytes.
-   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; then it stays pending
+   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; the upload then stays pending
    */
   async complete(caller: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
     const { apiKeyId } = caller;
@@ -152,9 +155,9 @@ export class FilesService {
   }
 
   /**
-   * The id is unknown from now on. The bytes of an upload stay while an unfinished task needs them. The task of an
-   * output stays. A signed upload link that is still open takes no bytes on disk. In a bucket it does, and they are
-   * deleted when the link has expired.
+   * Deletes a file: its id is unknown from now on. The bytes of an upload stay while an unfinished task needs them. The
+   * task of an output stays. On disk, an upload link that is still valid then accepts no bytes. A bucket accepts them,
+   * and they are deleted when the link has expired.
    * @throws ApiError file_not_found
    */
   async delete(actor: Actor, id: string): Promise<void> {
@@ -171,7 +174,7 @@ export class FilesService {
     if (upload?.status === 'pending') await this.blobs.deleteAnnounced(upload.blob_id);
   }
 
-  /** Of any API key, deleted ones too: a signed link carries its own permission. */
+  /** Finds uploads of any API key, deleted ones too: a signed link is a permission of its own. */
   async findAny(ids: string[]): Promise<Upload[]> {
     return this.uploads.findBy({ id: In(ids) });
   }

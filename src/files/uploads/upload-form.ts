@@ -11,7 +11,7 @@ const NESTED = /^(\w+)\[(\w+)\]$/;
 
 /**
  * Reads the form of one upload: a file named `file`, and text parts.
- * @throws ApiError as for a JSON body, and for other files than the one
+ * @throws ApiError as for a JSON body, and for any further file
  */
 export function readUploadForm({ fields, files }: Pick<Form, 'fields' | 'files'>): {
   file: FormFile;

@@ -12,9 +12,9 @@ import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 const PURGE_EVERY_S = 60;
 
 /**
- * Frees what expired and deleted uploads leave, and deletes shares that have ended. Rows go first, because bytes go
- * once nothing refers to them. The row of the bytes goes after them, so a crash in between leaves a row to retry and no
- * orphaned bytes.
+ * Deletes expired and deleted uploads with their bytes, and shares that have ended. The rows of uploads go first,
+ * because bytes are deleted once nothing refers to them. The row of the bytes goes after the bytes, so a crash in
+ * between leaves a row to retry and no orphaned bytes.
  */
 @Injectable()
 export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -35,7 +35,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await removeAbandonedScratch(); // of uploads, in processes that run no task
+    await removeAbandonedScratch(); // of uploads, in a process that runs no task
     if (this.config.role !== 'api') this.interval.start(1);
   }
 
@@ -54,7 +54,8 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
     if (uploads + doomed.length > 0) {
       this.logger.log({ event: 'upload_purge.finished', uploads, deleted: deleted.length });
     }
-    // When nothing can be deleted, the storage is away: the next round is not worth an immediate try.
+    // Bytes that could not be deleted do not count: the storage is then unavailable, and a round at once would fail
+    // too.
     return Math.max(shares, uploads, released, deleted.length);
   }
 

@@ -4,10 +4,10 @@ import { readCredential } from './credential.ts';
 
 /**
  * Signs a sample with C2PA_CERT and C2PA_KEY, if they are used.
- * @throws ConfigError when readers would not accept it
+ * @throws ConfigError when readers would not accept the signature
  */
 export async function checkCredential({ provenance, c2paCert, c2paKey }: Config): Promise<void> {
-  // Missing settings are a fault of their own.
+  // Another check reports missing settings.
   if (provenance !== 'c2pa' || c2paCert === null || c2paKey === null) return;
   const signer = new C2paSigner(readCredential({ c2paCert, c2paKey }));
   try {

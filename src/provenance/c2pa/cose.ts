@@ -2,10 +2,11 @@ import { sign, type KeyObject } from 'node:crypto';
 
 /**
  * The signature of a claim: COSE_Sign1 (RFC 9052, 4.2) with a detached payload and the certificates in `x5chain` (RFC
- * 9360). Written by hand, because c2pa-wasm leaves it to its caller and needs five kinds of CBOR values (RFC 8949).
+ * 9360). c2pa-wasm leaves it to its caller. It is written by hand, because it needs only five kinds of CBOR values (RFC
+ * 8949).
  */
 
-/** `cose`: the number in IANA's registry. `length`: of a signature, in bytes. */
+/** `cose`: the number in IANA's registry. `length`: the bytes of a signature. */
 interface Algorithm {
   c2pa: string;
   cose: number;
@@ -16,7 +17,7 @@ interface Algorithm {
 export interface ClaimSigner {
   /** The name that C2PA gives to the algorithm. */
   algorithm: string;
-  /** Of every signature, in bytes. */
+  /** The bytes of every signature. */
   length: number;
   sign(claim: Uint8Array): Uint8Array;
 }
@@ -63,7 +64,7 @@ const RSA_PKCS1_PSS_PADDING = 6; // the value of crypto.constants
 const SIGN1_TAG = 18;
 const NULL = Buffer.from([0xf6]);
 
-/** The major type and its argument, in as few bytes as possible: RFC 9052 has no other form for what is signed. */
+/** The major type and its argument, in as few bytes as possible: RFC 9052 allows no other form in what is signed. */
 function head(major: number, argument: number): Buffer {
   const type = major << 5;
   if (argument < 24) return Buffer.from([type | argument]);

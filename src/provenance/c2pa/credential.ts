@@ -3,7 +3,7 @@ import { type Config, ConfigError } from '../../platform/config/config.ts';
 import { readTextFile } from '../../platform/config/text-file.ts';
 import { algorithmOf } from './cose.ts';
 
-/** What signs the outputs. A KeyObject and not its text, so that no log and no error can show it. */
+/** What signs the outputs. The key is a KeyObject and no text, so that no log and no error can show it. */
 export interface Credential {
   key: KeyObject;
   /** DER, the signer's first. The root is not among them: a reader trusts its own copy or none. */
@@ -35,7 +35,7 @@ export function readCredential({ c2paCert, c2paKey }: Settings, now = new Date()
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** @returns none if there is a fault */
+/** @returns an empty list if there is a fault */
 function readCertificates(path: string, faults: string[]): X509Certificate[] {
   const text = readSetting('C2PA_CERT', path, faults);
   if (text === null) return [];

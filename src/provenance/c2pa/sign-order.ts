@@ -13,9 +13,9 @@ export type Subject = { bytes: Uint8Array } | { path: string; target: string };
 export interface SignOrder {
   subject: Subject;
   contentType: string;
-  /** Our model id. */
+  /** The id of the model in this service. */
   model: string;
-  /** Also reads the signed bytes back. */
+  /** Whether to read the signed bytes back too. */
   verify: boolean;
 }
 

@@ -36,8 +36,8 @@ function fileSlice(file: number, start: number, end: number): Slice {
   return { size, slice, copy };
 }
 
-// The library is built for browsers. It reads through `slice` of a Blob and this class of their workers, which Node
-// lacks.
+// The library is built for browsers. It reads through `slice` of a Blob, and through this class of browser workers,
+// which Node lacks.
 Object.assign(globalThis, {
   FileReaderSync: class {
     readAsArrayBuffer(slice: Slice): ArrayBuffer {
@@ -54,7 +54,7 @@ const definition = {
   reserveSize: signer.length,
   sign: async (claim: Uint8Array) => new Uint8Array(signer.sign(claim)),
 };
-/** No calls to other hosts, and no second pass over every file. */
+/** The library calls no other host, and does not read each file a second time. */
 const CONTEXT = JSON.stringify({
   verify: { verify_after_sign: false, remote_manifest_fetch: false, ocsp_fetch: false },
 });

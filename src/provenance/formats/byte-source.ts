@@ -6,7 +6,7 @@ import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 /** Bytes of one read and one write: with 64 kB a video took three times as long. */
 const STEP_BYTES = 1024 * 1024;
 
-/** The caller owns the bytes. */
+/** Joins the pieces into new bytes, which the caller owns. */
 export function joinPieces(original: Buffer, pieces: Piece[]): Buffer {
   const parts = pieces.map((piece) => (Buffer.isBuffer(piece) ? piece : original.subarray(piece.from, piece.to)));
   const joined = allocateOwned(parts.reduce((sum, { length }) => sum + length, 0));
@@ -15,7 +15,7 @@ export function joinPieces(original: Buffer, pieces: Piece[]): Buffer {
   return joined;
 }
 
-/** Writes a new file that holds the pieces. It leaves none behind when it fails. */
+/** Writes a new file that holds the pieces. Leaves no file behind when it fails. */
 export async function writePieces(original: FileHandle, pieces: Piece[], target: string): Promise<void> {
   try {
     await pipeline(stepsOf(original, pieces), createWriteStream(target, { flags: 'wx', mode: 0o600 }));
@@ -55,7 +55,7 @@ export function memorySource(bytes: Buffer): ByteSource {
   return { size: bytes.length, read: async (at, length) => bytes.subarray(at, at + length) };
 }
 
-/** Headers of neighbouring parts come from one read: a PNG may have thousands. */
+/** The bytes of one read, for the headers of several neighbouring parts: a PNG may have thousands of parts. */
 const WINDOW_BYTES = 16 * 1024;
 
 export function fileSource(file: FileHandle, size: number): ByteSource {

@@ -13,13 +13,13 @@ const EXIF = Buffer.from('Exif\0');
 const C2PA = Buffer.from('6332706100110010800000aa00389b71', 'hex');
 /** A segment's length counts its own two bytes. */
 const MAX_SEGMENT_BYTES = 65_535 - 2;
-/** 128 MB in full segments are 2,000. */
+/** A file of 128 MB has 2,000 full segments. */
 const MAX_SEGMENTS = 10_000;
 
 interface Segment {
   marker: number;
   at: number;
-  /** With marker and length. */
+  /** The offset after the segment. */
   end: number;
   /** The first bytes of the content: identifiers are at most this long. */
   start: Buffer;

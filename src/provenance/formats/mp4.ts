@@ -5,18 +5,18 @@ import type { PacketOf } from './packet-of.ts';
 
 const XMP = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
 const C2PA = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
-/** A fragmented MP4 has two boxes a fragment. */
+/** A fragmented MP4 has two boxes for each fragment. */
 const MAX_BOXES = 100_000;
 
 interface Box {
   type: string;
   at: number;
   end: number;
-  /** Of size, type and extended type. */
+  /** The bytes of size, type and extended type. */
   headerLength: number;
-  /** Of a `uuid` box. */
+  /** The extended type of a `uuid` box; null for any other box. */
   uuid: Buffer | null;
-  /** The size is written as 0: up to the end of the file. */
+  /** The size is written as 0, which means up to the end of the file. */
   isOpen: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function mp4WithXmp(file: ByteSource, packetOf: PacketOf): Promise<
   const old = boxes.find(({ uuid }) => uuid?.equals(XMP));
   const last = boxes.at(-1)!;
   const box = xmpBox(packetOf(old ? await readPacket(file, old) : null));
-  // The index of fragments is found from the end of the file, so it stays there.
+  // Readers find the index of fragments from the end of the file, so it stays there.
   const at = last.type === 'mfra' ? last.at : file.size;
   const freed = old ? freeing(old, at) : [{ from: 0, to: at }];
   return [...(last.isOpen ? closing(freed, last) : freed), box, { from: at, to: file.size }];
@@ -43,7 +43,7 @@ const freeing = (box: Box, end: number): Piece[] => [
   { from: box.at + 8, to: end },
 ];
 
-/** Writes the size of the last box, which would otherwise swallow the one that follows. @throws Unmarkable */
+/** Writes the size of the last box, which would otherwise contain the box that follows. @throws Unmarkable */
 function closing(pieces: Piece[], { at, end }: Box): Piece[] {
   if (end - at >= 2 ** 32) throw new Unmarkable('no_room', 'the last box is larger than its size can say');
   const size = Buffer.alloc(4);

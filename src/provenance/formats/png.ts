@@ -14,11 +14,11 @@ const MAX_CHUNKS = 100_000;
 interface Chunk {
   type: string;
   at: number;
-  /** With length, type and checksum. */
+  /** The offset after the chunk and its checksum. */
   end: number;
 }
 
-/** Puts the packet into an iTXt chunk, behind the header: readers need not pass the pixels. */
+/** Puts the packet into an iTXt chunk behind the header, where readers find it before the pixels. */
 export async function pngWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const chunks = await readChunks(file);
   if (chunks.some(({ type }) => type === 'caBX')) throw new Unmarkable('signed', 'caBX');
@@ -72,7 +72,7 @@ function inflate(bytes: Buffer): Buffer {
   }
 }
 
-/** Not compressed, as the XMP specification asks for: a reader may search a file for the packet. */
+/** The chunk is not compressed, as the XMP specification asks: a reader may search a file for the packet. */
 function xmpChunk(packet: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from('iTXt'), KEYWORD, Buffer.alloc(4), packet]);
   const chunk = Buffer.alloc(content.length + 8);

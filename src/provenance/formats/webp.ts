@@ -5,20 +5,20 @@ import type { PacketOf } from './packet-of.ts';
 /** Flags of the VP8X header (RFC 9649, 2.7). */
 const HAS_XMP = 0x04;
 const HAS_ALPHA = 0x10;
-/** An animation has three chunks a frame. */
+/** An animation has three chunks for each frame. */
 const MAX_CHUNKS = 100_000;
 
 interface Chunk {
   type: string;
   at: number;
-  /** With the header and the padding to an even length. */
+  /** The offset after the content and its padding to an even length. */
   end: number;
-  /** Of the content, without padding. */
+  /** The bytes of the content, without padding. */
   length: number;
 }
 
 /**
- * Puts the packet into an XMP chunk behind all others. A file of a single chunk becomes an extended one, which has a
+ * Puts the packet into an XMP chunk behind all others. A file of a single chunk becomes an extended file, which has a
  * VP8X header.
  */
 export async function webpWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {

@@ -2,14 +2,14 @@ import { Unmarkable } from './unmarkable.ts';
 
 /** What the packet says about an output. docs/guides/provenance.md documents the properties. */
 export interface MadeBy {
-  /** Our model id. */
+  /** The id of the model in this service. */
   model: string;
   taskId: string;
 }
 
-/** IPTC's word for media that a trained model made. */
+/** IPTC's term for media that a trained model made. */
 export const TRAINED_ALGORITHMIC_MEDIA = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';
-/** That word, and the one for a composition with such media. */
+/** Matches that term, and the one for a composition with such media. */
 const SAYS_MODEL_MADE = /\/digitalsourcetype\/(?:trainedAlgorithmicMedia|compositeWithTrainedAlgorithmicMedia)$/;
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -17,12 +17,12 @@ const IPTC = 'http://iptc.org/std/Iptc4xmpExt/2008-02-29/';
 const DARKROOM = 'urn:darkroom:provenance/1.0/';
 const DC_TERMS = 'http://purl.org/dc/terms/';
 
-/** Larger packets are left alone: none was seen, and every property is searched for in the whole text. */
+/** Every property is searched for in the whole text, so larger packets stay as they are. No larger packet was seen. */
 export const MAX_PACKET_BYTES = 256 * 1024;
-/** Writers bind a namespace once or twice. Each prefix costs a pass over the text. */
+/** The most prefixes of one namespace: writers bind one or two. Each prefix costs a pass over the text. */
 const MAX_PREFIXES = 4;
 
-/** The bytes that a file without XMP gets. They depend on nothing but the model and the task. */
+/** The packet for a file without XMP. It depends on nothing but the model and the task. */
 export function newPacket(madeBy: MadeBy): Buffer {
   return Buffer.from(
     `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -36,7 +36,7 @@ ${description('rdf', '', { ...madeBy, withSourceType: true })} </rdf:RDF>
 
 /**
  * Adds the mark to the packet of a file and keeps its other properties. A source type that already says that a model
- * made the file stays. Another source type goes, because it came from an image that the model was given.
+ * made the file stays. Another source type is removed, because it came from an image that the model was given.
  * @throws Unmarkable
  */
 export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
@@ -57,7 +57,7 @@ export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
   return insert(withoutEmptyDescriptions(kept, rdf), rdf, { ...madeBy, withSourceType });
 }
 
-/** Removes the white space that editors may write into. */
+/** Removes the white space that is reserved for the changes of editors. */
 export function withoutPadding(packet: Buffer): Buffer {
   return Buffer.from(packet.toString().replace(/\s{64,}/g, '\n'));
 }
@@ -75,7 +75,8 @@ type Said = MadeBy & { withSourceType: boolean };
 
 function insert(text: string, rdf: string, said: Said): Buffer {
   const about = new RegExp(`\\s${rdf}:about\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`).exec(text);
-  // All descriptions of a packet are about the same thing. The value stays as it is written, escapes included.
+  // All descriptions of a packet are about the same thing. The value of `about` stays as it is written, escapes
+  // included.
   const block = description(rdf, (about?.[1] ?? about?.[2] ?? '').replaceAll('"', '&quot;'), said);
   const empty = new RegExp(`<${rdf}:RDF\\b([^<>]*)/>`).exec(text);
   if (empty) {
@@ -107,8 +108,8 @@ function prefixesOf(text: string, namespace: string): string[] {
   return [...prefixes];
 }
 
-// A simple property is an attribute of its description or an element. No pattern crosses a `<`, so each is linear in
-// the text.
+// A simple property is an attribute of its description, or an element. No pattern crosses a `<`, so the time of each is
+// linear in the length of the text.
 const attribute = (prefix: string, name: string): RegExp =>
   new RegExp(`\\s${prefix}:${name}\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'g');
 const element = (prefix: string, name: string): RegExp =>

@@ -2,12 +2,12 @@ import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../co
 import { type Guidance, seedanceShot, type SeedanceShot } from '../families/seedance.ts';
 import { dataUrl, encodedBytes } from '../wire/inline-image.ts';
 
-/** Limits of an input image: width to height, pixels per side, bytes per file. */
+/** Limits of an input image: ratio of width to height, pixels per side, bytes per file. */
 const IMAGE = { ratio: [0.4, 2.5], side: [300, 6000], bytes: 30_000_000 } as const;
 /** Ark accepts 64 MB per request; 1 MB of it is left for the text. */
 const MAX_REQUEST_BYTES = 63 * 1024 * 1024;
 
-/** @throws UnsupportedRequest for what Ark would refuse, so that another provider is tried without a call */
+/** @throws UnsupportedRequest for a request that Ark would refuse, so that another provider is tried without a call */
 export function arkPlan(request: ProviderRequest) {
   const shot = seedanceShot(request, (n) => `@image${n}`);
   for (const image of shot.images) {
@@ -33,7 +33,7 @@ function paramOf(image: InputImage, { firstFrame, lastFrame }: ProviderRequest['
   return image === lastFrame ? 'last_frame_image_url' : 'reference_image_url';
 }
 
-/** The roles of the images, in their order. */
+/** The roles of the images, in the order of the images. */
 const ROLES: Readonly<Record<Guidance, readonly string[]>> = {
   text: [],
   first_frame: ['first_frame'],

@@ -4,7 +4,7 @@ import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/up
 
 export const ARK_POLL_MS = 5_000;
 
-/** @param path after `…/contents/generations/tasks` */
+/** @param path the part of the path after `…/contents/generations/tasks` */
 export function callArk(
   { upstream, taskId }: ProviderRequest,
   path: string,

@@ -7,7 +7,7 @@ import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { arkRefusal, type ArkTask } from './ark-wire.ts';
 
-/** The first match decides. Refused calls and failed tasks use the same codes. */
+/** The first pattern that matches decides. Refused calls and failed tasks use the same codes. */
 const CODES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^ContentSecurityDetectionError$/, 'provider_unavailable'], // the checker itself failed
   [/SensitiveContentDetected|RiskDetection/, 'content_policy_violation'],
@@ -18,7 +18,7 @@ const CODES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/RateLimitExceeded|^RequestBurstTooFast$|^InflightBatchsizeExceeded$|^ServerOverloaded$/, 'provider_unavailable'],
 ];
 
-/** The reply to the create call contains no task. */
+/** The error for a reply to the create call that contains no task. */
 export function createFailure({ upstream }: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { error } = parseReply(arkRefusal, reply.json);
   const { code = '', message, request_id: requestId = reply.headers['x-request-id'] } = error ?? {};
@@ -31,7 +31,7 @@ export function createFailure({ upstream }: ProviderRequest, reply: UpstreamRepl
   return new ProviderError(known, { billing: 'none', cause, retryAfterMs: retryAfterMs(reply.headers) });
 }
 
-/** A task ended without a video. */
+/** The error for a task that ended without a video. */
 export function taskFailure({ upstream }: ProviderRequest, { status, error }: ArkTask): ProviderError {
   const { code = status ?? '', message } = error ?? {};
   const cause = operatorCause('ark', upstream.apiKey, { code, message });
@@ -41,7 +41,7 @@ export function taskFailure({ upstream }: ProviderRequest, { status, error }: Ar
 }
 
 function codeOf(code: string, message = ''): TaskErrorCode | undefined {
-  // One code with two meanings: the queue is full for now, or the free quota is used up.
+  // This code has two meanings: the queue is full for now, or the free quota is used up.
   if (code === 'QuotaExceeded') {
     return /queue|concurren|排队|并发/i.test(message) ? 'provider_unavailable' : 'provider_quota_exceeded';
   }

@@ -8,29 +8,32 @@ import { arkList, arkTask, type ArkTask } from './ark-wire.ts';
 
 const PAGE_SIZE = 100;
 
-/** 2,000 tasks of the account. If more were created since, the search ends without a result. */
+/** These pages list 2,000 tasks of the account. If more were created since, the search ends without a result. */
 const MAX_PAGES = 20;
 
-/** Tasks that are listed without their seed and have to be read one by one. */
+/** The most tasks that are read one by one, because they are listed without their seed. */
 const MAX_READS = 50;
 
-/** Between our clock and Ark's. */
+/** The most by which this clock and Ark's may differ. */
 const SKEW_MS = 300_000;
 
-/** Of one lookup. While Ark is away it is repeated, and between lookups after a crash the task has no place in a worker. */
+/**
+ * The time limit of one lookup. A lookup is repeated while Ark is unavailable. Between lookups after a crash, the task
+ * takes no place in a worker.
+ */
 const LOOKUP_TIMEOUT_MS = 30_000;
 
 /**
- * Finds the task whose create call got no answer, by its seed. The seed derives from our task id and is the only value
- * of ours that Ark returns. Among the tasks created since, a wrong match has a chance of one in two thousand million
- * per task.
- * @param sinceMs unix milliseconds; the task is not older
+ * Finds the task whose create call got no answer, by its seed. The seed derives from the id of our task, and Ark
+ * returns no other value that we sent. For each task created since, the chance of a wrong match is one in two thousand
+ * million.
+ * @param sinceMs unix milliseconds; the task was not created before this time
  * @returns null when the list was read to its end and the task is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot
- *   be read; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
+ *   cannot be read; the reason of the signal
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
-  // Other tasks may have a seed that a client has chosen.
+  // Tasks of other requests may have a seed that a client has chosen.
   if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   const isRecent = ({ created_at: at }: ArkTask) => at === undefined || at * 1000 >= sinceMs - SKEW_MS;
@@ -46,7 +49,7 @@ export async function findTask(request: ProviderRequest, sinceMs: number, signal
     }
     seen += items.length;
     if (items.length === 0 || seen >= total) return null;
-    // The newest tasks come first. Should Ark change that order, the search continues to its limit.
+    // The newest tasks come first. If Ark changes that order, the search continues to its limit.
     if (recent.length === 0 && isNewestFirst(items)) return null;
   }
   throw unknown(request, 'the list is too long');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { field, number, text } from '../wire/reply-schema.ts';
 
-/** A generation task, as `GET /contents/generations/tasks/{id}` returns it and the create call returns its id. */
+/** A generation task. `GET /contents/generations/tasks/{id}` returns all of it, the create call only its id. */
 export const arkTask = z.object({
   id: text(),
   /** queued running succeeded failed cancelled expired */
@@ -11,7 +11,7 @@ export const arkTask = z.object({
   /** Unix seconds. */
   created_at: number(),
   seed: number(),
-  /** Of a task that has succeeded. */
+  /** Only in a task that has succeeded. */
   usage: field(z.object({ completion_tokens: number(), total_tokens: number() })),
 });
 export type ArkTask = z.infer<typeof arkTask>;

@@ -46,7 +46,7 @@ export const arkProvider = jobAdapter({
   read: (request, id, signal) => callArk(request, pathOf(id), { signal }),
   stateOf,
   outputs,
-  // Works while the task is queued. Ark refuses to cancel a running task, which then continues to its end and is
+  // A cancel works while the task is queued. Ark refuses to cancel a running task, which continues to its end and is
   // billed.
   cancel: (request, id, signal) => callArk(request, pathOf(id), { method: 'DELETE', signal }),
   neverRan,
@@ -60,7 +60,7 @@ export const arkProvider = jobAdapter({
 
 /**
  * Ark gives the same answer to the cancel of a task and to the removal of a finished record. Only a task that was
- * cancelled while it was queued still has a record.
+ * cancelled while it was queued still has a record after that.
  */
 async function neverRan(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const { json } = await callArk(request, pathOf(id), { signal });

@@ -2,14 +2,14 @@ import type { Declaration } from '../../models/declaration/declaration.ts';
 import type { YamlFile } from '../../models/declaration/yaml-file.ts';
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 
-/** What is checked: a binding in its file. */
+/** The binding that is checked, and its file. */
 export interface BindingAt {
   file: YamlFile;
   model: Declaration;
   binding: DeclaredBinding;
-  /** Its number. */
+  /** The index of the binding in the list. */
   at: number;
-  /** The workflow files that bindings name, by name. */
+  /** The content of the workflow files that bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
   /** The names of the model's parameters. */
   names: ReadonlySet<string>;

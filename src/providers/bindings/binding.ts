@@ -6,7 +6,7 @@ import type { ProviderVariable } from '../../platform/config/provider-settings.t
 import { PICTURE_DIALECTS } from '../openai/dialects.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
-/** `http` is for declarations only: its calls are written out there. */
+/** `http` is for declarations only, which write its calls out. */
 export type ProviderName = (typeof PROVIDER_NAMES)[number] | 'http';
 
 /** How a model is served: an entry of the PROVIDERS file, or a default chosen by the credentials in the environment. */
@@ -23,7 +23,7 @@ export interface Binding {
   durationPolicy: 'exact' | 'nearest';
   /** What to do after a crash if it is unknown whether a paid call was accepted; null: the provider's default. */
   onUnknownOutcome: 'fail' | 'resubmit' | null;
-  /** As a declaration has it; absent: it is one of the PROVIDERS file. */
+  /** The binding as its declaration has it; missing for one of the PROVIDERS file. */
   declared?: DeclaredBinding;
 }
 
@@ -33,7 +33,10 @@ interface ProviderDefaults {
   baseUrl: string;
 }
 
-/** Used unless a *_BASE_URL variable or a binding overrides it. The URLs come from each provider's API documentation. */
+/**
+ * Defaults, unless a *_BASE_URL variable or a binding overrides them. The URLs come from each provider's API
+ * documentation.
+ */
 const DEFAULTS: Record<ProviderName, ProviderDefaults> = {
   openai: { credential: 'OPENAI_API_KEY', baseUrlVariable: 'OPENAI_BASE_URL', baseUrl: 'https://api.openai.com/v1' },
   gemini: {
@@ -78,8 +81,8 @@ export function completeBinding(fields: BindingFields, credentials: Config['cred
 type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 
 /**
- * The bindings of a model that the PROVIDERS file does not name: all that its declaration has, or those of the first
- * provider whose credential is set. ComfyUI has no credential: its address must be set.
+ * The bindings of a model that the PROVIDERS file does not name. With `choose: in_order`, all those of its declaration.
+ * Otherwise those of the first provider whose credential is set. ComfyUI has no credential: its address must be set.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,
@@ -97,7 +100,7 @@ export function defaultBindings(
 export const sandboxBinding = (model: string, { credentials }: Pick<Config, 'credentials'>): Binding =>
   completeBinding({ provider: 'sandbox', model }, credentials);
 
-/** Whether an adapter speaks the dialect that a binding declares. Nothing is sent in the words of another. */
+/** Whether an adapter speaks the dialect that a binding declares. Nothing is sent in another dialect. */
 const isServed = ({ dialect = 'openai' }: DeclaredBinding, kind: MediaKind): boolean => SPOKEN[kind].has(dialect);
 
 const SPOKEN: Readonly<Record<MediaKind, ReadonlySet<string>>> = {
@@ -112,7 +115,9 @@ function isConfigured({ provider, credential }: DeclaredBinding, { credentials, 
   return (variable in credentials ? credentials[variable as ProviderVariable] : secretOf(variable)) !== null;
 }
 
-/** Several equal servers are a binding each, which differ only in their address. undefined: the provider's own. */
+/**
+ * The addresses of a binding. Several equal servers become one binding each. undefined: the address of the provider.
+ */
 const addressesOf = ({ base_url, base_urls }: DeclaredBinding): readonly (string | undefined)[] =>
   base_urls ?? [base_url];
 
@@ -121,10 +126,10 @@ const fieldsOf = (binding: DeclaredBinding, address: string | undefined): Bindin
   model: binding.model ?? binding.workflow ?? '',
   ...(address !== undefined && { baseUrl: address }),
   ...(binding.credential !== undefined && { credential: binding.credential }),
-  // It makes one picture at a time.
+  // sd-server makes one picture at a time.
   concurrency: binding.concurrency ?? (binding.dialect === 'sd-server' ? 1 : null),
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
-  // Whoever stands there may have charged for it.
+  // The operator of an http provider may have charged for the call.
   onUnknownOutcome: binding.on_unknown_outcome ?? (binding.provider === 'http' ? 'fail' : null),
   declared: binding,
 });

@@ -20,11 +20,11 @@ const FIELDS = [
 ];
 
 export interface BindingsFile {
-  /** Of each model in the file, in order of preference. */
+  /** The bindings of each model in the file, in order of preference. */
   bindings: Map<string, Binding[]>;
   /** ISO 4217. */
   currency: string;
-  /** The first one that fits is the price. */
+  /** The first price that fits a request counts. */
   prices: readonly Price[];
 }
 
@@ -95,7 +95,7 @@ class BindingsReader {
     return new Map();
   }
 
-  /** The file of a declared model has its bindings. */
+  /** Refuses a declared model, whose own file has its bindings. */
   private refuseDeclared(key: Scalar): void {
     const model = catalog.find(String(key.value));
     if (model?.declared) this.yaml.fault(this.yaml.at(key), `declared in ${model.file}; put its bindings there`);

@@ -8,7 +8,7 @@ import { checkTemplates } from './check-templates.ts';
 import { checkFields } from './check-fields.ts';
 import { takenBy } from './takes.ts';
 
-/** Checks the bindings of a declaration. The file's faults get what is wrong. */
+/** Checks the bindings of a declaration, and adds every fault to the file. */
 export function checkBindings(file: YamlFile, model: Declaration, workflows: ReadonlyMap<string, unknown>): void {
   const names = new Set(parameterNamesOf(model));
   checkPrices(file, model);
@@ -22,7 +22,7 @@ export function checkBindings(file: YamlFile, model: Declaration, workflows: Rea
   });
 }
 
-/** `when`, `map` and `approximate` name parameters, and their values. */
+/** Checks that `when`, `map` and `approximate` name parameters, and values of these. */
 function checkConditions({ file, model, binding, at, names }: BindingAt): void {
   const path = ['bindings', at];
   const undeclared = (field: string, step: string | number, name: string): boolean => {
@@ -56,7 +56,7 @@ function checkConditions({ file, model, binding, at, names }: BindingAt): void {
   binding.approximate?.forEach((name, index) => undeclared('approximate', index, name));
 }
 
-/** Nothing that a client may ask is dropped: each parameter is sent, or the binding says what it does instead. */
+/** Nothing that a client may request is dropped: each parameter is sent, or the binding says what it does instead. */
 function checkUse({ file, model, binding, at, names }: BindingAt, used: ReadonlySet<string>): void {
   const { provider, when = {}, approximate = [] } = binding;
   if (provider === 'sandbox') return;
@@ -64,7 +64,7 @@ function checkUse({ file, model, binding, at, names }: BindingAt, used: Readonly
   for (const name of names) {
     if (sent.includes(name) || used.has(name) || approximate.includes(name) || when[name] === 'absent') continue;
     if (hasOneValue(model, name)) continue;
-    if (name === 'n' && (provider === 'http' || binding.send)) continue; // more than a call makes are several calls
+    if (name === 'n' && (provider === 'http' || binding.send)) continue; // more pictures than a call makes take several calls
     const by = [provider, binding.dialect].filter((each) => each !== undefined).join(', ');
     file.fault(
       ['bindings', at],

@@ -18,11 +18,11 @@ const ONLY_FOR: readonly [Field, readonly string[]][] = [
   ).map((field): [Field, readonly string[]] => [field, ['http']]),
 ];
 
-/** Settings of the service itself, some of which are or hold secrets, and those of its database and bucket. */
+/** Variables of the service itself, some of which are or contain secrets, and those of its database and bucket. */
 const OWN = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
 const isForbidden = (name: string): boolean => OWN.has(name.replace(/_FILE$/, '')) || /^(AWS_|PG)/.test(name);
 
-/** The fields that a provider needs, and those that it has not. */
+/** Checks that a provider has the fields that it needs, and none that it does not know. */
 export function checkFields(where: BindingAt): void {
   const { file, model, binding, at } = where;
   const { provider } = binding;
@@ -98,7 +98,7 @@ function checkAuth({ file, at, auth }: Pick<BindingAt, 'file' | 'at'> & { auth: 
   } else if (!value.includes('{{key}}')) file.fault(path, 'auth needs {{key}}');
 }
 
-/** Headers that say where a call goes, how it is framed or who sends it. */
+/** Headers that decide where a call goes, how it is framed or who sends it. */
 const RESERVED = /^(host|authorization|cookie|content-.*|transfer-encoding|connection|x-forwarded-.*)$/i;
 
 function headerFault(name: string): string | null {

@@ -5,7 +5,7 @@ import { parseTemplate, TemplateError } from '../comfyui/template.ts';
 import { eachText, slotsOf, type TemplatePath, type TemplateSlot } from '../templates/template.ts';
 import type { BindingAt } from './binding-at.ts';
 
-/** Values beside the parameters. All but the size are always there. */
+/** Values that a template may use beside the parameters. All but the size are always present. */
 const FACTS = ['width', 'height', 'size', 'seed', 'n', 'model', 'task_id', 'index'] as const;
 const SIZE_SLOTS: readonly string[] = ['width', 'height', 'size'];
 const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
@@ -13,15 +13,15 @@ const IMAGE_FORMS = ['data', 'base64', 'url', 'file'];
 const MAX_FIELDS = 200;
 const MAX_DEPTH = 32;
 
-/** What the OpenAI dialects send themselves. */
+/** Fields that the OpenAI dialects send themselves. */
 const OF_DIALECT = ['model', 'prompt', 'n', 'size', 'image', 'mask', 'response_format', 'seconds', 'input_reference'];
-/** Fields that reach the disk of some servers. */
+/** Fields that name a path on the disk of some servers. */
 const OF_DISK = ['output_path', 'perf_dump_path', 'video_path', 'upscaling_model_path'];
 
 interface Template {
   path: TemplatePath;
   value: unknown;
-  /** Names that this place knows besides. */
+  /** Further names that are allowed in this template. */
   more?: readonly string[];
   isForm?: boolean;
 }
@@ -71,7 +71,7 @@ function templatesOf({ binding, at }: BindingAt): Template[] {
   return templates;
 }
 
-/** What the slots of a workflow stand for. Images choose the workflow, so they may be absent. */
+/** The parameters that the slots of a workflow stand for. Images choose the workflow, so they may be missing. */
 const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
   prompt: ['prompt'],
   width: SIZE_PARAMETERS,
@@ -160,7 +160,10 @@ function isImageParameter({ model }: BindingAt, name: string): boolean {
   return format === 'image' || items?.format === 'image';
 }
 
-/** A parameter without a default is there only where the binding asks for it; one that needs another, only with it. */
+/**
+ * Whether every request of the binding has the parameter. One without a default is only there if the binding demands
+ * it. One that needs another parameter is only there with that one.
+ */
 function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
   if (name === 'prompt' || when[name] === 'present') return true;
   const needs = VOCABULARY[name]?.needs ?? [];

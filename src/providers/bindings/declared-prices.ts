@@ -7,13 +7,13 @@ import { AMOUNTS, MATCHED, type Price } from './price.ts';
 import { amountFault, microsOf } from './price-amount.ts';
 
 const RULES = ['none', 'full'] as const;
-/** A row is of the model that declares it. */
+/** A row belongs to the model that declares it, so it does not name a model. */
 const FITS = MATCHED.filter((name) => name !== 'model');
 const FIELDS: readonly string[] = [...FITS, ...AMOUNTS, 'on_failure', 'on_cancel'];
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Checks the prices of a declaration. The file's faults get what is wrong. */
+/** Checks the prices of a declaration, and adds every fault to the file. */
 export function checkPrices(file: YamlFile, model: Declaration): void {
   model.prices?.forEach((row, at) => {
     const path = (field: string) => ['prices', at, field];
@@ -36,7 +36,7 @@ export function checkPrices(file: YamlFile, model: Declaration): void {
   });
 }
 
-/** @returns null: any text */
+/** @returns the allowed values; null: any text */
 function valuesOf(model: Declaration, name: string): readonly string[] | null {
   if (name === 'provider') return model.bindings.map(({ provider }) => provider);
   if (name === 'on_failure' || name === 'on_cancel') return RULES;

@@ -16,8 +16,8 @@ export function modelsPath({ models, dataDir }: Pick<Given, 'models' | 'dataDir'
 }
 
 /**
- * @param createdAtOf unix seconds at which an id was first loaded
- * @param more further names that are taken, each with what has it
+ * @param createdAtOf returns the unix seconds at which an id was first loaded
+ * @param more further names that are taken, each with what uses it
  */
 export function openModelFolder(
   path: string,
@@ -31,7 +31,7 @@ export function openModelFolder(
 }
 
 /**
- * Loads the operator's models, before anything else asks for a model.
+ * Loads the operator's models. Call it before anything else asks for a model.
  * @throws ConfigError with every fault of every file
  */
 export async function loadModels(config: Given): Promise<void> {
@@ -53,10 +53,10 @@ export async function loadModels(config: Given): Promise<void> {
 
 let loaded: { folder: ModelFolder; stamp: string } | null = null;
 
-/** The folder that the models in force were read from at the start, and its stamp then. */
+/** The folder from which the present models were read at the start, and its stamp at that time. */
 export const loadedFolder = (): typeof loaded => loaded;
 
-/** Of all files. */
+/** The most faults of all files together. */
 export const MAX_FAULTS = 200;
 
 /** Unix seconds at the beginning of this day (UTC). */

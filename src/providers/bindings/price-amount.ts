@@ -4,7 +4,10 @@ const MAX_PRICE = 1_000_000n;
 const MAX_PLACES = 6;
 const DECIMAL = /^([0-9]{1,12})(?:\.([0-9]{1,12}))?$/;
 
-/** Reads a decimal as text, because a number of JavaScript is not exact. @returns micro-units; null: no such amount */
+/**
+ * Reads a decimal from text, because a number of JavaScript is not exact.
+ * @returns micro-units; null: no such amount
+ */
 export function microsOf(text: string): bigint | null {
   const [, whole, places = ''] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === undefined || places.length > MAX_PLACES) return null;

@@ -16,8 +16,8 @@ interface Candidate {
 }
 
 /**
- * The prices that a client of a model may have to pay, in the order of the file. Where several bindings may serve it,
- * the highest counts: the client does not choose the binding.
+ * The prices that a client of a model may have to pay, in the order of the file. If several bindings may serve the
+ * model, the highest price counts, because the client does not choose the binding.
  */
 export function priceList(prices: readonly Price[], model: string, candidates: readonly Candidate[]): ModelPriceView[] {
   const dearest = new Map<string, ModelPriceView>();
@@ -28,7 +28,8 @@ export function priceList(prices: readonly Price[], model: string, candidates: r
       if (!other || other.amount_micros < row.amount_micros) dearest.set(key, row);
     }
   }
-  // A row that names neither is the rest: it must not hide one of another binding that does.
+  // A row without resolution and quality is for all other requests. It goes last, so that it does not hide a row of
+  // another binding that names one.
   const named = ({ resolution, quality }: ModelPriceView) =>
     Number(resolution !== undefined) + Number(quality !== undefined);
   return [...dearest.values()].sort((a, b) => named(b) - named(a));
@@ -50,7 +51,7 @@ function rowsOf(prices: readonly Price[], model: string, { provider, upstreamMod
         amount_micros: Number(amount),
       });
     }
-    if (resolution === undefined && quality === undefined) break; // nothing gets past this row
+    if (resolution === undefined && quality === undefined) break; // this row fits everything, so no later row counts
   }
   return rows;
 }

@@ -16,7 +16,7 @@ export type Amount = (typeof AMOUNTS)[number];
 
 export const MATCHED = ['provider', 'model', 'upstream_model', 'resolution', 'quality'] as const;
 
-/** A row of `prices` in the PROVIDERS file. A key that is absent in `fits` fits everything. */
+/** A row of `prices` in the PROVIDERS file. A key that `fits` does not have fits everything. */
 export interface Price {
   fits: Partial<Record<(typeof MATCHED)[number], string>>;
   /** Micro-units. */
@@ -25,14 +25,14 @@ export interface Price {
   onCancel: 'none' | 'full';
 }
 
-/** What a paid call asks of a binding. */
+/** What a paid call requests from a binding. */
 export interface PricedRequest {
   provider: string;
-  /** Our logical id. */
+  /** The id of the model in this service. */
   model: string;
   upstreamModel: string;
   input: Pick<ResolvedInput, 'resolution' | 'size' | 'n' | 'duration'> & { quality?: string };
-  /** What the provider will make instead. */
+  /** Values that the provider uses in place of requested ones. */
   approximations: readonly Approximation[];
 }
 

@@ -13,7 +13,7 @@ const FIELDS = [...MATCHED, ...AMOUNTS, 'on_failure', 'on_cancel'];
 export class PricesReader {
   constructor(private readonly yaml: YamlFields) {}
 
-  /** @returns ISO 4217 */
+  /** @returns an ISO 4217 code */
   currency(node: Node | null): string {
     if (isScalar(node) && typeof node.value === 'string' && /^[A-Z]{3}$/.test(node.value)) return node.value;
     const value = isScalar(node) ? `"${String(node.value)}"` : 'a list or map';

@@ -23,7 +23,7 @@ type Takes = Partial<Record<MediaKind, readonly string[]>>;
 /** Models with a parameter `quality`. */
 const GPT_IMAGE = /(^|\/)(gpt-image-|chatgpt-image)/;
 
-/** By the family of the upstream model, where the adapter translates a request itself. */
+/** The parameters by family of the upstream model, where the adapter translates a request itself. */
 const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][] = [
   [/(^|\/)seedance/, { fal: { video: SEEDANCE }, replicate: { video: SEEDANCE } }],
   [
@@ -44,7 +44,7 @@ const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][
 
 /**
  * The parameters that an adapter sends by its own translation.
- * @returns null when it cannot make this kind
+ * @returns null when the adapter cannot make this kind
  */
 export function takenBy({ provider, dialect = 'openai', model = '', send }: DeclaredBinding, kind: MediaKind) {
   switch (provider) {
@@ -59,7 +59,7 @@ export function takenBy({ provider, dialect = 'openai', model = '', send }: Decl
       return kind === 'video' ? SEEDANCE : null;
     case 'fal':
     case 'replicate': {
-      if (send) return []; // it is the whole input
+      if (send) return []; // `send` is the whole input
       const [, takes] = FAMILIES.find(([family]) => family.test(model)) ?? [];
       return takes?.[provider][kind] ?? null;
     }

@@ -11,7 +11,7 @@ export class YamlFields {
     private readonly lines: LineCounter,
   ) {}
 
-  /** @param isTold whether a name that is not known has a fault of its own */
+  /** @param isTold whether an unknown name already has a fault of its own */
   fieldsOf(
     map: YAMLMap,
     known: readonly string[],

@@ -7,12 +7,12 @@ import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { executionError, type HistoryEntry, refusal } from './comfy-wire.ts';
 import { eventOf } from './history.ts';
 
-/** The reply to a submission contains no prompt id, or not ours. */
+/** The error for a reply to a submission without a prompt id, or with another id than ours. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   return submitRefused(reply, causeOf(request, reply));
 }
 
-/** Names the failed nodes: a missing model file, or a node type that the server does not have. */
+/** The cause, with the failed nodes: a missing model file, or a node type that the server does not have. */
 function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorCause {
   const { error, node_errors: nodeErrors = {} } = parseReply(refusal, reply.json);
   const nodes = Object.values(nodeErrors).flatMap((node) =>
@@ -26,7 +26,7 @@ function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorC
 }
 
 /**
- * An upload without an answer may be repeated: it starts no work.
+ * The error for an upload without an answer. It may be repeated, because an upload starts no work.
  * @throws any error but an UpstreamFailure, unchanged
  */
 export function uploadUnanswered(error: unknown): ProviderError {
@@ -47,7 +47,7 @@ export function uploadRefused(request: ProviderRequest, reply: UpstreamReply): P
 /** @returns why a run that has ended has no result; null when it succeeded */
 export function runFailure({ upstream }: ProviderRequest, entry: HistoryEntry): ProviderError | null {
   const cause = (code: string, message?: string) => operatorCause('comfyui', upstream.apiKey, { code, message });
-  // Not interrupted by us, since our own cancel ends the polling: a user of the server did it.
+  // Our own cancel ends the polling, so a user of the server interrupted the run.
   if (eventOf(entry, 'execution_interrupted')) {
     return new ProviderError('provider_unavailable', { cause: cause('execution_interrupted') });
   }

@@ -9,9 +9,8 @@ import { outputFiles } from './history.ts';
 
 interface Wanted {
   run: Run;
-  /** Of the run of the workflow. */
+  /** The index of the run of the workflow. */
   index: number;
-  /** Number of files. */
   expected: number;
   signal: AbortSignal;
 }

@@ -12,7 +12,10 @@ import type { Workflow } from './workflow.ts';
 /** A request translated for ComfyUI: the workflow, the values of its slots, the number of runs. */
 export interface ComfyPlan {
   workflow: Workflow;
-  /** Without the values that differ between runs, and without the images, which the server names at upload. */
+  /**
+   * The values of the slots, without those that differ between runs, and without images, which the server names at
+   * upload.
+   */
   values: SlotValues;
   roles: ImageRoles;
   /** Number of outputs of each run. */
@@ -64,7 +67,7 @@ function valuesFor(
   };
 }
 
-/** The parameters that are slots by their own names, in the words of the binding. */
+/** The parameters that have slots with their own names, with values as the binding maps them. */
 function ownValues(request: ProviderRequest): SlotValues {
   const valueOf = slotValues(request);
   const names = Object.keys(request.input);
@@ -74,7 +77,7 @@ function ownValues(request: ProviderRequest): SlotValues {
   ) as SlotValues;
 }
 
-/** Parsed workflows of declarations. */
+/** The parsed workflows of declarations, by their JSON. */
 const declared = new WeakMap<object, Template>();
 
 function declaredTemplate(request: ProviderRequest, name: string): Template {
@@ -88,7 +91,7 @@ function declaredTemplate(request: ProviderRequest, name: string): Template {
   return template;
 }
 
-/** The file was valid at service start. If it no longer is, the next provider is tried. */
+/** The file was valid at the start of the service. If it is no longer valid, the next provider is tried. */
 function templateOf(request: ProviderRequest): Template {
   const { upstream, model } = request;
   const workflow = upstream.declared?.workflow;
@@ -122,7 +125,10 @@ function sizeNotes(request: ProviderRequest, { width, height }: Size): Approxima
   ];
 }
 
-/** One batch if the workflow has a slot for it, otherwise one run per image, each with a seed of its own. */
+/**
+ * The number of outputs of each run: batches if the workflow has a slot for them, otherwise one image per run, each
+ * with a seed of its own.
+ */
 function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {
   const most = slots.has('batch_size') ? Math.min(n, max_batch) : 1;
   const counts = Array.from({ length: Math.ceil(n / most) }, (_, run) => Math.min(most, n - run * most));
@@ -136,7 +142,7 @@ interface Length {
   approximations: Approximation[];
 }
 
-/** A video of whole frames is exact if no other number of frames is closer to the requested duration. */
+/** A video has a whole number of frames. It is exact if no other number is closer to the requested duration. */
 function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
   const { frames_per_second: fps = 0, min_seconds = 0, max_seconds = Infinity } = template;
   const requested = input.duration ?? 5;
@@ -164,13 +170,15 @@ function lengthOf({ input, upstream }: ProviderRequest, template: Template, slot
 }
 
 interface Frames {
-  /** By the model: a multiple of `frame_step`, plus one. */
+  /** Frames that the model makes: a multiple of `frame_step`, plus one. */
   made: number;
-  /** In the video. */
+  /** Frames that stay in the video. */
   kept: number;
 }
 
-/** A workflow with `{{kept_frames}}` makes at least as many frames as requested and cuts off the rest; others keep all. */
+/**
+ * A workflow with `{{kept_frames}}` makes at least as many frames as requested, and cuts off the rest. Others keep all.
+ */
 function framesOf(requested: number, { frame_step: step = 4 }: Template, slots: Set<Slot>): Frames {
   const isCut = slots.has('kept_frames');
   const kept = Math.max(1, Math.round(requested));

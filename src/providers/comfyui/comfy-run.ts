@@ -25,9 +25,7 @@ import { JobWatch } from './job-watch.ts';
 import { clientId, promptId, seedOf } from './prompt-id.ts';
 import { fill, type SlotValues } from './slots.ts';
 
-/**
- * A run may move from the queue to the history between two reads. After three misses in a row the server has lost it.
- */
+/** A run may move from the queue to the history between two reads. After three misses in a row it counts as lost. */
 const MAX_MISSES = 3;
 
 const CANCEL_TIMEOUT_MS = 5_000;
@@ -39,7 +37,10 @@ export class ComfyRun {
   private images: Promise<SlotValues> | null = null;
   /** How often the server lost the run of each index. */
   private readonly losses: number[] = [];
-  /** Counts each lost attempt once, by its number. A restart of the server loses all runs, but costs one attempt. */
+  /**
+   * The report of each lost attempt, by its number, so that it is reported once. A restart of the server loses all
+   * runs, but costs one attempt.
+   */
   private readonly lostAttempts: Promise<void>[] = [];
 
   constructor(
@@ -126,12 +127,12 @@ export class ComfyRun {
       refused: (reply) => submitFailure(request, reply),
     });
     if (job.id === id) return job;
-    // The server is too old to accept our id, so a run could not be looked up after a crash. It gets no work.
+    // The server is too old to accept our id. A run could not be looked up after a crash, so the server gets no work.
     await cancelRun(request, job.id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(() => undefined);
     throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
   }
 
-  /** A given seed counts on, so that no two images of a task have the same. */
+  /** A given seed rises by one with each image, so that no two images of a task have the same. */
   private seedAt(index: number): number {
     const { input, taskId } = this.request;
     if (input.seed === undefined) return seedOf(taskId, index);
@@ -139,7 +140,8 @@ export class ComfyRun {
   }
 
   /**
-   * The server checks a submission for a moment before it queues the run. After three lookups the run does not exist.
+   * The server checks a submission for a moment before it queues the run. A run that three lookups do not find does not
+   * exist.
    */
   private async lookUp(id: string, { cause, retryAfterMs }: ProviderError, signal: AbortSignal): Promise<Accepted> {
     for (let lookup = 1; lookup <= MAX_MISSES; lookup++) {
@@ -163,7 +165,7 @@ export class ComfyRun {
   }
 
   /**
-   * A restarted server has lost its queue and history, and a user can clear them. Nothing is paid, so the run is made
+   * A restarted server has lost its queue and history, and a user can clear them. The run costs nothing, so it is made
    * again.
    */
   private async resubmit(id: string, index: number, signal: AbortSignal): Promise<void> {
@@ -180,7 +182,7 @@ export class ComfyRun {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ProviderError)) throw error;
-        if (error.billing === 'unknown') return; // the polls show whether it was accepted
+        if (error.billing === 'unknown') return; // the polls show whether the run was accepted
         if (error.code !== 'provider_unavailable') throw error;
         await pause(Math.max(this.intervalMs, error.retryAfterMs ?? 0), signal);
       }
@@ -188,7 +190,7 @@ export class ComfyRun {
   }
 
   /**
-   * A later claim of a video has no images, so it cannot make a lost run again.
+   * A worker that claims a video again has no images, so it cannot make a lost run again.
    * @throws ProviderError, upon which the task starts from the beginning
    */
   private assertImages(): void {
@@ -200,8 +202,8 @@ export class ComfyRun {
 }
 
 /**
- * The run without the mark of a further submission that got no answer. `runJobs` would give up there, but here such a
- * submission is looked up by its id.
+ * The run without the mark of a further submission that got no answer. With the mark `runJobs` would give up, but here
+ * such a submission is looked up by its id.
  */
 function withoutIntent(run: Run): Run {
   return {

@@ -18,14 +18,14 @@ const UPLOAD_FOLDER = 'darkroom';
 
 const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
 
-/** After an interrupt: at most 5 reads, 200 ms apart, to confirm that the run has stopped. */
+/** The most reads after an interrupt, 200 ms apart, to confirm that the run has stopped. */
 const CONFIRM_READS = 5;
 const CONFIRM_MS = 200;
 
-/** The lookup occupies a place of the worker; polls, which follow it, do not. */
+/** A lookup occupies a place of the worker. The polls that follow it do not. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
-/** ComfyUI has no credentials of its own; a proxy in front of it may require one. */
+/** ComfyUI has no credentials of its own, but a proxy in front of it may require one. */
 export function headersOf({ upstream }: ProviderRequest): Record<string, string> {
   return upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };
 }
@@ -47,7 +47,7 @@ export async function readHistory(
   return typeof entry === 'object' && entry !== null ? parseReply(historyEntry, entry) : null;
 }
 
-/** Whether the server runs this run, or will. */
+/** Whether the server runs this run or has it in its queue. */
 export async function readQueue(
   request: ProviderRequest,
   id: string,
@@ -62,8 +62,8 @@ export async function readQueue(
 }
 
 /**
- * Reads the queue first: a run that leaves it is in the history at the same moment, so it is never missed in between.
- * @throws ProviderError provider_unavailable when the server is away
+ * Reads the queue first. A run that leaves the queue is in the history at the same moment, so it is never missed.
+ * @throws ProviderError provider_unavailable when the server cannot be reached
  */
 export async function isKnown(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
@@ -77,8 +77,8 @@ export async function isKnown(request: ProviderRequest, id: string, signal: Abor
 }
 
 /**
- * `isKnown` after a submission without an answer. True as well if the server cannot be read: the run is then polled
- * like others, and submitted again if the server turns out not to have it.
+ * As `isKnown`, for a submission without an answer. Also true if the server cannot be read: the run is then polled like
+ * others, and submitted again if the server does not have it.
  */
 export async function isSubmitted(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   try {
@@ -114,8 +114,8 @@ export async function uploadImage(request: ProviderRequest, image: InputImage, s
 }
 
 /**
- * Newer servers have one call for it. On older ones the run is deleted from the queue, and interrupted by its id if it
- * is already running. An interrupt without an id would stop whichever run is active.
+ * Newer servers have one call to cancel a run. On older ones the run is deleted from the queue and, if it is already
+ * running, interrupted by its id. An interrupt without an id would stop whichever run is active.
  */
 export async function cancelRun(request: ProviderRequest, id: string, signal: AbortSignal): Promise<void> {
   const post = (path: string, json: object) => comfyFetch(request, path, { method: 'POST', json, signal });

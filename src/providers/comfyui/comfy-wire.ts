@@ -3,30 +3,30 @@ import { anything, field, text } from '../wire/reply-schema.ts';
 
 const record = z.record(z.string(), z.unknown());
 
-/** What the server keeps of a run that has ended. */
+/** The record of a run that has ended. */
 export const historyEntry = z.object({
-  /** By node id. Videos are under `images` too; some extensions use `gifs` or `videos`. */
+  /** The outputs by node id. Videos are under `images` too; some extensions use `gifs` or `videos`. */
   outputs: field(z.record(z.string(), field(record))),
   status: field(z.object({ status_str: text(), messages: field(z.array(z.unknown())) })),
 });
 export type HistoryEntry = z.infer<typeof historyEntry>;
 
-/** `GET /history/{id}`: by run id; empty while the run is not over. */
+/** The answer of `GET /history/{id}`: records by run id; empty while the run is not over. */
 export const history = z.record(z.string(), z.unknown());
 
-/** `GET /queue`; an item is `[number, prompt id, workflow, …]`. */
+/** The answer of `GET /queue`. An item is `[number, prompt id, workflow, …]`. */
 export const queue = z.object({ queue_running: items(), queue_pending: items() });
 
 /** The run ids of one list of the queue. */
 export const idsIn = (list: z.infer<ReturnType<typeof items>>): unknown[] => (list ?? []).map((item) => item?.[1]);
 
-/** Of `POST /prompt`. */
+/** The answer of `POST /prompt`. */
 export const submitted = z.object({ prompt_id: text() });
 
-/** Of `POST /upload/image`. */
+/** The answer of `POST /upload/image`. */
 export const upload = z.object({ name: text(), subfolder: text() });
 
-/** Of a refused submission. */
+/** The answer to a refused submission. */
 export const refusal = z.object({
   error: field(z.object({ type: text(), message: text() })),
   node_errors: field(

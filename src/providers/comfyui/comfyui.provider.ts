@@ -6,8 +6,8 @@ import { cancelRun, isKnown } from './comfy-server.ts';
 import { promptId } from './prompt-id.ts';
 
 /**
- * The operator's own ComfyUI server. We choose the ids of its runs, so a run whose submission got no answer can be
- * looked up.
+ * The operator's own ComfyUI server. The service chooses the ids of its runs, so a run whose submission got no answer
+ * can be looked up.
  */
 export class ComfyuiProvider implements Provider {
   readonly name = 'comfyui';

@@ -4,7 +4,7 @@ import type { Slot } from './slots.ts';
 
 /** One way to pass a request's images to a workflow. */
 export interface ImageRoles {
-  /** The image of each slot; read from the request once its images are fetched. */
+  /** The image of each slot. It is read from the request once the images are fetched. */
   images: { slot: Slot; of: (images: ProviderRequest['images']) => InputImage | null | undefined }[];
   approximations: Approximation[];
 }
@@ -25,7 +25,10 @@ const NOT_FIRST: Approximation = {
   used: 'reference_image',
 };
 
-/** Uses the input only: the images may not be fetched yet. @returns the exact way first, then the approximations */
+/**
+ * Reads only the input, because the images may not be fetched yet.
+ * @returns the exact way first, then the approximations
+ */
 export function imageRoles(request: ProviderRequest): ImageRoles[] {
   const { kind, input } = request;
   if (kind === 'image') {
@@ -52,7 +55,7 @@ export function imageRoles(request: ProviderRequest): ImageRoles[] {
   const guided = definitionOf(request)?.guidance?.loneFirstFrame[mode] ?? { as: 'first_frame' };
   const notes = guided.nearest === undefined ? [] : near(guided.nearest);
   if (guided.as === 'reference') return [asReference(notes), asFirstFrame(near('first_frame'))];
-  // Only omni leaves the role of the image open.
+  // Only the mode omni leaves the role of the image open.
   return mode === 'omni' ? [asFirstFrame(notes), asReference([NOT_FIRST])] : [asFirstFrame(notes)];
 }
 

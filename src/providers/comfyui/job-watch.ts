@@ -5,14 +5,20 @@ import { ProgressMeter } from './progress-meter.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** A preview of an unfinished image may be large; it is dropped unread. */
+/** The largest message. A preview of an unfinished image may be large; it is dropped unread. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Reconnect backoff: 1 s, doubling. The history is polled meanwhile, so a dead socket costs only progress messages. */
+/**
+ * The first pause before a reconnect; each further pause is twice as long. The history is polled meanwhile, so a dead
+ * socket costs only progress messages.
+ */
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
 
-/** Between reads of the history once the socket has reported the end: the server writes the history a moment later. */
+/**
+ * The pause between reads of the history once the socket has reported the end: the server writes the history a moment
+ * later.
+ */
 const ENDED_MS = 100;
 
 interface FollowedRun {
@@ -22,7 +28,8 @@ interface FollowedRun {
 }
 
 /**
- * Follows a task's runs over the server's socket. It only reports progress; results and failures come from the history.
+ * Follows a task's runs over the server's socket. This only reports progress; results and failures come from the
+ * history.
  */
 export class JobWatch {
   private readonly runs = new Map<string, FollowedRun>();
@@ -39,7 +46,7 @@ export class JobWatch {
     this.open();
   }
 
-  /** Starts, or starts again, with the next message; earlier ones are lost. */
+  /** Follows a run, or follows it anew, from the next message on. Earlier messages are lost. */
   follow(id: string, nodeIds: Iterable<string>): void {
     const progress = this.runs.get(id)?.progress ?? (() => undefined);
     this.runs.set(id, { meter: new ProgressMeter(nodeIds), progress, ended: new AbortController() });
@@ -53,7 +60,7 @@ export class JobWatch {
     progress(run.meter.percent);
   }
 
-  /** Waits `ms`, or less if the socket reports the end of the run. @throws the reason of the signal */
+  /** Waits `ms`, or less when the socket reports the end of the run. @throws the reason of the signal */
   async waitForEnd(id: string, ms: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const ended = this.runs.get(id)?.ended.signal;
@@ -83,7 +90,7 @@ export class JobWatch {
     socket.on('message', (bytes: Buffer, isBinary) => {
       if (!isBinary && !this.closed) this.receive(parse(bytes));
     });
-    socket.on('error', () => undefined); // 'close' follows
+    socket.on('error', () => undefined); // the event 'close' follows
     socket.on('close', () => this.reconnectLater());
   }
 
@@ -96,7 +103,7 @@ export class JobWatch {
   private receive(message: SocketMessage | null): void {
     const id = message?.data.prompt_id;
     const run = typeof id === 'string' ? this.runs.get(id) : undefined;
-    if (!message || !run) return; // about the whole queue, or a run of another task
+    if (!message || !run) return; // the message is about the whole queue, or a run of another task
     run.meter.update(message);
     run.progress(run.meter.percent);
     if (run.meter.ended) run.ended.abort();

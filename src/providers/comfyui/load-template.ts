@@ -5,7 +5,7 @@ import { nanoBanana2 } from './templates/nano-banana-2.ts';
 import { nanoBananaPro } from './templates/nano-banana-pro.ts';
 import { parseTemplate, type Template, TemplateError } from './template.ts';
 
-/** By the id of the public model that they serve. */
+/** The shipped templates, by the id of the public model that they serve. */
 export const SHIPPED_TEMPLATES: Readonly<Record<string, Template>> = {
   'gpt-image-2': gptImage2,
   'nano-banana-2': nanoBanana2,

@@ -1,11 +1,14 @@
 import type { SocketMessage } from './comfy-wire.ts';
 
 /**
- * Progress of one run from its socket messages: the share of finished nodes, plus the reported share of the active
+ * Progress of one run, from its socket messages: the share of finished nodes, plus the reported share of the active
  * node.
  */
 export class ProgressMeter {
-  /** Node id to its share, 0 to 1. Nodes that another node expands into have ids of their own and do not count. */
+  /**
+   * The share of each node by its id, 0 to 1. Nodes that another node expands into have ids of their own and do not
+   * count.
+   */
   private readonly shares = new Map<string, number>();
   private current: string | null = null;
   private hasEnded = false;
@@ -14,7 +17,7 @@ export class ProgressMeter {
     for (const id of nodeIds) this.shares.set(id, 0);
   }
 
-  /** The server has finished the run; the history contains its outcome. */
+  /** Whether the server has finished the run. The history then contains its outcome. */
   get ended(): boolean {
     return this.hasEnded;
   }

@@ -18,8 +18,8 @@ export type Slot =
   | ImageSlot;
 
 /**
- * The values of a workflow's slots. The value of an image is the name that the server gave the upload. Beside the slots above
- * a declared model has its own parameters.
+ * The values of a workflow's slots. The value of an image is the name that the server gave the upload. A declared model
+ * also has slots for its own parameters.
  */
 export type SlotValues = Partial<Record<string, string | number | boolean>>;
 
@@ -62,12 +62,12 @@ export function slotsOf(workflow: Workflow, unknown: (text: string) => void = ()
   return slots;
 }
 
-/** The images that a workflow requires: exactly these. */
+/** Exactly the images that a workflow requires. */
 export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) => slots.has(slot));
 
 /**
- * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers;
- * in other text the value is inserted. Values are not scanned for slots: a prompt may contain braces.
+ * A copy with the slots replaced. A string that consists of one slot becomes the value itself, so numbers stay numbers.
+ * In other text the value is inserted. Values are not searched for slots, because a prompt may contain braces.
  */
 export function fill(workflow: Workflow, given: SlotValues): Workflow {
   const values: SlotValues = { ...given, image: given.image_1 };

@@ -8,19 +8,19 @@ export interface Template {
   workflows: Workflow[];
   /** Frame rate of the video, for workflows with `{{frames}}`. */
   frames_per_second?: number;
-  /** The model makes a multiple of this number of frames, plus one; 4 when absent. */
+  /** The model makes a multiple of this number of frames, plus one. Missing: 4. */
   frame_step?: number;
-  /** Width and height are rounded to a multiple of this; 16 when absent. */
+  /** Width and height are rounded to a multiple of this. Missing: 16. */
   size_step?: number;
-  /** The largest image or frame; no limit when absent. */
+  /** The most pixels of an image or frame. Missing: no limit. */
   max_pixels?: number;
-  /** The largest `{{batch_size}}`; more images take several runs. No limit when absent. */
+  /** The largest `{{batch_size}}`; more images take several runs. Missing: no limit. */
   max_batch?: number;
   min_seconds?: number;
   max_seconds?: number;
 }
 
-/** The workflow file cannot be used. The message, for the operator, names the fault in the file. */
+/** The workflow file cannot be used. The message tells the operator the fault in the file. */
 export class TemplateError extends Error {
   override name = 'TemplateError';
 }
@@ -56,12 +56,12 @@ const TEMPLATE = {
 const NONE: ReadonlySet<string> = new Set();
 
 let compiled: ValidateFunction<Template> | undefined;
-/** Compiled when it is first used: most processes read no such file. */
+/** Compiled at the first use, because most processes read no such file. */
 const templateCheck = (): ValidateFunction<Template> => (compiled ??= new Ajv().compile<Template>(TEMPLATE));
 
 /**
  * @param json a template, or a single workflow as ComfyUI exports it for its API
- * @param own further names that its slots may have
+ * @param own further names that slots may have
  * @throws TemplateError
  */
 export function parseTemplate(json: unknown, own: ReadonlySet<string> = NONE): Template {

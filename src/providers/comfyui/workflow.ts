@@ -1,8 +1,8 @@
-/** One node of a workflow in ComfyUI's API format; a link to another node's output is `[node id, output index]`. */
+/** One node of a workflow in ComfyUI's API format. A link to another node's output is `[node id, output index]`. */
 export interface WorkflowNode {
   class_type: string;
   inputs: Record<string, unknown>;
 }
 
-/** Node id to node. A string input may contain slots such as `{{prompt}}`. */
+/** The nodes by their ids. A string input may contain slots such as `{{prompt}}`. */
 export type Workflow = Record<string, WorkflowNode>;

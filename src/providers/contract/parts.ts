@@ -3,16 +3,18 @@ import type { ProviderRequest } from './provider.ts';
 
 const DEFAULT_PICTURES = 10;
 
-/** The calls that make all outputs of a request: the index of the first output of each, and how many it makes. */
+/** One of the calls that make the outputs of a request: the index of its first output, and how many it makes. */
 export interface Part {
   first: number;
   n: number;
 }
 
-/** How many pictures a call makes at most, unless its declaration says so: one, if it does not say how many to make. */
+/**
+ * The most pictures of one call, unless its declaration says so. One, if the template does not say how many to make.
+ */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
-/** @param most pictures of one call */
+/** @param most the most pictures of one call */
 export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] {
   const wanted = kind === 'image' ? (input.n ?? 1) : 1;
   return Array.from({ length: Math.ceil(wanted / most) }, (_, at) => ({
@@ -21,7 +23,7 @@ export function partsOf({ kind, input }: ProviderRequest, most: number): Part[] 
   }));
 }
 
-/** The request of one of its calls: so many pictures, with seeds that count on. */
+/** The request of one call: its number of pictures, and a seed that continues from the calls before. */
 export function partOf(request: ProviderRequest, { first, n }: Part): ProviderRequest {
   const { input, kind } = request;
   const seed = input.seed === undefined ? {} : { seed: input.seed + first };

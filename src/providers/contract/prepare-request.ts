@@ -13,15 +13,15 @@ import type { Condition } from '../../models/definition/declared-binding.ts';
 import { eachText, slotsOf } from '../templates/template.ts';
 import { chooseSize, parsePixels, type Size, type SizeChoice, type SizeTable } from '../../models/definition/sizes.ts';
 
-/** A hint that a provider may leave aside: its value where the provider does not have it. The task records that. */
+/** Hints that a provider may ignore, with the value that it uses then. The task records an ignored hint. */
 const LEFT_TO_MODEL = { quality: 'auto' } as const;
 type Hint = keyof typeof LEFT_TO_MODEL;
 
 export const isHint = (param: string): param is Hint => Object.hasOwn(LEFT_TO_MODEL, param);
 
 /**
- * Calls `provider.prepare` if the request fits the binding and every parameter of the input is used. Otherwise an
- * unknown parameter would be dropped silently.
+ * Calls `provider.prepare` if the request fits the binding and every parameter of the input is used. Without this check
+ * an unknown parameter would be dropped silently.
  * @throws UnsupportedRequest
  */
 export function prepareRequest(provider: Provider, request: ProviderRequest): PreparedRequest {
@@ -52,7 +52,10 @@ export function prepareRequest(provider: Provider, request: ProviderRequest): Pr
   return { ...prepared, approximations: [...prepared.approximations, ...approximations] };
 }
 
-/** A list of values also fits a request without the parameter. @throws UnsupportedRequest */
+/**
+ * Checks the conditions of a binding. A list of values also permits a request without the parameter.
+ * @throws UnsupportedRequest
+ */
 function assertFits(when: Condition, { input }: ProviderRequest): void {
   for (const [param, condition] of Object.entries(when)) {
     const value = (input as unknown as Record<string, unknown>)[param];
@@ -67,15 +70,15 @@ function assertFits(when: Condition, { input }: ProviderRequest): void {
   }
 }
 
-/** A parameter that cannot be otherwise need not be sent. */
+/** Whether a parameter has only one value. It then need not be sent. */
 const hasOneValue = (definition: Definition | undefined, param: string): boolean =>
   definition?.parameters.properties[param]?.enum?.length === 1;
 
-/** What the size of a request may come from. */
+/** The slots and the parameters from which the size of a request may come. */
 const SIZE_SLOTS = ['width', 'height', 'size'];
 const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
 
-/** Of many requests the binding is the same. */
+/** The names by template, because many requests have the same binding. */
 const namesInTemplate = new WeakMap<object, ReadonlySet<string>>();
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -90,30 +93,34 @@ function namesIn(template: unknown): ReadonlySet<string> {
   return names;
 }
 
-/** A parameter whose default the binding uses, or that it does without. Nothing is recorded of a default. */
+/**
+ * The record of a parameter that the binding replaces by its default, or does without. A request for the default needs
+ * no record.
+ */
 function approximated(param: string, value: unknown, byDefault: unknown): Approximation[] {
   if (value === byDefault) return [];
   const shown = (each: unknown) => (typeof each === 'number' ? each : String(Array.isArray(each) ? each.length : each));
   return [{ param, requested: shown(value), used: byDefault === undefined ? 'none' : shown(byDefault) }];
 }
 
-/** For an adapter that takes a hint for some of its models only. */
+/** The record of a hint, for an adapter that takes the hint for only some of its models. */
 export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] {
   const [requested, used] = [input[param], LEFT_TO_MODEL[param]];
   return requested === undefined || requested === used ? [] : [{ param, requested, used }];
 }
 
 interface Options {
-  /** Where the upstream's model makes other sizes than the model that the client named. */
+  /** The sizes of the upstream's model, if they differ from those of the model that the client named. */
   sizes?: SizeTable;
-  /** Whether the upstream takes a size. */
+  /** Whether the upstream accepts a size. */
   accepts?: ((size: Size) => boolean) | undefined;
 }
 
 /**
- * Ratio and pixels of a request: those that it names, or from its model's table. `auto` becomes the ratio nearest to the first
- * reference image, or a square.
- * @throws UnsupportedRequest for a size that the upstream does not take, or a ratio or resolution without one
+ * The ratio and the pixels of a request: those that it names, or those in its model's table. `auto` becomes the ratio
+ * nearest to the first reference image or, without one, a square.
+ * @throws UnsupportedRequest for a size that the upstream does not accept, or for a ratio or resolution that has no
+ *   size
  */
 export function requestedSize(request: ProviderRequest, options: Options = {}): SizeChoice {
   const { input, images } = request;

@@ -8,11 +8,11 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { Tokens } from '../../tasks/record/task-usage.ts';
 
 /**
- * A reference image that we have fetched and checked: a still JPEG, PNG or WebP. It stays in its file, because the images of
- * one request may have 320 MB: adapters read it while they send it.
+ * A reference image that the worker has fetched and checked: a still JPEG, PNG or WebP. The images of one request may
+ * have 320 MB, so an image stays in its file, and adapters read it while they send it.
  */
 export interface InputImage {
-  /** Of its file, which exists until `Run.releaseImages` or the end of the run. */
+  /** The path of its file, which exists until `Run.releaseImages` or the end of the run. */
   path: string;
   /** Bytes. */
   size: number;
@@ -20,7 +20,7 @@ export interface InputImage {
   /** Pixels after the EXIF orientation is applied. */
   width: number;
   height: number;
-  /** From `Run.linkTo`, where the upstream is to fetch it. */
+  /** The link from `Run.linkTo`, if the upstream is to fetch the image. */
   url?: string;
 }
 
@@ -45,7 +45,7 @@ export interface ResolvedInput {
   last_frame_image_url?: string;
   reference_image_url?: string;
   generate_audio?: boolean;
-  /** Exact pixels, `1024x768`, in place of aspect_ratio and resolution, which are then absent. */
+  /** Exact pixels, `1024x768`. aspect_ratio and resolution are then missing. */
   size?: string;
   negative_prompt?: string;
   seed?: number;
@@ -61,28 +61,28 @@ export const OF_WORKER: readonly string[] = ['output_format', 'output_compressio
 export interface Upstream {
   /** The upstream's own name of the model. */
   model: string;
-  /** Without a trailing slash; includes `/v1` or `/api/v3` where the upstream's paths do. */
+  /** Without a trailing slash. Includes `/v1` or `/api/v3` if the paths of the upstream do. */
   baseUrl: string;
   readonly apiKey: string | null; // a SIGHUP replaces it
-  /** `nearest`: a duration that the model cannot make is rounded to one it can, and the task records it. */
+  /** `nearest`: a duration that the model cannot make is rounded to one that it can make, and the task records that. */
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
-  /** The binding as a declaration has it; absent: it is one of the PROVIDERS file. */
+  /** The binding as its declaration has it; missing for one of the PROVIDERS file. */
   declared?: DeclaredBinding;
 }
 
-/** What of a model a provider needs. */
+/** The parts of a model that a provider needs. */
 export type Definition = Pick<Model, 'sizes' | 'guidance' | 'parameters' | 'workflows'>;
 
 export interface ProviderRequest {
-  /** Sent as the idempotency token where the upstream supports one. */
+  /** Sent as the idempotency token if the upstream supports one. */
   taskId: string;
-  /** The task that it repeats or varies; absent or null: none. */
+  /** The task that this one repeats or varies; missing or null: none. */
   parentTaskId?: string | null;
-  /** Our logical model id. */
+  /** The id of the model in this service. */
   model: string;
-  /** The model in the version that the task runs under; absent: as it is loaded now. */
+  /** The version of the model that the task runs under; missing: the version that is loaded now. */
   definition?: Definition;
   kind: MediaKind;
   input: ResolvedInput;
@@ -96,107 +96,116 @@ export interface ProviderRequest {
   upstream: Upstream;
 }
 
-/** The sizes of the model that a request is for, and what its images mean. */
+/** The model that a request is for: its sizes, and what its images mean. */
 export const definitionOf = ({ definition, model }: ProviderRequest): Definition | undefined =>
   definition ?? findModel(model);
 
-/** Why a run was stopped. Only after `deadline` does the run still write to the task. */
+/** Why a run was stopped. After `deadline` the run still writes to the task, after the other reasons it does not. */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
 
 /**
- * Whether the upstream job should be cancelled after a stop for this reason: no process will use its result. After any other
- * reason the next claim of the task continues the job.
+ * Whether the upstream job should be cancelled after a stop for this reason, because no process will use its result.
+ * After any other reason the next claim of the task continues the job.
  */
 export const isResultUnwanted = (reason: unknown): boolean => RESULT_UNWANTED.includes(reason);
 
-/** A provider's view of the task it works on. Each promise resolves once the database has committed the change. */
+/**
+ * The task that a provider works on, as the provider sees it. Each promise resolves once the database has committed the
+ * change.
+ */
 export interface Run {
-  /** Set when an earlier attempt's job was accepted: poll that job, do not submit another. */
+  /** Set when a job of an earlier attempt was accepted: poll that job, and submit no other. */
   readonly upstreamId: string | null;
-  /** True when an earlier attempt committed its intent to submit: the outcome of that call is unknown. */
+  /** Whether an earlier attempt committed its intent to submit. The outcome of that call is unknown. */
   readonly submittedBefore: boolean;
-  /** A directory for large files of this run only; deleted afterwards. */
+  /** A directory for large files of this run only. It is deleted after the run. */
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
-  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes one picture. */
+  /** The most early stages of the picture that are wanted, 0 to 3; 0 unless the task makes one picture. */
   readonly partialImages: number;
-  /** Percent, 0 to 100. Any call rate is fine: writes are coalesced, and a lower value than before is ignored. */
+  /** Reports percent, 0 to 100. Call it at any rate: writes are combined, and a value lower than before is ignored. */
   progress(percent: number): void;
-  /** Tokens that the upstream reports for one answer. Those of several answers are added up. */
+  /** Records the tokens that the upstream reports for one answer. Those of several answers are added up. */
   tokens(reported: Tokens): void;
-  /** Stores an early stage of the picture, an image file. Call it in their order; it returns at once. */
+  /** Stores an early stage of the picture, an image file. Call it in the order of the stages; it returns at once. */
   partialImage(image: Buffer): void;
-  /** Await before a call that costs money. @throws LeaseLost */
+  /** Await it before a call that costs money. @throws LeaseLost */
   submitting(): Promise<void>;
-  /** Await before one more paid call that `submitting` has not announced. @throws LeaseLost */
+  /** Await it before one more paid call that `submitting` has not announced. @throws LeaseLost */
   callingAgain(): Promise<void>;
   /**
-   * The upstream made fewer pictures than were asked for. They are kept, and the task records the number.
-   * @param unknown paid calls that made none and may have been charged
+   * Records that the upstream made fewer pictures than were requested. They are kept, and the task records the number.
+   * @param unknown the number of paid calls that made no picture and may have been charged
    */
   fewer(made: number, unknown: number): void;
-  /** The seed that the call of each output was sent, in the order of the outputs. Not called: none was sent. */
+  /** Records the seed that the call of each output was sent, in the order of the outputs. Not called: none was sent. */
   seeds(ofOutputs: readonly number[]): void;
-  /** Await as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
+  /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
-   * Await before a lost job is created again under the same id; only where jobs cost nothing. Counts as a lost attempt of
-   * the task. @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
+   * Await it before a lost job is created again under the same id; only if jobs cost nothing. Counts as a lost attempt
+   * of the task.
+   * @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
    */
   resubmitting(): Promise<void>;
   /**
-   * Stores an image and makes a link of ours to it. Whoever has the link can read the image until an hour after the
-   * task's deadline. The upstream never gets the client's own URL, which may lead elsewhere by then.
-   * @throws ProviderError, not billed, when the API key has no room for it
+   * Stores an image and makes a link of this service to it. Whoever has the link can read the image until an hour after
+   * the task's deadline. The upstream never gets the client's own URL, which may lead elsewhere by then.
+   * @throws ProviderError, not billed, when the image would exceed a quota of the API key
    */
   linkTo(image: InputImage): Promise<string>;
   /**
-   * Deletes the files of the request's images: the run may poll for an hour, and others need the room. Call it once every
-   * job is accepted, unless a lost job would be created again from the files.
+   * Deletes the files of the request's images: the run may poll for an hour, and other runs need the disk. Call it once
+   * every job is accepted, unless a lost job would be created again from the files.
    */
   releaseImages(): Promise<void>;
   /**
-   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run holds no place of its worker. Calls
-   * of one run must not overlap.
+   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run takes no place of its worker.
+   * Calls of one run must not overlap.
    */
   polling<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * One image or video: its bytes, or a file in the run's scratch directory if it may be large. `thumbnail` is the path of the
- * first frame as WebP, for a video whose provider makes one.
+ * One image or video: its bytes or, if it may be large, a file in the run's scratch directory. `thumbnail` is the path
+ * of the first frame as WebP, for a video whose provider makes one.
  */
 export type ProviderOutput = Buffer | { path: string; thumbnail?: string };
 
 /** A request that a provider has checked and translated. Nothing has been sent yet. */
 export interface PreparedRequest {
-  /** Parameters that the provider can only approximate; the task records them. */
+  /** Parameters that the provider can only approximate. The task records them. */
   approximations: Approximation[];
-  /** Paid calls that one `run.submitting()` announces; 1 when absent. */
+  /** The number of paid calls that one `run.submitting()` announces; missing: 1. */
   calls?: number;
   /**
    * Runs the generation to its end. The order of calls: `run.submitting()`, the paid call, `run.submitted(id)` if the
-   * upstream returns a job id, then the polls. If `run.upstreamId` is set, it starts with the polls.
-   * @returns `input.n` images, fewer after `run.fewer`, or one video, in order
+   * upstream returns a job id, then the polls. If `run.upstreamId` is set, the generation starts with the polls.
+   * @returns `input.n` images in order, or fewer after `run.fewer`; or one video
    * @throws ProviderError for every failure that has a public code; any other error counts as internal_error
    * @throws the signal's reason once it has aborted
    */
   generate(run: Run): Promise<ProviderOutput[]>;
 }
 
-/** An adapter for one upstream API. It keeps no state, so any process can continue its work. */
+/** An adapter for one upstream API. It keeps no state of a task, so any process can continue the task. */
 export interface Provider {
   readonly name: string;
-  /** Every input parameter that the adapter uses, for at least one of its models; `prepareRequest` refuses all others. */
+  /**
+   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses all others.
+   */
   readonly takes: readonly (keyof ResolvedInput)[];
-  /** It takes the parameters that only one model has too. */
+  /** The adapter also takes the parameters that a model has of its own. */
   readonly takesOwn?: true;
-  /** Kinds that it makes within one call. After a crash there is no job to find, so the call is repeated. */
+  /** Kinds that the adapter makes within one call. After a crash there is no job to find, so the call is repeated. */
   readonly synchronousKinds?: readonly MediaKind[];
-  /** It makes no paid call. If the operator gives it a price, to rehearse costs, the worker records each run as one. */
+  /**
+   * The adapter makes no paid call. To rehearse costs, the operator may give it a price. The worker then records each
+   * run as one paid call.
+   */
   readonly isFree?: true;
   /**
    * Checks a request and translates it into the upstream's terms. Sends nothing. Call it through `prepareRequest`.
@@ -204,14 +213,15 @@ export interface Provider {
    */
   prepare(request: ProviderRequest): PreparedRequest;
   /**
-   * After a crash between the paid call and its answer: finds the job by our task id, if the upstream allows it.
-   * @param sinceMs unix milliseconds; the intent to submit was recorded then, so the job is not older
-   * @returns the upstream's id; null when the job certainly does not exist, so nothing was billed
-   * @throws ProviderError provider_unavailable when the upstream is away, so that a later lookup may decide
+   * After a crash between the paid call and its answer, finds the job by the id of the task, if the upstream allows
+   * that.
+   * @param sinceMs unix milliseconds at which the intent to submit was recorded: the job is not older
+   * @returns the upstream's id of the job; null when the job certainly does not exist, so nothing was billed
+   * @throws ProviderError provider_unavailable when the upstream cannot be reached: a later lookup may find the job
    */
   find?(request: ProviderRequest, signal: AbortSignal, sinceMs: number): Promise<string | null>;
   /**
-   * Cancels the job after a user's cancel or the deadline. Best effort. @throws when the upstream cannot be reached
+   * Tries to cancel the job after a user's cancel or the deadline. @throws when the upstream cannot be reached
    * @returns true when the upstream has confirmed that the job was cancelled before it ran, so that it costs nothing
    */
   cancel?(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void>;
@@ -230,19 +240,18 @@ export class UnsupportedRequest extends Error {
 
 /**
  * What a failed call may have cost. `none`: certainly nothing, so the call may be repeated or the next binding tried.
- * `unknown`: the upstream may have accepted it, so it must not be repeated. `charged`: the upstream accepted the job, and
- * the job failed there.
+ * `unknown`: the upstream may have accepted the call, so it must not be repeated. `charged`: the upstream accepted the
+ * job, and the job failed there.
  */
 export type Billing = 'none' | 'unknown' | 'charged';
 
 interface ProviderErrorDetails {
   /** Shown to the client; never text of the upstream. */
   message?: string;
-  /** The invalid input field. */
   param?: string;
-  /** `charged` when absent. */
+  /** Missing: `charged`. */
   billing?: Billing;
-  /** Milliseconds to wait, from Retry-After or an equivalent of it. */
+  /** Milliseconds to wait, from Retry-After or its equivalent. */
   retryAfterMs?: number;
   /** For the operator's log only: the upstream's status, code and request id. */
   cause?: unknown;

@@ -1,6 +1,6 @@
 import type { Run } from './provider.ts';
 
-/** A run outside a worker: no row holds it, so nothing is recorded. */
+/** A run outside a worker. It has no row of a task, so nothing is recorded. */
 export const runAlone = (scratchDir: string, given: Partial<Run> = {}): Run => ({
   upstreamId: null,
   submittedBefore: false,

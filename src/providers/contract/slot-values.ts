@@ -4,8 +4,8 @@ import { type ProviderRequest, UnsupportedRequest } from './provider.ts';
 import { seedOf } from './seed.ts';
 
 /**
- * The values that a request gives the slots of a binding's templates, except images.
- * @throws UnsupportedRequest, when asked, for a value that the binding has no word for
+ * The values that a request gives to the slots of a binding's templates, without images.
+ * @throws UnsupportedRequest, when called, for a value that the binding does not map
  */
 export function slotValues(request: ProviderRequest, index = 0): SlotValue {
   const { input, upstream, taskId } = request;
@@ -15,7 +15,7 @@ export function slotValues(request: ProviderRequest, index = 0): SlotValue {
     width: () => size().width,
     height: () => size().height,
     size: () => `${size().width}x${size().height}`,
-    seed: () => input.seed ?? seedOf(taskId) + index, // a given one counts on already
+    seed: () => input.seed ?? seedOf(taskId) + index, // a given seed already differs for each call
     n: () => input.n ?? 1,
     model: () => upstream.model,
     task_id: () => taskId,
@@ -27,7 +27,7 @@ export function slotValues(request: ProviderRequest, index = 0): SlotValue {
   };
 }
 
-/** The upstream's word for a value. */
+/** The value to which the binding maps this one; the same value if the binding does not map the parameter. */
 function mapped({ upstream }: ProviderRequest, name: string, value: unknown): unknown {
   const words = upstream.declared?.map?.[name];
   if (!words || value === undefined) return value;
@@ -35,7 +35,7 @@ function mapped({ upstream }: ProviderRequest, name: string, value: unknown): un
   throw new UnsupportedRequest(name, `The binding has no word for this value of ${name}.`);
 }
 
-/** What a binding sends beside what its dialect sends. @throws UnsupportedRequest */
+/** The fields that a binding sends beside those of its dialect. @throws UnsupportedRequest */
 export function extraFields(request: ProviderRequest): Record<string, unknown> {
   const { send } = request.upstream.declared ?? {};
   return send ? ((fillTemplate(send, slotValues(request)) ?? {}) as Record<string, unknown>) : {};

@@ -6,18 +6,18 @@ import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { falRefusal, type FalStatus } from './fal-wire.ts';
 
-/** The first match decides. Error types of the models and of the platform. */
+/** Error types of the models and of the platform. The first pattern that matches decides. */
 const TYPES: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/^content_policy_violation$/, 'content_policy_violation'],
   [/^no_media_generated$/, 'provider_no_result'],
   [/^(generation|request)_timeout$/, 'provider_timeout'],
   [/^(startup_timeout|runner_|downstream_service_|internal_)/, 'provider_unavailable'],
-  [/^client_/, 'internal_error'], // stopped, but not by us: after our own cancel nothing polls the request
+  [/^client_/, 'internal_error'], // not stopped by this service: after its own cancel nothing polls the request
   [/^(image|file|video|audio|unsupported|feature|string|list|int|float|bool|literal|value|url)_/, 'provider_rejected'],
   [/^(greater_than|less_than|one_of|missing|enum|bad_request|url_error|auth_error|not_found)/, 'provider_rejected'],
 ];
 
-/** The queue did not accept the request. */
+/** The error for a request that the queue did not accept. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { cause, type, text } = read(request, reply);
   const { status, headers } = reply;
@@ -31,14 +31,14 @@ export function submitFailure(request: ProviderRequest, reply: UpstreamReply): P
   return submitRefused(reply, cause);
 }
 
-/** A request ended without a result. */
+/** The error for a request that ended without a result. */
 export function resultFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { cause, type } = read(request, reply);
   const retryable = reply.headers['x-fal-retryable'] ?? reply.headers['x-fal-needs-retry'];
   return new ProviderError(codeOf(type, reply.status, retryable), { cause });
 }
 
-/** The status reply reports the failure. */
+/** The error for a failure that the status reply reports. */
 export function statusFailure(
   { upstream }: ProviderRequest,
   { error, error_type: type = '' }: FalStatus,

@@ -13,21 +13,23 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 export interface FalPlan {
   /** Path of the endpoint, without a leading slash. */
   endpoint: string;
-  /** Number of requests. */
   count: number;
-  /** The seed of each request; absent: the model has none. */
+  /** The seed of each request; missing: the model has none. */
   seeds?: number[];
-  /** The input of the request of this index. */
+  /** Returns the input of the request of this index. */
   input: (index: number) => object;
-  /** The mask is sent as the model of OpenAI reads it. */
+  /** The mask is sent in the form of OpenAI's models. */
   takesMask?: true;
   approximations: Approximation[];
 }
 
-/** Most images that one request makes. */
+/** The most images that one request makes. */
 const MAX_IMAGES = 4;
 
-/** A limit of our own: the request contains the images, and an upload must end within the time limit of the call. */
+/**
+ * A limit of this service. The request contains the images, and their upload must end within the time limit of the
+ * call.
+ */
 const MAX_REQUEST_BYTES = 100 * 1024 * 1024;
 
 const NANO_BANANA = {
@@ -57,13 +59,13 @@ export function falPlan(request: ProviderRequest): FalPlan {
   throw new UnsupportedRequest('model', `The inputs of fal's ${model} are not known.`);
 }
 
-/** Parameters that only other models of fal have. @throws UnsupportedRequest */
+/** Refuses parameters that only other models of fal have. @throws UnsupportedRequest */
 function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof ResolvedInput)[]): void {
   const refused = params.find((param) => input[param] !== undefined);
   if (refused !== undefined) throw new UnsupportedRequest(refused, `fal's ${upstream.model} does not take ${refused}.`);
 }
 
-/** The whole input as a declaration writes it; `upstream.model` is then the whole endpoint. */
+/** The plan of a declaration that writes out the whole input. `upstream.model` is then the whole endpoint. */
 function declaredPlan(request: ProviderRequest, send: object): FalPlan {
   const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
   const inputs = parts.map((part) => {
@@ -81,7 +83,7 @@ function declaredPlan(request: ProviderRequest, send: object): FalPlan {
 
 function gptImage(request: ProviderRequest): FalPlan {
   const { size, approximations } = gptImageChoice(request);
-  // fal's default quality is the most expensive, so it is always sent.
+  // fal's default quality is the most expensive, so a quality is always sent.
   const { quality = 'auto', background } = request.input;
   if (background === 'transparent') throw new UnsupportedRequest('background', 'fal has no field for it.');
   return { ...imagePlan(request, 16, { image_size: size ?? 'auto', quality }, approximations), takesMask: true };
@@ -150,7 +152,7 @@ function seedance(request: ProviderRequest): FalPlan {
   return planFor('reference-to-video', (image_urls) => ({ prompt, image_urls }));
 }
 
-/** 10 = 4 + 4 + 2 */
+/** Splits a number of images into requests: 10 = 4 + 4 + 2. */
 function split(count: number): number[] {
   const parts = Array.from({ length: Math.floor(count / MAX_IMAGES) }, () => MAX_IMAGES);
   return count % MAX_IMAGES === 0 ? parts : [...parts, count % MAX_IMAGES];

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { anything, field, text } from '../wire/reply-schema.ts';
 
-/** Of `POST /{endpoint}`. */
+/** The answer of `POST /{endpoint}`. */
 export const falSubmitted = z.object({ request_id: text() });
 
-/** Of `GET …/status`. There is no failed status: a failure is COMPLETED with an error here or in the result. */
+/**
+ * The answer of `GET …/status`. There is no failed status: a failure is COMPLETED, with an error here or in the result.
+ */
 export const falStatus = z.object({
   /** IN_QUEUE IN_PROGRESS COMPLETED */
   status: text(),
@@ -15,10 +17,12 @@ export type FalStatus = z.infer<typeof falStatus>;
 
 const falFile = field(z.object({ url: text() }));
 
-/** Of `GET …/requests/{id}`. */
+/** The answer of `GET …/requests/{id}`. */
 export const falResult = z.object({ images: field(z.array(falFile)), video: falFile });
 
-/** Of a refusal: the detail is a list if it comes from the model, a text if it comes from the platform. */
+/**
+ * The answer of a refusal. The detail is a list if it comes from the model, and a text if it comes from the platform.
+ */
 export const falRefusal = z.object({
   detail: field(z.union([z.string(), z.array(field(z.object({ msg: text(), type: text() })))])),
   error_type: text(),

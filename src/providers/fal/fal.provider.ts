@@ -13,13 +13,13 @@ import { falPlan } from './fal-input.ts';
 import { falResult, falStatus, falSubmitted } from './fal-wire.ts';
 
 /**
- * fal keeps results for a week or more. The worker copies them at once; a day is enough even if another claim takes
- * over.
+ * fal keeps results for a week or more by default. The worker copies them at once, so a day is enough, even if another
+ * claim takes over.
  */
 const RESULT_LIFETIME = JSON.stringify({ expiration_duration_seconds: 86_400 });
 const SUBMIT_HEADERS = { 'x-fal-queue-priority': 'normal', 'x-fal-object-lifecycle-preference': RESULT_LIFETIME };
 
-/** fal's queue: gpt-image-2, the nano-bananas and Seedance 2.0. */
+/** The queue of fal, for gpt-image-2, the nano-bananas and Seedance 2.0. */
 export const falProvider = jobAdapter({
   name: 'fal',
   takes: [
@@ -78,7 +78,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   const job = parseReply(falStatus, reply.json);
   if (job.status === 'IN_PROGRESS') return { state: 'running' };
   if (job.status !== 'COMPLETED') return PENDING;
-  // The result describes an error without a type better.
+  // If an error has no type, the result describes it better.
   if (job.error_type) throw statusFailure(request, job);
   return DONE;
 }
@@ -92,7 +92,7 @@ async function readResult(request: ProviderRequest, id: string, options: PollOpt
 }
 
 /**
- * The result of a failed request is the model's error, which has a `detail`. An error without one is that of the
+ * The result of a failed request is the error of the model, which has a `detail`. An error without it comes from the
  * gateway.
  */
 function isResult({ status, json }: UpstreamReply): boolean {

@@ -5,8 +5,8 @@ import type { Size, SizeTable } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
 /**
- * The sizes of gpt-image-2 and its successors. A model that the PROVIDERS file binds to them uses the table of
- * gpt-image-2. A declaration that binds a model to them has its own.
+ * The sizes of gpt-image-2 and its successors. A model that the PROVIDERS file binds to one of them uses the table of
+ * gpt-image-2. A model whose declaration binds it uses its own table.
  */
 export const gptImageOptions = ({ upstream }: ProviderRequest): { sizes?: SizeTable } =>
   upstream.declared ? {} : { sizes: findModel('gpt-image-2')?.sizes ?? {} };
@@ -18,8 +18,8 @@ export interface GptImageChoice {
 }
 
 /**
- * Pixels of a gpt-image-2 image, for providers that accept pixels. The model's own `auto` also chooses the size, so in
- * 2K and 4K the ratio is chosen here.
+ * The pixels of a gpt-image-2 image, for providers that accept pixels. The `auto` of the model also chooses the size.
+ * So in 2K and 4K the ratio is chosen here.
  * @param takes whether the provider accepts this size
  * @throws UnsupportedRequest
  */

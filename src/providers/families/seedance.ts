@@ -12,13 +12,13 @@ export type Guidance = 'text' | 'first_frame' | 'first_last' | 'references';
 export interface SeedanceShot {
   prompt: string;
   guidance: Guidance;
-  /** In the order of `guidance`; of references that in which the prompt mentions them. */
+  /** In the order of `guidance`. References are in the order in which the prompt mentions them. */
   images: InputImage[];
   resolution: string;
   ratio: string;
   /** Whole seconds. */
   duration: number;
-  /** If none is given it derives from the task id: then it identifies the job in the upstream's list. */
+  /** A seed that is not given derives from the task id. Then it identifies the job in the upstream's list. */
   seed: number;
   hasSound: boolean;
   approximations: Approximation[];
@@ -29,7 +29,7 @@ const RESOLUTIONS = ['720p', '1080p', '4k'];
 const SECONDS = { least: 4, most: 15 };
 
 /**
- * @param tag how a prompt refers to the n-th image at this upstream
+ * @param tag the text by which a prompt refers to the n-th image at this upstream
  * @throws UnsupportedRequest when Seedance cannot express a value
  */
 export function seedanceShot(request: ProviderRequest, tag: (n: number) => string): SeedanceShot {
@@ -67,8 +67,8 @@ function guidanceOf(request: ProviderRequest, tag: (n: number) => string, approx
     return { prompt, guidance: 'first_last', images: [...first, ...(images.lastFrame ? [images.lastFrame] : [])] };
   }
   if (hasReference) {
-    // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt
-    // names the first.
+    // The upstream refuses a first frame together with a reference. So both are sent as references, and the prompt says
+    // which one is the first frame.
     approximations.push({ param: 'first_frame_image_url', requested: 'first_frame', used: 'reference_image' });
     const roles = `${tag(1)} is the opening frame of the video; ${tag(2)} is a reference to follow.`;
     return { prompt: `${prompt}\n\n${roles}`, guidance: 'references', images: [...first, ...reference] };

@@ -7,7 +7,7 @@ import type { EmbeddedPictures } from '../wire/embedded-pictures.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { requestIdOf } from '../wire/without-answer.ts';
 
-/** Finish reasons for which the prompt or the picture was refused. */
+/** Finish reasons that mean a refusal of the prompt or the picture. */
 const CONTENT_POLICY = new Set([
   'SAFETY',
   'IMAGE_SAFETY',
@@ -19,10 +19,10 @@ const CONTENT_POLICY = new Set([
   'IMAGE_RECITATION',
 ]);
 
-/** The model replied without a picture, for a reason that a retry may not meet. */
+/** The model replied without a picture, but a retry may succeed. */
 export class NoPicture extends ProviderError {}
 
-/** Thoughts are billed as output. */
+/** The billed tokens. Thoughts are billed as output. */
 export function tokensOf({ usageMetadata }: GenerateContentResponse): Tokens | null {
   const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usageMetadata ?? {};
   const tokens = reportedTokens(promptTokenCount, candidatesTokenCount);

@@ -5,7 +5,7 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 import { outcomeUnknown, requestIdOf, uselessSuccess, withoutAnswer } from '../wire/without-answer.ts';
 
-/** The fields of Google's error envelope that decide about the error code. */
+/** The fields of Google's error envelope that decide the error code. */
 interface Envelope {
   message: string;
   /** `RESOURCE_EXHAUSTED` and the like. */
@@ -18,7 +18,7 @@ interface Envelope {
   waitMs: number | undefined;
 }
 
-/** Translates a failed SDK call into our error. */
+/** Translates a failed call of the SDK into an error of this service. */
 export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: string): ProviderError {
   if (!watched.whole) return withoutAnswer('gemini', watched);
   const { message } = error as Error;
@@ -35,7 +35,7 @@ export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: stri
   return refusal(status, { ...envelope, waitMs }, operatorCause('gemini', apiKey, facts));
 }
 
-/** Whether the API does not know the field `store` of a request. It has done nothing then. */
+/** Whether the API does not know the field `store` of a request. It has then done nothing. */
 export function refusesStore(error: unknown): boolean {
   const { status, message = '' } = (error instanceof ProviderError ? (error.cause as OperatorCause) : undefined) ?? {};
   return status === 400 && /\bstore\b/.test(message);
@@ -54,8 +54,9 @@ function refusal(status: number, envelope: Envelope, cause: OperatorCause): Prov
 }
 
 /**
- * Google does not charge for requests that fail with 400 or 500 (https://ai.google.dev/gemini-api/docs/billing). Only an
- * answer of the API itself says that, not one of a proxy, and not its time-out.
+ * Whether a failed request is certainly not charged. Google does not charge for requests that fail with 400 or 500
+ * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself says that. An answer of a proxy
+ * does not, nor does a time-out of the API.
  */
 const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
   status >= 500 && status <= 503 && name !== '';

@@ -23,14 +23,14 @@ import { makeSeveral } from './several-pictures.ts';
 const RATIOS = new Set(['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']);
 const RESOLUTIONS = new Set(['1K', '2K', '4K']);
 const MAX_REFERENCES = 14;
-/** Gemini accepts 20 MB per request with inline images; 0.5 MB of it is left for the text. */
+/** Gemini accepts 20 MB per request with inline images. 0.5 MB of it is left for the text. */
 const MAX_INLINE_BYTES = 19_500_000;
 
-/** For one whole call. */
+/** The time limit of one whole call. */
 const CALL_TIMEOUT_MS = 300_000;
-/** A 4K PNG of noise is 50 MB, in base64 a third more, and the reply may contain the model's drafts too. */
+/** A 4K PNG of noise has 50 MB, and a third more in base64. The reply may contain the model's drafts too. */
 const MAX_ANSWER_BYTES = 192 * 2 ** 20;
-/** For the estimated progress: two thirds of most pictures are finished by then. */
+/** For the estimated progress: two thirds of most pictures are finished after this time. */
 const TYPICAL_MS = 20_000;
 
 interface Call {
@@ -40,7 +40,9 @@ interface Call {
   images: InlineImage[];
 }
 
-/** Google's image models by generateContent. A call makes one picture; there is no job to poll, find or cancel. */
+/**
+ * Google's image models through generateContent. A call makes one picture, so there is no job to poll, find or cancel.
+ */
 export class GeminiProvider implements Provider {
   readonly name = 'gemini';
   readonly takes = ['prompt', 'aspect_ratio', 'resolution', 'n', 'reference_images'] as const;
@@ -49,12 +51,12 @@ export class GeminiProvider implements Provider {
   private readonly logger = new Logger('providers');
   private readonly store: boolean;
   private readonly callTimeoutMs: number;
-  /** Addresses that do not know the field `store`. */
+  /** The base URLs of APIs that do not know the field `store`. */
   private readonly withoutStore = new Set<string>();
 
   /**
    * @param store whether Google may keep requests and answers for the operator's project
-   * @param callTimeoutMs for one whole call
+   * @param callTimeoutMs the time limit of one whole call
    */
   constructor({ store = false, callTimeoutMs = CALL_TIMEOUT_MS }: { store?: boolean; callTimeoutMs?: number } = {}) {
     this.store = store;
@@ -84,7 +86,10 @@ export class GeminiProvider implements Provider {
     return made;
   }
 
-  /** Makes one picture; calls once more when the model returns none, which is billed. */
+  /**
+   * Makes one picture. If a call returns no picture, the API is called once more, although the first call is billed
+   * too.
+   */
   private async makeOne(call: Call, signal: AbortSignal, run: Run): Promise<Buffer> {
     try {
       return await this.callOnce(call, signal, run);
@@ -93,7 +98,7 @@ export class GeminiProvider implements Provider {
       signal.throwIfAborted();
       await run.callingAgain();
       return this.callOnce(call, signal, run).catch((second: unknown) => {
-        // The first call was billed, so the task must not go on as if nothing had been.
+        // The first call was billed, so the error must not say that nothing was billed.
         throw second instanceof ProviderError && second.billing === 'none' ? error : second;
       });
     }
@@ -151,8 +156,8 @@ function assertSupported({ kind, input, images }: ProviderRequest): void {
 }
 
 /**
- * Passes every setting, because the SDK reads missing ones from the environment. Without retry options it sends once.
- * The SDK is loaded by the first call, so that a service without a binding to it starts faster.
+ * Passes every setting, because the SDK reads missing ones from the environment. Without retry options the SDK sends
+ * once. The first call loads the SDK, so a service without a binding to Gemini starts faster.
  */
 async function clientFor({ apiKey, baseUrl }: Call, watched: WatchedCall): Promise<GoogleGenAI> {
   const { GoogleGenAI: Client } = await import('@google/genai');
@@ -167,12 +172,12 @@ const notStored = ({ parameters, ...call }: Call): Call => ({
 });
 
 /**
- * The parameters have tokens in place of images, so that the SDK encodes and copies little. The images are read as the
- * body is sent.
+ * The parameters of a call. They have tokens in place of images, so that the SDK encodes and copies little. The images
+ * are read while the body is sent.
  */
 function parametersOf({ input, upstream }: ProviderRequest, images: InlineImage[]): GenerateContentParameters {
   const references = images.map(({ image, token }) => ({ inlineData: { mimeType: image.contentType, data: token } }));
-  // Without a ratio, Gemini takes that of the first reference, or chooses one.
+  // Without a ratio, Gemini uses the ratio of the first reference, or chooses one.
   const ratio = input.aspect_ratio === 'auto' ? {} : { aspectRatio: input.aspect_ratio };
   return {
     model: upstream.model,

@@ -1,24 +1,24 @@
 import { pause } from '../wire/pause.ts';
 import { ProviderError, type Billing } from '../contract/provider.ts';
 
-/** How many times calls are made in all: unbilled ones are retried for the sake of those that were billed. */
+/** The most rounds of calls. Unbilled calls are repeated, so that the billed ones are not in vain. */
 const MAX_ROUNDS = 6;
-/** Before the second round, when the upstream gives no delay; doubles. */
+/** The pause before the second round, if the upstream gives no delay. It doubles with each round. */
 const FIRST_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 30_000;
 
 interface Several<T> {
   /** At least one. */
   made: T[];
-  /** Calls that made nothing and may have been billed. */
+  /** The number of calls that made nothing and may have been billed. */
   unknown: number;
 }
 
 /**
  * Makes `count` pictures by as many parallel calls. As long as no call was billed, a busy upstream ends them all, so
- * that another one may serve the request. Once a call was billed, those that the upstream refused without billing are
- * repeated. The pictures that were made are kept, even if they are fewer than `count`.
- * @param makeOne makes one; respects its signal
+ * that another upstream may serve the request. Once a call was billed, calls that the upstream refused without billing
+ * are repeated. The pictures that were made are kept, even if they are fewer than `count`.
+ * @param makeOne makes one picture, and stops when its signal aborts
  * @throws the failure when nothing was made; its billing is `none` only when no call was billed
  */
 export async function makeSeveral<T>(
@@ -63,7 +63,7 @@ async function callInParallel<T>(
   return Promise.allSettled(calls);
 }
 
-/** A call was aborted because another was refused. It may have been billed. */
+/** A call was aborted because another call was refused. The aborted one may have been billed. */
 class AbortedBySibling extends Error {}
 
 const isBusy = (failure: unknown): failure is ProviderError =>
@@ -71,7 +71,7 @@ const isBusy = (failure: unknown): failure is ProviderError =>
 
 const billingOf = (failure: unknown): Billing => (failure instanceof ProviderError ? failure.billing : 'unknown');
 
-/** The failure that explains the others, with the billing of all. */
+/** The failure that explains the others, with the combined billing of all. */
 function withCombinedBilling(failures: unknown[]): unknown {
   const isOwn = (failure: unknown) => !isBusy(failure) && !(failure instanceof AbortedBySibling);
   const main = failures.find(isOwn) ?? failures[0];

@@ -7,20 +7,21 @@ import { imagesOf } from '../wire/image-slots.ts';
 import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
-/** What ends a header, ends its text, or is written in more than one way. */
+/** Characters that end a header or its text, or that are encoded in more than one way. */
 const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
 
-/** Stands for an image that is a file of a form. */
+/** A value in place of an image that is a file of a form. */
 const FILE = 'file';
 
-/** The declaration of a binding of the provider `http`, which was checked when it was loaded. */
+/** The declared binding of the provider `http`. It was checked when it was loaded. */
 export const declaredOf = ({ upstream }: ProviderRequest): DeclaredBinding => upstream.declared!;
 
-/** A call that is whole: nothing of a client is left to put in. */
+/** A call without open slots. */
 export type FilledCall = Pick<UpstreamCall, 'method' | 'headers' | 'json' | 'body'> & { path: string };
 
 /**
- * Puts values into a call. In a path each value is one segment, whatever is in it. In a header no value ends the line.
+ * Puts values into a call. In a path each value is one segment, whatever it contains. In a header no value can end the
+ * line.
  * @throws UnsupportedRequest
  */
 export async function fillCall(request: ProviderRequest, call: DeclaredCall, valueOf: SlotValue): Promise<FilledCall> {
@@ -33,7 +34,7 @@ export async function fillCall(request: ProviderRequest, call: DeclaredCall, val
   };
 }
 
-/** What `fillCall` would refuse, without reading images. @throws UnsupportedRequest */
+/** Checks what `fillCall` would refuse, but reads no images. @throws UnsupportedRequest */
 export function assertFillable(call: DeclaredCall, valueOf: SlotValue): void {
   pathOf(call, valueOf);
   headersOf(call, valueOf);
@@ -66,7 +67,7 @@ const withoutEmptySlot = (path: string | undefined): string => path ?? '/';
 
 function segment(name: string, value: unknown): string {
   const text = String(value ?? '');
-  // A URL parser reads these as steps, also percent-encoded.
+  // A URL parser reads `.` and `..` as steps, also if they are percent-encoded.
   if (/^\.{1,2}$/.test(text) || text.includes('\0')) throw new UnsupportedRequest(name, 'No path can hold this value.');
   return encodeURIComponent(text);
 }
@@ -76,7 +77,7 @@ function headerText(name: string, value: string): string {
   throw new UnsupportedRequest(name, 'No header can hold this value.');
 }
 
-/** No credential, no header. */
+/** The header with the credential. Without a credential there is none. */
 function authOf(request: ProviderRequest): Record<string, string> {
   const { apiKey } = request.upstream;
   if (apiKey === null) return {};
@@ -84,7 +85,7 @@ function authOf(request: ProviderRequest): Record<string, string> {
   return { [name]: text.replaceAll('{{key}}', () => apiKey) };
 }
 
-/** A form of several parts. An image whose slot has the form `file` is a file of it. */
+/** A multipart form. An image whose slot has the form `file` becomes a file of it. */
 async function formOf(request: ProviderRequest, template: object, valueOf: SlotValue): Promise<FormData> {
   const form = new FormData();
   for (const [field, text] of Object.entries(template)) {

@@ -13,7 +13,7 @@ const CODES = {
   busy: 'provider_unavailable',
 } as const satisfies Record<string, TaskErrorCode>;
 
-/** What the binding's words for errors say of an answer. */
+/** Finds the error word of an answer, and the code that the binding gives to it. */
 function codeIn(
   request: ProviderRequest,
   json: unknown,
@@ -33,7 +33,7 @@ const causeOf = (request: ProviderRequest, reply: UpstreamReply, code: string | 
     message: reply.text,
   });
 
-/** The answer to a submit has no job. */
+/** The error for an answer to a submit that has no job. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { word, code } = codeIn(request, reply.json);
   const cause = causeOf(request, reply, word);
@@ -47,7 +47,7 @@ export function submitFailure(request: ProviderRequest, reply: UpstreamReply): P
   return new ProviderError(known ?? 'provider_rejected', { billing: 'none', cause, retryAfterMs: waitMs });
 }
 
-/** The job has failed, or its answer has no result. */
+/** The error for a job that has failed, or whose answer has no result. */
 export function jobFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { word, code } = codeIn(request, reply.json);
   return new ProviderError(code ?? 'internal_error', { cause: causeOf(request, reply, word) });

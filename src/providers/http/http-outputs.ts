@@ -4,7 +4,7 @@ import { declaredOf } from './http-call.ts';
 import { jobFailure } from './http-errors.ts';
 import { valuesAt } from './json-at.ts';
 
-/** All else is base64. A JPEG in base64 begins with a slash too. */
+/** Matches links; any other text is base64. A JPEG in base64 begins with a slash too: `/9j/`. */
 const LINK = /^(https?:\/\/|\/(?!9j\/)|data:)/;
 
 /**
@@ -27,7 +27,7 @@ export function mayLead(request: ProviderRequest, url: URL): boolean {
   return url.origin === new URL(request.upstream.baseUrl).origin || result_hosts.some((host) => isHost(url, host));
 }
 
-/** `cdn.example.com`, `*.example.com`, with a port if it is unusual. */
+/** Whether a URL has an allowed host: `cdn.example.com` or `*.example.com`, with a port if it is unusual. */
 function isHost({ hostname, host, port }: URL, allowed: string): boolean {
   const name = allowed.includes(':') ? host : port === '' ? hostname : null;
   if (name === null) return false;

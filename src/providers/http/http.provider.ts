@@ -39,7 +39,7 @@ const RESULT_TIMEOUT_S = 600;
 const JOB_ID = /^[A-Za-z0-9._:~/-]{1,256}$/;
 /** Statuses of a lookup that say nothing about the job. */
 const isTemporary = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
-/** Stands for the id of a job that does not exist yet. */
+/** A value in place of the id of a job that does not exist yet. */
 const ANY_JOB = 'job';
 
 interface HttpPlan {
@@ -53,7 +53,8 @@ function planOf(request: ProviderRequest): HttpPlan {
   const { submit, poll, cancel, lookup, max_n } = declaredOf(request);
   if (!submit) throw new UnsupportedRequest('model', 'The binding has no submit.');
   const parts = partsOf(request, max_n ?? mostIn([submit.path, submit.json, submit.form]));
-  // Refuses here, before anything is bought, what no word is for and no call can hold: later calls too.
+  // Refuses a value that the binding does not map or that a call cannot contain. It does so for later calls too, before
+  // anything is paid.
   for (const call of [submit, poll, cancel, lookup]) if (call) assertFillable(call, valuesOf(request, ANY_JOB));
   const sendsSeed = hasSlot([submit.path, submit.headers, submit.json, submit.form], 'seed');
   const seeds = sendsSeed ? { seeds: parts.map(({ first }) => seedAt(request, first)) } : {};
@@ -83,14 +84,14 @@ function valuesOf(request: ProviderRequest, jobId: string): SlotValue {
   return (slot) => (slot.name === 'job_id' ? jobId : others(slot));
 }
 
-/** A call about a job that was accepted. */
+/** Sends a call about an accepted job. */
 async function callOf(request: ProviderRequest, call: DeclaredCall, id: string, signal: AbortSignal) {
   return sendCall(request, await fillCall(request, call, valuesOf(request, id)), { signal });
 }
 
 const wire: JobWire<HttpPlan, FilledCall[]> = {
   name: 'http',
-  takes: ['n'], // more pictures than a call makes are several calls
+  takes: ['n'], // more pictures than a call makes take several calls
   pollMs: { image: POLL_MS, video: POLL_MS },
   typicalMs: TYPICAL_MS,
   plan: planOf,
@@ -117,7 +118,7 @@ const wire: JobWire<HttpPlan, FilledCall[]> = {
   },
 };
 
-/** The job goes on, and its result is not used. */
+/** The reply when the declaration has no cancel call: the job goes on, and its result is not used. */
 const NOTHING_TO_CALL: UpstreamReply = { status: 404, headers: {}, json: undefined, text: '' };
 
 function jobIdIn(json: unknown, path: string | undefined): string | undefined {
@@ -132,14 +133,14 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   if (poll!.failed?.includes(status)) throw jobFailure(request, reply);
   const progress = Number(textAt(reply.json, poll!.progress));
   if (Number.isNaN(progress)) return poll!.progress === undefined ? { state: 'running' } : PENDING;
-  // 1 is the first of 100: a share of 1 comes with a status that is done.
+  // A progress of 1 means 1 %. If 1 were a share, the status would be done.
   return { state: 'running', percent: progress > 0 && progress < 1 ? progress * 100 : progress };
 }
 
 /**
- * Looks up the job, once.
+ * Looks the job up once.
  * @returns null when the answer has no job
- * @throws ProviderError provider_unavailable when it cannot be asked now, else provider_outcome_unknown
+ * @throws ProviderError provider_unavailable when the server cannot answer now, else provider_outcome_unknown
  */
 async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const { lookup } = declaredOf(request);
@@ -151,12 +152,15 @@ async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSig
   const { status, json, text } = reply;
   const id = jobIdIn(json, lookup!.id);
   if (id !== undefined) return id;
-  // Text of a proxy, or an id that no path can hold, does not say that there is no job.
+  // A text of a proxy, or an id that no path can contain, does not mean that there is no job.
   if (status < 300 && typeof json === 'object' && valuesAt(json, lookup!.id!).length === 0) return null;
   throw lookupFailure(request, isTemporary(status) ? 'provider_unavailable' : 'provider_outcome_unknown', text);
 }
 
-/** After a crash. The intent may be seconds old, and the list of the server may lag behind. */
+/**
+ * Looks the job up after a crash, several times: the intent may be seconds old, and the list of the server may lag
+ * behind.
+ */
 async function findAfterCrash(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
   for (let lookups = 1; ; lookups++) {
     const id = await callingFor('find', () => find(request, 0, signal));
@@ -183,7 +187,7 @@ const jobsWithLookup: typeof jobs = {
   find: (request, signal) => findAfterCrash(paced(request), signal),
 };
 
-/** The binding's own interval, unless the operator has set one for all. */
+/** The request with the binding's own interval, unless the operator has set one for all. */
 function paced(request: ProviderRequest): ProviderRequest {
   const { every_s } = declaredOf(request).poll ?? {};
   if (every_s === undefined || request.upstream.pollIntervalMs !== null) return request;
@@ -191,7 +195,7 @@ function paced(request: ProviderRequest): ProviderRequest {
   return { ...request, upstream };
 }
 
-/** Any server whose calls a declaration writes out: submit, poll, fetch. */
+/** An adapter for any server whose calls a declaration writes out: submit, poll, fetch. */
 const ofJobs = (adapter: typeof jobs): Provider => ({
   ...adapter,
   prepare: (request) => adapter.prepare(paced(request)),
@@ -201,7 +205,7 @@ const ofJobs = (adapter: typeof jobs): Provider => ({
 export const httpJobs = ofJobs(jobs);
 export const httpJobsWithLookup = ofJobs(jobsWithLookup);
 
-/** The same where the answer to the submit is the result. */
+/** The adapter for declarations where the answer to the submit is the result. */
 export const httpCalls: Provider = {
   name: 'http',
   takes: ['n'],

@@ -5,21 +5,21 @@ import type { Accepted } from './submit-once.ts';
 
 interface CreateCall {
   provider: string;
-  /** Sends the paid call once. */
+  /** The paid call, which is sent once. */
   call: Promise<UpstreamReply>;
   idOf: (reply: UpstreamReply) => string | undefined;
   requestIdOf: (reply: UpstreamReply) => string | undefined;
-  /** What a reply without an accepted job means. */
+  /** The error for a reply without an accepted job. */
   refused: (reply: UpstreamReply) => ProviderError;
 }
 
-/** Ids are kept with the task, are listed with commas, and become part of paths. */
+/** Ids are stored with the task, joined by commas, and become parts of paths. */
 const JOB_ID = /^(?!\.{1,2}$)[^\s,?\0]{1,1000}$/;
 
 export const isJobId = (id: string): boolean => JOB_ID.test(id);
 
 /**
- * Reads the reply to a job's create call. A job whose id cannot be kept was accepted all the same.
+ * Reads the reply to the create call of a job. A job whose id cannot be stored was accepted all the same.
  * @throws ProviderError whose `billing` says what the call may have cost
  */
 export async function acceptedJob({ provider, call, idOf, requestIdOf, refused }: CreateCall): Promise<Accepted> {

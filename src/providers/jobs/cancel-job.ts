@@ -3,12 +3,12 @@ import { junkCause, networkCause } from '../wire/operator-cause.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { pause } from '../wire/pause.ts';
 
-/** A cancel may be repeated: it has no further effect on a job that is cancelled already. */
+/** A cancel may be repeated, because it has no further effect on a job that is cancelled already. */
 const TRIES = 3;
-/** Before the second try; doubles. The caller's signal bounds the whole. */
+/** The pause before the second try. It doubles with each try, and the caller's signal limits the whole. */
 const RETRY_MS = 250;
 
-/** The job has ended or is gone, so there is nothing to cancel. */
+/** Statuses that mean that the job has ended or is gone, so there is nothing to cancel. */
 const ENDED: readonly number[] = [404, 409, 410];
 const isTemporary = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
@@ -17,7 +17,7 @@ interface CancelCall {
   /** The API key of the call; removed from every logged text. */
   secret: string | null;
   send: () => Promise<UpstreamReply>;
-  /** Recognises a refusal because the job has ended, for upstreams that use another status for it. */
+  /** Whether a reply refuses the cancel because the job has ended, for upstreams with another status for that. */
   hasEnded?: ((reply: UpstreamReply) => boolean) | undefined;
   signal: AbortSignal;
 }

@@ -2,8 +2,9 @@
 const MAX_PERCENT = 95;
 
 /**
- * Estimates the progress of a job whose upstream reports none: fast at first, then ever slower, never above 95.
- * @param elapsedMs since the job started to run
+ * Estimates the progress of a job whose upstream reports none. It rises fast at first, then ever slower, never above
+ * 95.
+ * @param elapsedMs time since the job started to run
  * @param typicalMs elapsed time at which the estimate is 60
  * @returns percent
  */

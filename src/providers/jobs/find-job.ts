@@ -3,17 +3,20 @@ import { pause } from '../wire/pause.ts';
 
 export const LOOKUPS = 3;
 
-/** The upstream cannot be read now, so a later lookup may decide. Any other failure of a lookup is lasting. */
+/**
+ * Whether the upstream cannot be read now, so that a later lookup may succeed. Any other failure of a lookup is
+ * lasting.
+ */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof ProviderError && error.code === 'provider_unavailable';
 
-/** `isAbsent`: each lookup was answered, and none had the job. */
+/** `isAbsent`: every lookup got an answer, and none of them had the job. */
 export type FoundJob = { id: string } | { id: null; isAbsent: boolean };
 
 /**
  * Looks up a job whose create call has ended without an answer. The upstream's list may lag behind, so it is read more
- * than once. A job that is missing from the list may still exist. An upstream that is away is waited for: the call may have
- * ended without an answer for that very reason.
+ * than once. A job that is missing from the list may still exist. If the upstream is unavailable, the lookup waits for
+ * it, because the call may have got no answer for the same reason.
  * @throws the reason of the signal
  */
 export async function findJobAfterNoAnswer(

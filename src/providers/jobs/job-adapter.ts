@@ -21,14 +21,14 @@ import { cancelJobs, DOWNLOAD_TRIES, runJobs } from './run-jobs.ts';
 import type { Accepted } from './submit-once.ts';
 
 interface JobPlan {
-  /** How many jobs it takes to make all outputs. */
+  /** The number of jobs that make all outputs. */
   count: number;
-  /** The seed that each job is sent; absent: none. */
+  /** The seed that each job is sent; missing: none. */
   seeds?: readonly number[];
   approximations: Approximation[];
 }
 
-/** Polls with an unknown state after which it counts as lasting. */
+/** The number of polls after which an unknown state counts as lasting. */
 const UNKNOWN_POLLS = 3;
 
 const logger = new Logger('providers');
@@ -36,11 +36,9 @@ const logger = new Logger('providers');
 /** What a status reply says of a job; a failed job is thrown instead. */
 export type JobState =
   | { state: 'pending' | 'done' }
-  /** `name` of a state that the adapter does not know; empty: the reply names none. */
+  /** `name`: the state, which the adapter does not know; empty: the reply has none. */
   | { state: 'unknown'; name: string }
-  /**
-   * `percent` as reported by the upstream; otherwise estimated since `sinceMs` (unix), or since the first such reply.
-   */
+  /** `percent`: reported by the upstream. Missing: estimated since `sinceMs` (unix), or since the first such reply. */
   | { state: 'running'; percent?: number | undefined; sinceMs?: number | undefined };
 
 export const PENDING: JobState = { state: 'pending' };
@@ -49,14 +47,14 @@ export const DONE: JobState = { state: 'done' };
 /**
  * The facts of one upstream's job API. `jobAdapter` turns them into a provider.
  * @typeParam Plan a request translated for this upstream
- * @typeParam Body what the create calls of a plan need; kept in memory until every job is accepted
+ * @typeParam Body what the create calls of a plan need; stays in memory until every job is accepted
  */
 export interface JobWire<Plan extends JobPlan, Body> {
   name: string;
   takes: Provider['takes'];
   /** Milliseconds between polls, unless the binding says otherwise. */
   pollMs: Record<MediaKind, number>;
-  /** How long a job usually runs; for estimated progress. */
+  /** How long a job usually runs, for estimated progress. */
   typicalMs: Record<MediaKind, number>;
   /** @throws UnsupportedRequest */
   plan(request: ProviderRequest): Plan;
@@ -69,11 +67,11 @@ export interface JobWire<Plan extends JobPlan, Body> {
   create(request: ProviderRequest, body: Body, index: number): Promise<Accepted>;
   /** Reads a job's status once. */
   read(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
-  /** Whether a status reply without success describes the job nevertheless. Absent: none does. */
+  /** Whether a status reply without success describes the job nevertheless. Missing: none does. */
   isRecord?(reply: UpstreamReply): boolean;
   /** @throws ProviderError of a job that failed */
   stateOf(request: ProviderRequest, reply: UpstreamReply): JobState;
-  /** Whether the result can be downloaded, for a job in a state that the adapter does not know. */
+  /** For a job in a state that the adapter does not know: whether its result can be downloaded. */
   hasResult?(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean>;
   /** Reads the result of a finished job, if the upstream keeps it apart from the status. */
   readResult?(request: ProviderRequest, id: string, options: PollOptions): Promise<UpstreamReply>;
@@ -83,28 +81,27 @@ export interface JobWire<Plan extends JobPlan, Body> {
    * @throws ProviderError
    */
   outputs(request: ProviderRequest, id: string, reply: UpstreamReply): string[];
-  /** Where links of outputs may lead; to any public address when absent. */
+  /** Whether a link of an output may be followed. Missing: to any public address. */
   mayLead?(request: ProviderRequest, url: URL): boolean;
-  /** Sent with each download, to the origin of its URL only. */
+  /** Headers of each download, sent to the origin of its URL only. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
-  /** Sends a cancel once. */
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Called when the upstream has accepted a cancel with this reply: whether it confirms that the job never ran. Absent:
-   * it never does.
+   * Called when the upstream has accepted a cancel with this reply. Returns whether it confirms that the job never ran.
+   * Missing: it never does.
    */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
   tokens?(reply: UpstreamReply): Tokens | null;
   /**
-   * Finds a job whose create call got no answer. Only for upstreams whose list identifies our jobs.
+   * Finds a job whose create call got no answer. Only for upstreams whose list shows which jobs are ours.
    * @param sinceMs unix milliseconds; the job is not older
    * @returns null when the job certainly does not exist
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
-  /** Whether a job that `find` has missed three times does not exist. Absent: it may. */
+  /** Whether a job that `find` has missed three times certainly does not exist. Missing: it may exist. */
   isAbsenceCertain?(request: ProviderRequest): boolean;
 }
 
@@ -134,7 +131,7 @@ async function generate<Plan extends JobPlan, Body>(
   run.signal.throwIfAborted();
   let prepared: Promise<Body> | undefined;
   const body = () => (prepared ??= wire.prepareBody(request, plan, run));
-  // Before the intent is recorded: until then a crash costs nothing.
+  // Runs before the intent is recorded, because a crash costs nothing until then.
   if (run.upstreamId === null) await body();
   const job = new WireJob(wire, request);
   return runJobs<ResultFile[], ProviderOutput>(run, {
@@ -146,7 +143,7 @@ async function generate<Plan extends JobPlan, Body>(
     retryMs: job.intervalMs,
     submit: async (index, signal) => job.submit(await body(), index, { run, signal }),
     accepted: () => {
-      prepared = undefined; // it may contain an image
+      prepared = undefined; // the body may contain an image
       return run.releaseImages();
     },
     wait: (id, _index, signal, progress) =>
@@ -170,14 +167,14 @@ async function cancel(wire: Cancel, request: ProviderRequest, id: string, signal
 
 interface ResultFile {
   url: string;
-  /** Reads the upstream's record again: its links expire. */
+  /** Reads the upstream's record again, because its links expire. */
   renew: () => Promise<string>;
 }
 
 /** The calls of one request. */
 class WireJob<Plan extends JobPlan, Body> {
   readonly intervalMs: number;
-  /** Outputs of the whole request. */
+  /** The number of outputs of the whole request. */
   readonly wanted: number;
 
   constructor(
@@ -230,7 +227,7 @@ class WireJob<Plan extends JobPlan, Body> {
     const reported = wire.tokens?.(ended);
     if (reported) tokens(reported);
     const urls = urlsIn(wire.readResult ? await result() : ended);
-    // No more are downloaded than were asked for, however many an answer lists.
+    // At most the requested number of outputs is downloaded, however many an answer lists.
     return urls.slice(0, this.wanted).map((url, at) => ({ url, renew: async () => urlsIn(await result())[at] ?? url }));
   }
 
@@ -254,8 +251,8 @@ class WireJob<Plan extends JobPlan, Body> {
   }
 
   /**
-   * A state that the adapter does not know may be a new word for the end. If it lasts, it is logged once, and the job
-   * has ended when its result is there.
+   * A state that the adapter does not know may be a new name for the end. If it lasts, it is logged once. The job then
+   * counts as ended when its result is there.
    */
   private unknownStates(id: string, signal: AbortSignal): (name: string) => Promise<boolean> {
     const { wire, request } = this;

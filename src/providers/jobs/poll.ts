@@ -4,14 +4,14 @@ import { retryAfterMs } from '../wire/retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { pause } from '../wire/pause.ts';
 
-/** Longest wait that a Retry-After can cause: the task has a deadline. */
+/** The longest wait that a Retry-After can cause, because the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
-/** A job that has run for long is asked for less often: at most a twentieth of its time is added to it, or 30 s. */
+/** A job that has run for long is polled less often, so that polling adds at most a twentieth of its time, or 30 s. */
 const SHARE_OF_ELAPSED = 1 / 20;
 const MAX_BACKOFF_MS = 30_000;
 
-/** Upstreams replicate their records, so one "not found" may be temporary. The third refusal in a row counts. */
+/** Upstreams replicate their records, so one "not found" may be temporary. Only the third refusal in a row counts. */
 const MAX_REFUSALS = 3;
 
 /** Statuses that mean "not now" and say nothing about the job. */
@@ -22,10 +22,10 @@ export interface PollOptions {
   provider: string;
   /** The API key of the calls; removed from every logged text. */
   secret: string | null;
-  /** Between two polls, at first. */
+  /** Milliseconds between the first polls. */
   intervalMs: number;
   signal: AbortSignal;
-  /** Which replies count as an answer; when absent, a 2xx with a JSON object. */
+  /** Which replies count as an answer. Missing: a 2xx with a JSON object. */
   isAnswer?: (reply: UpstreamReply) => boolean;
 }
 
@@ -53,7 +53,7 @@ export async function readWithRetry(read: () => Promise<UpstreamReply>, options:
 
 /**
  * Polls a job until it has ended.
- * @param interpret what an answer says: null while the job is pending; throws if the job failed
+ * @param interpret reads an answer; null while the job is pending; throws if the job failed
  */
 export async function poll<T>(
   read: () => Promise<UpstreamReply>,
@@ -81,7 +81,7 @@ function nullForNoReply(error: unknown): null {
   throw error;
 }
 
-/** Options of `poll` for a request; the binding's interval, if it has one, overrides the adapter's. */
+/** Options of `poll` for a request. The interval of the binding, if it has one, replaces that of the adapter. */
 export function pollOptions(
   provider: string,
   { upstream }: ProviderRequest,

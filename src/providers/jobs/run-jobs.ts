@@ -9,21 +9,21 @@ export interface Jobs<Ended, T> {
   /** For the operator's log. */
   provider: string;
   taskId: string;
-  /** How many jobs it takes to make all outputs. */
+  /** The number of jobs that make all outputs. */
   count: number;
-  /** How many outputs the request asks for. */
+  /** The number of outputs that the request asks for. */
   outputs: number;
-  /** The seed that each job is sent; absent: none. */
+  /** The seed that each job is sent; missing: none. */
   seeds?: readonly number[] | undefined;
-  /** Milliseconds before a second or later job, refused temporarily, is submitted again. */
+  /** Milliseconds before a job other than the first is submitted again after a temporary refusal. */
   retryMs: number;
   /**
    * Creates one job. The paid call itself is sent once and without a signal.
-   * @param signal for the work after a paid call without an answer
+   * @param signal stops the work after a paid call without an answer
    * @throws ProviderError whose `billing` says what the call may have cost
    */
   submit(index: number, signal: AbortSignal): Promise<Accepted>;
-  /** Called once, when every job is accepted: `submit` is not called any more. */
+  /** Called once, when every job is accepted. `submit` is not called after that. */
   accepted?(): Promise<void>;
   /** Polls one job to its end. @throws ProviderError of a job that failed */
   wait(id: string, index: number, signal: AbortSignal, progress: (percent: number) => void): Promise<Ended>;
@@ -34,27 +34,27 @@ export interface Jobs<Ended, T> {
 
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** Of one download in a row. After them the run gives its place back and pauses. */
+/** The most tries of one download in a row. After them the run gives back its place in the worker and pauses. */
 export const DOWNLOAD_TRIES = 3;
 
-/** Between rounds of downloads that found the server away. */
+/** The first pause between rounds of downloads, when the server is unavailable. */
 const FIRST_COLLECT_PAUSE_MS = 1_000;
 const LAST_COLLECT_PAUSE_MS = 30_000;
 
 /**
- * In a list of ids it stands for the next job, whose paid call is about to be sent. If no id replaces it, the outcome
- * of that call is unknown.
+ * Stands in a list of ids for the next job, whose paid call is about to be sent. If no id replaces it, the outcome of
+ * that call is unknown.
  */
 const INTENT = '?';
 
-/** Whether the ids of a task's jobs are written just before one more is submitted. */
+/** Whether a task's list of job ids was written just before one more job was submitted. */
 export const announcesJob = (upstreamId: string): boolean => upstreamId.endsWith(INTENT);
 
 const logger = new Logger('providers');
 
 /**
  * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas.
- * Before each further paid call an intent is recorded there, so that a crash never leads to a job that is bought twice.
+ * Before each further paid call an intent is recorded there, so that no job is bought twice after a crash.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {
@@ -76,13 +76,13 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // Includes the failed job: if its download failed, the other jobs may still be running.
+    // Also cancels the failed job. If only a download failed, the other jobs may still be running.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }
 }
 
-/** The results are paid for, so a server that is away is tried again until the signal aborts. */
+/** Downloads all results. They are paid for, so an unavailable server is tried again until the signal aborts. */
 async function collectAll<Ended, T>(
   run: Run,
   jobs: Jobs<Ended, T>,
@@ -105,7 +105,10 @@ async function collectAll<Ended, T>(
 const isTemporary = (failure: unknown): boolean =>
   failure instanceof ProviderError && failure.code === 'provider_unavailable';
 
-/** Some models make more outputs than requested; the surplus is dropped. Fewer are kept: they are paid for. */
+/**
+ * Some models make more outputs than requested: the surplus is dropped. If there are fewer, they are kept, because they
+ * are paid for.
+ */
 function assertCount<T>(outputs: T[], requested: number, run: Run): T[] {
   if (outputs.length === 0) throw new ProviderError('provider_no_result', { cause: { outputs: 0, requested } });
   if (outputs.length < requested) run.fewer(outputs.length, 0);
@@ -126,7 +129,7 @@ export async function cancelJobs(
   const failure = results.find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;
   const unrun = results.filter((result) => result.status === 'fulfilled' && result.value === true);
-  // With an intent in the list, one more job may exist.
+  // If the list has an intent, one more job may exist.
   if (ids.length > 0 && unrun.length === ids.length && !announcesJob(upstreamId)) return true;
 }
 
@@ -153,7 +156,8 @@ async function submitFirst<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<Ac
 }
 
 /**
- * The first job is accepted, so no other provider can be tried: a job that is refused temporarily is submitted again.
+ * The first job is accepted, so no other provider can be tried. A further job that is refused temporarily is submitted
+ * again.
  */
 async function submitFurther<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly string[]): Promise<Accepted> {
   for (;;) {
@@ -173,7 +177,7 @@ async function submitFurther<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: read
   }
 }
 
-/** The same failure, where earlier jobs of the generation were accepted: at least those are billed. */
+/** The failure, for a generation of which earlier jobs were accepted: at least those are billed. */
 function afterAcceptedJobs({ code, message, param, cause, billing }: ProviderError): ProviderError {
   return new ProviderError(code, {
     message,
@@ -190,13 +194,13 @@ function lateJobHandlers<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly
   };
 }
 
-/** In the background: the failure that leads here need not wait for it. */
+/** Cancels in the background, because the failure that leads here need not wait for it. */
 function cancelAll<Ended, T>(ids: readonly string[], jobs: Jobs<Ended, T>): void {
   const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   for (const id of ids) void cancelOrLog(id, jobs, signal);
 }
 
-/** The job is paid for, so a failed cancel is worth a log line: the operator may still stop it. */
+/** The job is paid for, so a failed cancel is logged: the operator may still stop the job. */
 async function cancelOrLog<Ended, T>(id: string, jobs: Jobs<Ended, T>, signal: AbortSignal): Promise<void> {
   const { provider, taskId } = jobs;
   try {

@@ -1,9 +1,8 @@
 import { isResultUnwanted, type Run } from '../contract/provider.ts';
 
-/** A run must settle within 1 s of its abort. */
+/** Less than the 1 s within which a run must settle after its abort. */
 const SETTLE_MS = 800;
 
-/** A job that the upstream has accepted. */
 export interface Accepted {
   /** The upstream's id of the job. */
   id: string;
@@ -17,9 +16,9 @@ interface LateJobHandlers {
 }
 
 /**
- * Awaits a paid call that is in flight. An abort does not interrupt the call: the id of the job it may have created
- * would be lost. The call continues, in the background if it must, and its job is then cancelled or recorded for the
- * next claim.
+ * Awaits a paid call that is in flight. An abort does not interrupt the call, because the id of a job that it may have
+ * created would be lost. If necessary the call continues in the background. Its job is then cancelled, or recorded for
+ * the next claim.
  * @throws the reason of the run's signal, at most 0.8 s after it has aborted
  */
 export async function submitOnce(run: Run, call: Promise<Accepted>, late: LateJobHandlers): Promise<Accepted> {

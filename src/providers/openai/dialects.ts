@@ -8,34 +8,34 @@ import { hasSlot } from '../templates/template.ts';
 type Parameter = keyof ResolvedInput;
 
 /**
- * What one kind of server takes for a picture on OpenAI's wire, where servers differ. The facts are from their sources:
- * vLLM-Omni `protocol/images.py`, SGLang `image_api.py`, LocalAI `endpoints/openai/image.go`, Xinference
+ * What one kind of server accepts for a picture in OpenAI's format, where servers differ. The facts are from their
+ * sources: vLLM-Omni `protocol/images.py`, SGLang `image_api.py`, LocalAI `endpoints/openai/image.go`, Xinference
  * `restful_api.py`.
  */
 export interface PictureDialect {
-  /** Pictures of one call. */
+  /** The most pictures of one call. */
   most: number;
-  /** Parameters besides prompt, size, number and references. */
+  /** The parameters that it accepts besides prompt, size, number and references. */
   takes: readonly Parameter[];
-  /** Those that it does not take with references. */
+  /** The parameters among these that it does not accept together with references. */
   notWithReferences?: readonly Parameter[];
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
-  /** `one` field `image` of one file, a list of files, or base64 in the JSON of a generation. */
+  /** `one`: a field `image` with one file. `image[]`: a list of files. `base64`: text in the JSON of a generation. */
   references: 'image[]' | 'one' | 'base64';
-  /** What it is sent besides. `first` is the index of the first picture of the call. */
+  /** Further fields that are sent. `first` is the index of the first picture of the call. */
   fields: (request: ProviderRequest, first: number) => Record<string, unknown>;
-  /** A text that the server would read in another way. */
+  /** Rewrites a prompt that the server would read in another way. */
   promptOf?: (prompt: string, negative: string | undefined) => string;
 }
 
 const hasReferences = ({ images }: ProviderRequest): boolean => images.references.length > 0;
 
-/** Servers have fixed seeds by default, so the same one would repeat a picture. */
+/** The seed of a call. Servers have a fixed seed by default, which would repeat a picture. */
 const seed = ({ input, taskId }: ProviderRequest, first: number): number => input.seed ?? seedOf(taskId) + first;
 
 const negative = ({ input: { negative_prompt: text } }: ProviderRequest) => text && { negative_prompt: text };
 
-/** A preview at OpenAI, which needs a format with an alpha channel. */
+/** The background. A transparent one is a preview feature at OpenAI, and needs a format with an alpha channel. */
 const background = ({ input: { background: wanted } }: ProviderRequest) => ({
   ...(wanted !== undefined && { background: wanted }),
   ...(wanted === 'transparent' && { output_format: 'png' }),
@@ -64,14 +64,14 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
     }),
   },
   sglang: {
-    most: 10, // more is cut silently
+    most: 10, // SGLang silently drops more
     takes: ['seed', 'negative_prompt'],
     references: 'image[]',
     fields: (request, first) => ({
       response_format: 'b64_json',
       seed: seed(request, first),
       ...negative(request),
-      ...(hasReferences(request) && { output_format: 'png' }), // otherwise it writes JPEG
+      ...(hasReferences(request) && { output_format: 'png' }), // otherwise SGLang writes JPEG
     }),
   },
   localai: {
@@ -79,7 +79,7 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
     takes: ['seed', 'negative_prompt'],
     references: 'base64',
     fields: (request, first) => ({ response_format: 'b64_json', seed: seed(request, first) }),
-    // It splits the prompt at the first |, and the second part is the negative prompt.
+    // LocalAI splits the prompt at the first |, and reads the second part as the negative prompt.
     promptOf: (prompt, negative) => (negative ? `${withoutBar(prompt)}|${withoutBar(negative)}` : withoutBar(prompt)),
   },
   xinference: {
@@ -89,7 +89,7 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
     mask: { field: 'mask', form: 'white' },
     references: 'one',
     fields: (request, first) => ({
-      response_format: 'b64_json', // otherwise a path on its disk
+      response_format: 'b64_json', // otherwise the answer has a path on the disk of the server
       ...(!hasReferences(request) && { kwargs: JSON.stringify({ seed: seed(request, first), ...negative(request) }) }),
     }),
   },
@@ -98,10 +98,10 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
 /** Parameters that only some of these servers take. */
 export const OF_DIALECTS: readonly Parameter[] = [...new Set(Object.values(DIALECTS).flatMap(({ takes }) => takes))];
 
-/** Its jobs are another wire: `sd-server.ts`. */
+/** Parameters of sd-server, whose jobs have another format: `sd-server.ts`. */
 export const OF_SD_SERVER = ['mask', 'seed', 'negative_prompt', 'strength'] as const;
 
-/** The same for films, of the dialects that make some: parameters besides prompt, size, duration and images. */
+/** Parameters that the dialects accept for films, besides prompt, size, duration and images. */
 const FILMS: Readonly<Record<string, readonly Parameter[]>> = {
   openai: [],
   litellm: [],
@@ -111,7 +111,7 @@ const FILMS: Readonly<Record<string, readonly Parameter[]>> = {
 
 export const OF_FILMS: readonly Parameter[] = [...new Set(Object.values(FILMS).flat())];
 
-/** @returns what a dialect takes besides what all of them take; null when it cannot make this kind */
+/** @returns the parameters that a dialect accepts besides those that all accept; null when it cannot make this kind */
 export function takenBesides(dialect: string, kind: MediaKind): readonly Parameter[] | null {
   if (kind === 'video') return FILMS[dialect] ?? null;
   return dialect === 'sd-server' ? OF_SD_SERVER : (DIALECTS[dialect]?.takes ?? null);
@@ -127,7 +127,7 @@ const BAR = '|';
 const FULL_WIDTH_BAR = '\uFF5C';
 const withoutBar = (text: string): string => text.replaceAll(BAR, FULL_WIDTH_BAR);
 
-/** What the dialect cannot say is not dropped. @throws UnsupportedRequest */
+/** Refuses parameters that the dialect does not accept, so that none is dropped. @throws UnsupportedRequest */
 export function assertTaken(request: ProviderRequest): void {
   const { takes, notWithReferences = [], references } = pictureDialectOf(request);
   const { input } = request;
@@ -142,14 +142,14 @@ export function assertTaken(request: ProviderRequest): void {
   }
 }
 
-/** Whether the server is sent a seed, by its dialect or by what the binding adds. */
+/** Whether a seed is sent to the server, by its dialect or by `send` of the binding. */
 export function sendsSeed(request: ProviderRequest): boolean {
   const { takes, notWithReferences = [] } = pictureDialectOf(request);
   const byDialect = takes.includes('seed') && !(hasReferences(request) && notWithReferences.includes('seed'));
   return byDialect || hasSlot(request.upstream.declared?.send, 'seed');
 }
 
-/** What of a text had to be written in another way. */
+/** The record of a prompt that had to be written in another way. */
 export function rewritten(request: ProviderRequest): Approximation[] {
   const { promptOf } = pictureDialectOf(request);
   if (!promptOf || !request.input.prompt.includes(BAR)) return [];
@@ -164,7 +164,7 @@ export async function dialectFields(request: ProviderRequest, first: number): Pr
   return {
     ...(promptOf && { prompt: promptOf(input.prompt, input.negative_prompt) }),
     ...fields(request, first),
-    // Bare base64: it drops anything else with a line in its log, and works without the image.
+    // LocalAI wants bare base64. It drops anything else with a line in its log, and works without the image.
     ...(isInside && {
       ref_images: await Promise.all(
         images.references.map(async ({ path }) => (await readFile(path)).toString('base64')),

@@ -4,12 +4,14 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 import type { Upstream } from '../contract/provider.ts';
 import type { WatchedCall } from '../wire/watched-call.ts';
 
-/** The SDK's timeout covers only the reply's headers. The watched call limits the whole reply. */
+/**
+ * The time-out of the SDK covers only the headers of the reply, so it is off. The watched call limits the whole reply.
+ */
 const NEVER_MS = 2 ** 31 - 1;
 
 /**
  * An SDK client for one call, without retries. Passes every setting, because the SDK reads missing ones from the
- * environment. The SDK is loaded by the first call: its 240 modules would make the start of every service slower.
+ * environment. The first call loads the SDK: its 240 modules would make the start of every service slower.
  */
 export async function openaiClient({ baseUrl, apiKey }: Upstream, watched: WatchedCall): Promise<OpenAI> {
   const { default: Client } = await import('openai');

@@ -10,13 +10,13 @@ const CONTENT_POLICY =
   /moderation_blocked|content_?policy|content_?filter|safety_violation|image_generation_user_error|sentinel_block/i;
 const QUOTA = /insufficient_quota|billing_hard_limit_reached|billing_not_active|budget_exceeded/i;
 const UPSTREAM_DOWN = /server_error|service_unavailable|overloaded|internal_error/i;
-/** With a status of 503 these mean that OpenAI has not accepted the call. */
+/** With the status 503 these mean that OpenAI has not accepted the call. */
 const OVERLOADED = /overloaded|slow.?down/i;
 const TIMEOUT = /time_?out|timed.out/i;
 /** Some servers have the HTTP status as the code of a failed job. */
 const REFUSED_INPUT = /^invalid_|unsupported|bad_request|^4(00|13|22)$/i;
 
-/** OpenAI's field names to ours. */
+/** The parameters of this service by the names of OpenAI's fields. */
 const PARAMS: Record<string, string> = {
   prompt: 'prompt',
   n: 'n',
@@ -26,7 +26,7 @@ const PARAMS: Record<string, string> = {
   input_reference: 'first_frame_image_url',
 };
 
-/** Translates a failed SDK call into our error. */
+/** Translates a failed call of the SDK into an error of this service. */
 export function openaiFailure(error: unknown, watched: WatchedCall, upstream: Upstream): ProviderError {
   if (!watched.whole) return withoutAnswer('openai', watched);
   const { message } = error as Error;
@@ -71,7 +71,7 @@ function refusal({ status, code, param, message, waitMs }: Refusal, cause: Opera
     return new ProviderError('provider_unavailable', { ...unbilled, retryAfterMs: waitMs });
   }
   if (status >= 500 || status === 408) return outcomeUnknown(cause);
-  // Only for errors in the input: the client cannot fix a refused key or an unknown model.
+  // The field is named only for errors in the input: the client cannot fix a refused key or an unknown model.
   const ourParam = [400, 413, 422].includes(status) ? PARAMS[param.split('[', 1)[0]!] : undefined;
   return new ProviderError('provider_rejected', { ...unbilled, param: ourParam });
 }

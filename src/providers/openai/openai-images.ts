@@ -30,14 +30,14 @@ import { failedJob, openaiFailure } from './openai-errors.ts';
 import { assertTaken, dialectFields, pictureDialectOf, rewritten, sendsSeed } from './dialects.ts';
 import { PictureStream } from './openai-stream.ts';
 
-/** OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
+/** The time limit of a call. OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
 export const IMAGE_CALL_TIMEOUT_MS = 600_000;
 /** A 4K PNG of noise is 33 MB, and 44 MB in base64. */
 const MAX_BYTES_PER_PICTURE = 48 * 2 ** 20;
-/** A string in Node holds at most 512 MiB. */
+/** The most bytes of an answer: a string in Node has at most 512 MiB. */
 const MAX_ANSWER_BYTES = 480 * 2 ** 20;
 const DOWNLOAD_RETRY_MS = 2_000;
-/** For the estimated progress: two thirds of most pictures are finished by then. */
+/** For the estimated progress: two thirds of most pictures are finished after this time. */
 const TYPICAL_MS = 40_000;
 
 /** gpt-image-1, 1.5 and similar make only three sizes. gpt-image-2 and later make any size in multiples of 16. */
@@ -50,9 +50,9 @@ type Quality = 'low' | 'medium' | 'high';
 interface Plan {
   /** `auto`, or width x height. */
   size: string;
-  /** When left out, the model chooses. */
+  /** Missing: the model chooses. */
   quality?: Quality;
-  /** What the binding sends besides. */
+  /** Further fields that the binding sends. */
   extra?: Record<string, unknown>;
   approximations: Approximation[];
 }
@@ -64,7 +64,7 @@ export function planPictures(request: ProviderRequest): Plan {
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];
   const extra = extraFields(request);
-  // Other models on this wire have other words for quality, or none.
+  // Other models on such servers have other values for quality, or none.
   if (!GPT_MODELS.test(request.upstream.model)) {
     return { size, extra, approximations: [...approximations, ...leftToModel('quality', request.input)] };
   }
@@ -84,7 +84,7 @@ function sizeOf(request: ProviderRequest): Plan {
   if (auto && input.resolution === '1K' && GPT_MODELS.test(upstream.model)) return { size: 'auto', approximations: [] };
   if (PRESET_MODELS.test(upstream.model)) return { size: presetSize(input), approximations: [] };
 
-  // OpenAI's "auto" chooses the size too, so at a fixed resolution the ratio is chosen here.
+  // OpenAI's `auto` chooses the size too, so at a fixed resolution the ratio is chosen here.
   const { ratio, size } = requestedSize(request, GPT_MODELS.test(upstream.model) ? gptImageOptions(request) : {});
   return {
     size: `${size.width}x${size.height}`,
@@ -92,7 +92,7 @@ function sizeOf(request: ProviderRequest): Plan {
   };
 }
 
-/** There is no job to poll, to find or to cancel. One call makes them all, where the server can. */
+/** Makes all pictures of a request in one call, if the server can. There is no job to poll, find or cancel. */
 export async function makePictures(
   plan: Plan,
   request: ProviderRequest,
@@ -122,7 +122,8 @@ async function callFor(
   const own = await dialectFields(request, first);
   const basic = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }) };
   const body = { ...basic, ...own, ...extra };
-  // OpenAI's events do not say to which of several pictures they belong, so the run asks for stages of a single one only.
+  // OpenAI's events do not say to which of several pictures they belong, so a run asks for stages only if it makes one
+  // picture.
   const partials = GPT_MODELS.test(upstream.model) ? run.partialImages : 0;
   const stream = partials > 0 ? new PictureStream((base64) => run.partialImage(decode(base64))) : null;
   const { references, mask } = pictureDialectOf(request);
@@ -140,7 +141,8 @@ async function callFor(
   const { images: api } = await openaiClient(upstream, watched);
   const answer = await withClockProgress(run, TYPICAL_MS, async () => {
     try {
-      // Always a list, and thus the field `image[]`: some servers accept no other name.
+      // Unless the dialect takes one file, files are sent as a list, in the field `image[]`: some servers accept no
+      // other name.
       const edit = { ...body, image: references === 'one' ? files[0]! : files, ...masked };
       if (!stream) return files.length === 0 ? await api.generate(body) : await api.edit(edit);
       const more = { stream: true, partial_images: partials } as const;
@@ -161,7 +163,7 @@ async function callFor(
   return Promise.all(pictures.map((picture, index) => toOutput(picture, first + index, upstream, run)));
 }
 
-/** @returns a reply as without streaming. Other servers may ignore the wish and answer with JSON. */
+/** @returns a reply as without streaming. Other servers may ignore `stream` and answer with JSON */
 async function streamedReply({ completed, usage, error }: PictureStream, answer: Response, upstream: Upstream) {
   if (error) {
     const facts = { status: answer.status, requestId: answer.headers.get('x-request-id') ?? undefined, ...error };
@@ -190,13 +192,13 @@ async function asFile({ path, contentType }: InputImage, index: number): Promise
   return new File([await openAsBlob(path)], `reference-${index + 1}.${extension}`, { type: contentType });
 }
 
-// The SDK's types do not hold for other servers: the reply may be text, or a list may be missing.
+// The SDK's types are wrong for other servers: the reply may be text, or a list may be missing.
 const replySchema = z.object({ data: z.array(z.unknown()) });
 const usageSchema = z.object({ usage: field(z.object({ input_tokens: number(), output_tokens: number() })) });
 const textSchema = z.string().optional().catch(undefined);
 const pictureSchema = z.object({ b64_json: textSchema, url: textSchema });
 
-/** @returns bytes, or the URL of a picture */
+/** @returns for each picture its bytes or its URL */
 function picturesOf(reply: unknown, bytesOf: (base64: string) => Buffer): (Buffer | string)[] {
   const { data = [] } = replySchema.safeParse(reply).data ?? {};
   return data.flatMap((item) => {
@@ -230,7 +232,7 @@ async function toOutput(
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code !== 'provider_unavailable') throw error;
-    // Its code says that nothing was bought, but the picture is paid for.
+    // The code of the error says that nothing was bought, but the picture is paid for.
     throw new ProviderError('result_storage_failed', { billing: 'unknown', cause: error.cause });
   }
 }

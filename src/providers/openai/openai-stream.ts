@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { isPlainJson } from '../wire/plain-json.ts';
 import { anything, field, text } from '../wire/reply-schema.ts';
 
-/** `image_generation.partial_image`, `image_edit.completed` and so on, or `error`. */
+/** An event: `image_generation.partial_image`, `image_edit.completed` and so on, or `error`. */
 const imageEvent = z.object({
   type: text(),
   b64_json: text(),
-  /** In the last event, as in a reply without streaming. */
+  /** Only in the last event, in the form of a reply without streaming. */
   usage: anything(),
   error: field(z.object({ code: text(), type: text(), message: text() })),
 });
@@ -20,11 +20,11 @@ const NEWLINE = 10;
 
 /** Reads the server-sent events of one picture while they arrive. Each event has its JSON on one line. */
 export class PictureStream {
-  /** Base64; null until it has arrived. */
+  /** The base64 of the picture; null until it has arrived. */
   completed: string | null = null;
   usage: unknown;
   error: StreamedError | null = null;
-  /** The line that is not complete, in the pieces that arrived: a picture has megabytes. */
+  /** The pieces of the line that is not complete. They are not joined yet, because a picture has megabytes. */
   private pieces: Buffer[] = [];
 
   /** @param onPartial gets the base64 of each early stage */
@@ -52,7 +52,7 @@ export class PictureStream {
   }
 }
 
-/** @returns undefined for a line that is no data, or the end mark of some servers */
+/** @returns undefined for a line without data, and for the end mark of some servers */
 function jsonIn(bytes: Buffer): unknown {
   const line = bytes.toString();
   if (!line.startsWith('data:') || !isPlainJson(bytes)) return undefined;

@@ -3,20 +3,20 @@ import { UnsupportedRequest, type InputImage, type ProviderRequest } from '../co
 import type { Size } from '../../models/definition/sizes.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
-/** Limits of OpenAI's own sora models. Other servers on this wire accept any size and any whole number of seconds. */
+/** Limits of OpenAI's own sora models. Other servers with this API accept any size and any whole number of seconds. */
 const SORA = /(^|\/)sora-/;
 const SORA_SECONDS = [4, 8, 12];
 const SORA_SIZES: Record<string, Size> = {
   '16:9': { width: 1280, height: 720 },
   '9:16': { width: 720, height: 1280 },
 };
-/** Difference of two ratios (logarithmic) that is not visible. */
+/** The logarithmic difference of two ratios below which no difference is visible. */
 const RATIO_TOLERANCE = 0.01;
 
 export interface VideoPlan {
   size: Size;
   seconds: number;
-  /** The wire accepts one image, and the video starts from it. */
+  /** The one image that the API accepts. The video starts from it. */
   firstFrame: InputImage | null;
   approximations: Approximation[];
 }
@@ -68,7 +68,7 @@ function soraSize({ aspect_ratio: ratio, resolution, size: exact }: ProviderRequ
   return size;
 }
 
-/** The nearest supported duration; half-way between two, the longer one, so that nothing requested is cut off. */
+/** The nearest supported duration. Half-way between two it is the longer one, so that nothing requested is cut off. */
 function soraSeconds({ input, upstream }: ProviderRequest): number {
   const requested = input.duration ?? 5;
   if (SORA_SECONDS.includes(requested)) return requested;

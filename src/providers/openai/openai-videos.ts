@@ -18,7 +18,7 @@ import { failedJob, openaiFailure } from './openai-errors.ts';
 import { planVideo } from './openai-video-plan.ts';
 import { stateNamed, videoJob } from './openai-wire.ts';
 
-/** Until the server has accepted the job and its image; it makes the video afterwards. */
+/** The time limit until the server has accepted the job and its image. It makes the video afterwards. */
 const SUBMIT_TIMEOUT_MS = 120_000;
 const POLL_TIMEOUT_MS = 30_000;
 const CANCEL_TIMEOUT_MS = 10_000;
@@ -58,7 +58,7 @@ export const openaiVideos = jobAdapter({
   hasResult,
   outputs: (request, id) => [contentOf(request, id)],
   downloadHeaders: headersOf,
-  // Other servers stop the job. OpenAI refuses while it runs.
+  // Other servers stop the job. OpenAI refuses this while the job runs.
   cancel: (request, id, signal) => {
     const headers = headersOf(request);
     return upstreamFetch(urlOf(request, id), { method: 'DELETE', headers, timeoutMs: CANCEL_TIMEOUT_MS, signal });
@@ -77,7 +77,7 @@ function planJob(request: ProviderRequest) {
   };
 }
 
-/** What other servers than OpenAI's take besides. @throws UnsupportedRequest */
+/** The further fields that servers other than OpenAI's accept. @throws UnsupportedRequest */
 function filmFields(request: ProviderRequest): Record<string, unknown> {
   const { input, upstream } = request;
   const { negative_prompt: negative, generate_audio: sound } = input;
@@ -91,7 +91,7 @@ function filmFields(request: ProviderRequest): Record<string, unknown> {
   };
 }
 
-/** It refuses a form without an image in some versions, and reads seconds as a number (SGLang `video_api.py`). */
+/** SGLang (`video_api.py`) refuses a form without an image in some versions, and reads seconds as a number. */
 const wantsJson = (upstream: Upstream, body: VideoCreateParams): boolean =>
   upstream.declared?.dialect === 'sglang' && body.input_reference === undefined;
 
@@ -133,7 +133,10 @@ async function croppedTo({ width, height }: Size, { path, contentType }: InputIm
   return new File([new Uint8Array(encoded)], name, { type });
 }
 
-/** vLLM-Omni answers with the status of the error, and with the failed job as the body. */
+/**
+ * Whether an error reply describes the job. vLLM-Omni answers with an error status, and with the failed job as the
+ * body.
+ */
 function isRecord({ json }: UpstreamReply): boolean {
   const { object, status = '' } = parseReply(videoJob, json);
   return object === 'video' && stateNamed(status) === 'failed';
@@ -156,7 +159,10 @@ function stateOf({ upstream }: ProviderRequest, reply: UpstreamReply): JobState 
   return { state: 'unknown', name: name.slice(0, 40) };
 }
 
-/** Before the end, servers answer with an error; some redirect to the file. */
+/**
+ * Whether the file is there. Before the end of the job, servers answer with an error. After it, some redirect to the
+ * file.
+ */
 async function hasResult(request: ProviderRequest, id: string, signal: AbortSignal): Promise<boolean> {
   const call = { headers: headersOf(request), timeoutMs: POLL_TIMEOUT_MS, signal, headersOnly: true };
   try {

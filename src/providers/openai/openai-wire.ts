@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { field, number, text } from '../wire/reply-schema.ts';
 
-/** A video job, as `GET /videos/{id}` returns it and the create call returns its id. */
+/** A video job. `GET /videos/{id}` returns all of it, the create call only its id. */
 export const videoJob = z.object({
   id: text(),
-  /** `video`, in a job's own record. */
+  /** `video` in the record of a job. */
   object: text(),
-  /** queued in_progress completed failed; gateways have further words */
+  /** queued in_progress completed failed; gateways have further names */
   status: text(),
-  /** Where some gateways have the status. */
+  /** The status at some gateways. */
   state: text(),
   /** Percent, 0 to 100. */
   progress: number(),
   error: field(z.object({ code: field(z.union([z.string(), z.number().transform(String)])), message: text() })),
 });
 
-/** In lower case, with `_` between words: gateways write SUCCESS, Succeeded or IN-PROGRESS. */
+/** Names of a status in lower case, with `_` between words: gateways write SUCCESS, Succeeded or IN-PROGRESS. */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 const DONE = words('completed complete succeeded succeed success successful done finished ready');
 const FAILED = words(`
@@ -25,7 +25,7 @@ const UNFINISHED = words(`
   queued queueing in_queue pending waiting scheduled created accepted submitted not_start not_started starting started
   preparing in_progress processing running generating rendering uploading finalizing`);
 
-/** @returns null for a word that means neither */
+/** @returns null for an unknown name */
 export function stateNamed(status: string): 'done' | 'failed' | 'unfinished' | null {
   const name = status
     .trim()

@@ -4,15 +4,15 @@ import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-imag
 import { openaiVideos } from './openai-videos.ts';
 
 /**
- * Any server that speaks OpenAI's wire, by base URL. Images: generations, and edits if there are reference images.
- * Videos: OpenAI itself has shut this API down, other servers still offer it.
+ * Any server with OpenAI's API, at any base URL. Images: generations, and edits if there are reference images. Videos:
+ * OpenAI itself has shut this API down, but other servers still offer it.
  */
 export class OpenaiProvider implements Provider {
   readonly name = 'openai';
   readonly takes = [...openaiVideos.takes, ...OF_DIALECTS, 'n', 'reference_images', 'quality'] as const;
   readonly synchronousKinds = ['image'] as const;
 
-  /** @param imageTimeoutMs for a whole image call */
+  /** @param imageTimeoutMs the time limit of a whole image call */
   constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
 
   prepare(request: ProviderRequest): PreparedRequest {
@@ -38,14 +38,14 @@ const MAY_BE_SD_SERVER = ['openai', 'litellm'];
 const COMMAND = /<\s*sd_cpp_extra_args/i;
 
 /**
- * sd-server speaks this wire, and reads any field of its request from such a part of the prompt (stable-diffusion.cpp,
- * examples/server). So a client could change what the operator has set. Only OpenAI's address is known to be another
- * server.
+ * Refuses a prompt with `<sd_cpp_extra_args>`, unless the server cannot be sd-server. sd-server reads any field of a
+ * request from that part of the prompt (stable-diffusion.cpp, examples/server). So a client could change what the
+ * operator has set. Of OpenAI's own address it is known that another server answers.
  * @throws UnsupportedRequest
  */
 function assertNoCommand({ input, upstream }: ProviderRequest): void {
   if (!COMMAND.test(input.prompt) || new URL(upstream.baseUrl).hostname === OPENAI_HOST) return;
-  // Another server is declared to stand there, for which this is plain text.
+  // The binding declares another server, for which this is plain text.
   if (!MAY_BE_SD_SERVER.includes(upstream.declared?.dialect ?? 'openai')) return;
   throw new UnsupportedRequest('prompt', 'The prompt has <sd_cpp_extra_args>, which may be a command to the server.');
 }

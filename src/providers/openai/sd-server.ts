@@ -14,7 +14,7 @@ import { submitRefused } from '../wire/submit-failure.ts';
 import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { OF_SD_SERVER } from './dialects.ts';
 
-/** Pictures of one job. */
+/** The most pictures of one job. */
 const MOST = 8;
 const POLL_MS = { image: 2_000, video: 2_000 };
 const TYPICAL_MS = { image: 60_000, video: 60_000 };
@@ -34,8 +34,8 @@ const sdJob = z.object({
 });
 
 /**
- * The jobs of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`), not its OpenAI routes: there a prompt may
- * be a command, and there is neither seed nor cancel.
+ * The job API of stable-diffusion.cpp's own server (`examples/server/routes_sdcpp`). Its OpenAI routes are not used:
+ * there a prompt may be a command, and there is neither a seed nor a cancel.
  */
 export const sdServer = jobAdapter<SdPlan, object[]>({
   name: 'openai',
@@ -43,7 +43,7 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
   pollMs: POLL_MS,
   typicalMs: TYPICAL_MS,
   plan: (request) => {
-    requestedSize(request); // refuses here what it cannot express
+    requestedSize(request); // refuses now what the server cannot express
     extraFields(request);
     const parts = partsOf(request, MOST);
     return { count: parts.length, parts, seeds: parts.map(({ first }) => seedAt(request, first)), approximations: [] };
@@ -66,7 +66,7 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
     return pictures;
   },
   cancel: (request, id, signal) => call(request, `${jobPath(id)}/cancel`, { method: 'POST', signal }),
-  // It cancels a job that waits; one that generates is refused with 409.
+  // The server cancels a job that waits. It refuses to cancel one that is generating, with 409.
   neverRan: async () => true,
 });
 
@@ -93,7 +93,7 @@ const base64Of = async ({ path }: InputImage): Promise<string> => (await readFil
 
 const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
 
-/** Operators name the address of OpenAI's wire; the jobs lie beside it. */
+/** Operators give the address of the OpenAI routes. The job API is beside them. */
 function call({ upstream }: ProviderRequest, path: string, more: UpstreamCall): Promise<UpstreamReply> {
   const headers: Record<string, string> =
     upstream.apiKey === null ? {} : { authorization: `Bearer ${upstream.apiKey}` };

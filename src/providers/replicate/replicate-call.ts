@@ -3,7 +3,7 @@ import { type UpstreamCall, type UpstreamReply, upstreamFetch } from '../wire/up
 
 export const REPLICATE_POLL_MS = { image: 2_000, video: 5_000 };
 
-/** @param path after `/v1` */
+/** @param path the part of the path after `/v1` */
 export async function callReplicate(
   { upstream }: ProviderRequest,
   path: string,

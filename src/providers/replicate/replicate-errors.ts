@@ -6,7 +6,7 @@ import { submitRefused } from '../wire/submit-failure.ts';
 import type { UpstreamReply } from '../wire/upstream-fetch.ts';
 import { type Prediction, replicateRefusal } from './replicate-wire.ts';
 
-/** A failed prediction gives its reason as free text only. The first match decides. */
+/** A failed prediction gives its reason as free text only. The first pattern that matches decides. */
 const REASONS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/flagged|sensitive|moderation|safety|content policy|nsfw|\bE005\b/i, 'content_policy_violation'],
   [/timed? ?out|deadline/i, 'provider_timeout'],
@@ -17,21 +17,21 @@ const REASONS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/invalid|not supported|unsupported|must be|too (long|large|small|short)/i, 'provider_rejected'],
 ];
 
-/** The reply to the create call contains no prediction. */
+/** The error for a reply to the create call that contains no prediction. */
 export function createFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const refused = submitRefused(withHint(reply), replyCause(request, reply));
-  // As for a failed prediction, the text decides whether the content is the reason.
+  // As in a failed prediction, the text decides whether the content is the reason.
   if (refused.code !== 'provider_rejected' || reply.status !== 422) return refused;
   if (!REASONS[0]?.[0].test(detailOf(reply))) return refused;
   return new ProviderError('content_policy_violation', { billing: 'none', cause: refused.cause });
 }
 
-/** A prediction ended without a result. */
+/** The error for a prediction that ended without a result. */
 export function predictionFailure({ upstream }: ProviderRequest, { id, status, error }: Prediction): ProviderError {
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
-  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // did not start in time
-  // Not by us: after our own cancel nothing polls it.
+  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // the prediction did not start in time
+  // This service did not cancel it: after its own cancel nothing polls the prediction.
   if (status === 'canceled') return new ProviderError('internal_error', { cause });
   const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];
   return new ProviderError(code ?? 'internal_error', { cause });
@@ -50,7 +50,7 @@ function detailOf({ json, text }: UpstreamReply): string {
   return parseReply(replicateRefusal, json).detail ?? text;
 }
 
-/** A throttled call may state its wait in the text only: "resets in ~30s". */
+/** The reply with a Retry-After header. A throttled call may state its wait in the text only: "resets in ~30s". */
 function withHint(reply: UpstreamReply): UpstreamReply {
   const seconds = /~(\d+)s/.exec(detailOf(reply))?.[1];
   if (reply.status !== 429 || reply.headers['retry-after'] || !seconds) return reply;

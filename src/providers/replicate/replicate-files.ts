@@ -11,10 +11,10 @@ import { callReplicate } from './replicate-call.ts';
 import { replyCause } from './replicate-errors.ts';
 import { uploadedFile } from './replicate-wire.ts';
 
-/** Largest image that is sent inside the request; larger images are uploaded first. */
+/** The largest image that is sent inside the request. Larger images are uploaded first. */
 const MAX_DATA_URL_BYTES = 256 * 1024;
 
-/** Enough for some 20 MB on a slow line. */
+/** The time limit of an upload: enough for some 20 MB on a slow line. */
 const UPLOAD_TIMEOUT_MS = 120_000;
 
 /**

@@ -11,13 +11,12 @@ import { gptImageChoice } from '../families/gpt-image.ts';
 
 /** The predictions of one generation. All of them have the same input. */
 export interface ReplicatePlan {
-  /** Number of predictions. */
   count: number;
-  /** The seed of each prediction; absent: the model has none. */
+  /** The seed of each prediction; missing: the model has none. */
   seeds?: number[];
-  /** Uploaded first; `input` takes their URLs in the same order. */
+  /** The images, which are uploaded first. `input` takes their URLs in the same order. */
   images: readonly InputImage[];
-  /** @param urls of `images` */
+  /** @param urls the URLs of `images` */
   input: (urls: string[]) => object;
   approximations: Approximation[];
 }
@@ -33,7 +32,7 @@ const NANO_BANANA = {
   resolutions: ['1K', '2K', '4K'],
 };
 
-/** Longest prompt of Seedance, in code points. */
+/** The longest prompt of Seedance, in code points. */
 const MAX_SEEDANCE_PROMPT = 4_000;
 
 /**
@@ -53,14 +52,14 @@ export function replicatePlan(request: ProviderRequest): ReplicatePlan {
   throw new UnsupportedRequest('model', `The inputs of Replicate's ${model} are not known.`);
 }
 
-/** Parameters that only other models of Replicate have. @throws UnsupportedRequest */
+/** Refuses parameters that only other models of Replicate have. @throws UnsupportedRequest */
 function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof ResolvedInput)[]): void {
   const refused = params.find((param) => input[param] !== undefined);
   if (refused === undefined) return;
   throw new UnsupportedRequest(refused, `Replicate's ${upstream.model} does not take ${refused}.`);
 }
 
-/** The whole input as a declaration writes it. */
+/** The plan of a declaration that writes out the whole input. */
 function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
   const { n = 1 } = request.input;
   const most = request.upstream.declared?.max_n ?? mostIn(send);

@@ -6,25 +6,25 @@ import { parseReply } from '../wire/reply-schema.ts';
 import { callReplicate, REPLICATE_POLL_MS } from './replicate-call.ts';
 import { predictionPage } from './replicate-wire.ts';
 
-/** A thousand predictions of the account. */
+/** These pages list a thousand predictions of the account. */
 const MAX_PAGES = 10;
 
-/** Between our clock and Replicate's. */
+/** The most by which this clock and Replicate's may differ. */
 const SKEW_MS = 300_000;
 
 /**
- * For one lookup. It is repeated while Replicate is away. Between lookups after a crash the task holds no place of a
- * worker.
+ * The time limit of one lookup. A lookup is repeated while Replicate is unavailable. Between lookups after a crash, the
+ * task takes no place in a worker.
  */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Finds the prediction whose create call got no answer, by its seed. The seed derives from our task id. Only Seedance's
- * inputs have one; predictions of other models cannot be distinguished.
- * @param sinceMs unix milliseconds; the prediction is not older
+ * Finds the prediction whose create call got no answer, by its seed. The seed derives from the id of our task. Only the
+ * inputs of Seedance have a seed; predictions of other models cannot be distinguished.
+ * @param sinceMs unix milliseconds; the prediction was not created before this time
  * @returns null when the list was read back to that time and the prediction is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not decide it, provider_unavailable when it cannot
- *   be read; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
+ *   cannot be read; the reason of the signal
  */
 export async function findPrediction(
   request: ProviderRequest,
@@ -34,7 +34,7 @@ export async function findPrediction(
   const { model } = request.upstream;
   if (request.kind !== 'video')
     throw unknown(request, 'the inputs of this model contain nothing that identifies a task');
-  // Other predictions may have a seed that a client has chosen.
+  // Predictions of other requests may have a seed that a client has chosen.
   if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   let query = '';
@@ -48,7 +48,7 @@ export async function findPrediction(
       if (!input || isDataRemoved) throw unknown(request, 'the list does not contain the inputs');
     }
     if (!next) return null;
-    // Only the cursor is taken from the URL: no text of the upstream may decide where our key is sent.
+    // Only the cursor of the URL is used: no text of the upstream may decide where the key is sent.
     query = `?cursor=${encodeURIComponent(URL.parse(next)?.searchParams.get('cursor') ?? '')}`;
   }
   throw unknown(request, 'the list is too long');

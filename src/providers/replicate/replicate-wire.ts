@@ -15,19 +15,19 @@ export const prediction = z.object({
   /** ISO 8601. */
   created_at: text(),
   started_at: text(),
-  /** True one hour after the end: input, output and logs are deleted. */
+  /** true from one hour after the end: input, output and logs are then deleted. */
   data_removed: field(z.boolean()),
 });
 export type Prediction = z.infer<typeof prediction>;
 
-/** `GET /predictions`: a hundred a page, the newest first. */
+/** The answer of `GET /predictions`: a page of a hundred, the newest first. */
 export const predictionPage = z.object({
-  /** URL of the next page; null on the last. */
+  /** The URL of the next page; null on the last page. */
   next: text(),
   results: field(z.array(prediction)),
 });
 
-/** Of `POST /files`. */
+/** The answer of `POST /files`. */
 export const uploadedFile = z.object({ urls: field(z.object({ get: text() })) });
 
 /** The body of a refused call. */

@@ -74,7 +74,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   return PENDING;
 }
 
-/** The last progress bar in the logs, for models that print one. */
+/** The percent of the last progress bar in the logs, for models that print one. */
 function printedPercent({ logs = '' }: Prediction): number | undefined {
   const printed = [...logs.slice(-2_000).matchAll(/(\d{1,3})%\|/g)].at(-1)?.[1];
   return printed === undefined ? undefined : Number(printed);

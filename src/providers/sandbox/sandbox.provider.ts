@@ -19,7 +19,8 @@ import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.t
 
 /**
  * Renders pictures and films in this process from the prompt, for development and tests at no cost. The same request
- * gives the same bytes within a release. A task that repeats or varies another is drawn by its own id, so it differs.
+ * gives the same bytes within a release. A task that repeats or varies another task also depends on its own id, so its
+ * picture differs.
  */
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {
@@ -56,7 +57,7 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
     return { approximations: [], generate: (run) => this.generate(request, run) };
   }
 
-  // A method, because benchmarks replace it on the prototype.
+  // This is a method, because benchmarks replace it on the prototype.
   private async generate(request: ProviderRequest, run: Run): Promise<ProviderOutput[]> {
     run.signal.throwIfAborted();
     const directives = parseDirectives(request.input.prompt);
@@ -136,8 +137,8 @@ export class SandboxProvider implements Provider, OnModuleDestroy {
 }
 
 /**
- * The seed, the id of a variation, and what the sandbox cannot draw but only write into the picture: the negative
- * prompt, and the parameters that one model has.
+ * The values that choose a picture: the seed, the id of a variation, and what the sandbox can only write into the
+ * picture. The latter are the negative prompt, and parameters that one model has.
  */
 function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<RenderOrder, 'seed' | 'variation' | 'facts'> {
   const said = Object.entries(input).filter(([name]) => name === 'negative_prompt' || name.startsWith('x_'));
@@ -151,12 +152,15 @@ function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<Render
   };
 }
 
-/** One call makes all outputs. The sandbox derives no seed: the same request gives the same bytes. */
+/**
+ * Reports the seed for all outputs, which one call makes. The sandbox derives no seed: the same request gives the same
+ * bytes.
+ */
 function sentSeed({ seed }: ProviderRequest['input'], outputs: number, run: Run): void {
   if (seed !== undefined) run.seeds(Array.from({ length: outputs }, () => seed));
 }
 
-/** Waits, then hangs, then fails, as the directives say. @throws ProviderError of #fail; the signal's reason */
+/** Waits, hangs or fails, in this order, as the directives say. @throws ProviderError of #fail; the signal's reason */
 async function applyDirectives({ delaySeconds, hang, fail }: Directives, signal: AbortSignal): Promise<void> {
   if (delaySeconds > 0) await pause(delaySeconds * 1000, signal);
   if (hang) {
@@ -173,15 +177,14 @@ function source({ path }: InputImage, param: string): SourceImage {
   return { path, param };
 }
 
-/** Instructions in a prompt to the sandbox itself, so that integrators can test how they handle delays and failures. */
+/** Instructions to the sandbox in a prompt, by which integrators can test how they handle delays and failures. */
 export interface Directives {
-  /** The prompt without its directives: what is painted and written on the picture. */
+  /** The prompt without its directives, which is painted and written on the picture. */
   text: string;
   /** Waits before anything else. */
   delaySeconds: number;
   /** Waits until the task is cancelled or its deadline passes. */
   hang: boolean;
-  /** Fails the task with this error code. */
   fail: TaskErrorCode | null;
 }
 

@@ -1,18 +1,17 @@
-/** A place in a template: `{{name}}` or `{{name:form}}`. */
+/** A slot in a template: `{{name}}` or `{{name:form}}`. */
 export interface TemplateSlot {
   name: string;
-  /** How the value is written: `text`, or of an image `data`, `base64`, `url` or `file`. */
+  /** How the value is written: `text` or, for an image, `data`, `base64`, `url` or `file`. */
   form: string | null;
-  /** The text is this slot alone, so the value keeps its type, and an absent one takes its field away. */
+  /** Whether the text is only this slot. The value then keeps its type, and without a value the field is left out. */
   isWhole: boolean;
 }
 
-/** The steps to a value in a template. */
+/** The names and indexes that lead to a value in a template. */
 export type TemplatePath = readonly (string | number)[];
 
 const SLOT = /\{\{([^{}]*)\}\}/g;
 
-/** The slots of a text. */
 export function slotsOf(text: string): TemplateSlot[] {
   return [...text.matchAll(SLOT)].map(([whole, content = '']) => {
     const [name = '', form = null] = content.trim().split(':', 2) as [string, string?];
@@ -20,7 +19,7 @@ export function slotsOf(text: string): TemplateSlot[] {
   });
 }
 
-/** Calls `visit` with each text of a template, and each name of a field. */
+/** Calls `visit` with each text of a template, and with the name of each field. */
 export function eachText(
   template: unknown,
   visit: (text: string, path: TemplatePath) => void,
@@ -33,7 +32,6 @@ export function eachText(
   }
 }
 
-/** Whether a template has a slot of this name. */
 export function hasSlot(template: unknown, name: string): boolean {
   let isThere = false;
   eachText(template, (text) => {
@@ -42,13 +40,13 @@ export function hasSlot(template: unknown, name: string): boolean {
   return isThere;
 }
 
-/** The value of a slot; undefined: absent. */
+/** Returns the value of a slot; undefined: it has none. */
 export type SlotValue = (slot: TemplateSlot) => unknown;
 
 /**
- * Puts values into a template. A text that is one slot becomes the value with its type. If the value is absent, the
- * field or element is left out, and so is a map or list that is then empty. In longer text the value is written as
- * text. Values are never read as templates again.
+ * Puts values into a template. A text that is only one slot becomes the value with its type. Without a value the field
+ * or element is left out, and so is a map or list that is then empty. In longer text the value is written as text.
+ * Values are never read as templates again.
  */
 export function fillTemplate(template: unknown, valueOf: SlotValue): unknown {
   if (typeof template === 'string') return fillText(template, valueOf);

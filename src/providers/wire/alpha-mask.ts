@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { type InputImage, ProviderError, type ProviderRequest } from '../contract/provider.ts';
 
-/** OpenAI takes less. */
+/** OpenAI accepts only masks with fewer bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The mask as OpenAI reads it: black, and transparent where the image changes. PNG. */
+/** The mask in OpenAI's form: a black PNG that is transparent where the image changes. */
 export async function alphaMask({ path }: InputImage): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
   const { data, info } = await sharp(path).extractChannel(0).raw().toBuffer({ resolveWithObject: true });
@@ -20,7 +20,7 @@ export async function alphaMask({ path }: InputImage): Promise<Buffer> {
   });
 }
 
-/** The request with its mask as the declaration of the binding wants it, in a file beside the one that it was made of. */
+/** The request with its mask in the form that the declaration of the binding demands, in a file beside the original. */
 export async function withDeclaredMask(request: ProviderRequest): Promise<ProviderRequest> {
   const { images, upstream } = request;
   if (!images.mask || upstream.declared?.mask !== 'alpha') return request;

@@ -11,18 +11,18 @@ const seconds = histogram(
   ['http_request_method', 'server_address', 'http_response_status_code', 'error_type', 'darkroom_call'],
 );
 
-/** What a request is for. `result`: reads or downloads what a finished job has made. */
+/** The purpose of a request. `result`: reads or downloads the result of a finished job. */
 export type UpstreamCallKind = 'submit' | 'poll' | 'find' | 'cancel' | 'result';
 
 const kind = new AsyncLocalStorage<UpstreamCallKind>();
 
-/** Requests that `run` sends are for this purpose. */
+/** Requests that `run` sends have this purpose. */
 export const callingFor = <Result>(purpose: UpstreamCallKind, run: () => Result): Result => kind.run(purpose, run);
 
-/** Hosts of bindings. Others are those of links to results, which upstreams choose. */
+/** The hosts of bindings. Other hosts come from links to results, which upstreams choose. */
 const hosts = new Set<string>();
 
-/** @param baseUrl of a binding */
+/** @param baseUrl the address of a binding */
 export function callsGoTo(baseUrl: string): void {
   hosts.add(new URL(baseUrl).hostname);
 }
@@ -40,7 +40,7 @@ interface Call {
 }
 
 /**
- * Measures a request. Without a purpose from `callingFor`, its method says what it is for.
+ * Measures a request. Without a purpose from `callingFor`, the method decides the purpose.
  * @param send calls `answered` with the status of the answer
  */
 export async function measuredCall<Reply>(

@@ -25,8 +25,8 @@ const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Eight tries, 5 s apart and doubling to 30 s, take some three minutes. The result is paid for, but each try occupies a
- * worker.
+ * Eight tries take some three minutes: the pauses double from 5 s to 30 s. The result is paid for, but each try takes a
+ * place of a worker.
  */
 const MAX_TRIES = 8;
 const MAX_RETRY_MS = 30_000;
@@ -34,7 +34,7 @@ const MAX_RETRY_MS = 30_000;
 /** How often a dead link is replaced by a new one. */
 const MAX_RENEWALS = 2;
 
-/** Largest accepted result, in bytes: a 4K PNG has up to 60 MB, 20 s of 4K video some 250 MB. */
+/** The largest accepted result, in bytes: a 4K PNG has up to 60 MB, 20 s of 4K video some 250 MB. */
 export const MAX_RESULT_BYTES = { image: 128 * 1024 * 1024, video: 2 * 1024 * 1024 * 1024 } as const;
 
 export interface Download {
@@ -42,18 +42,17 @@ export interface Download {
   provider: string;
   /** http(s), a path at the upstream, or a data: URL. */
   url: string;
-  /** Where the file is written. */
   path: string;
   maxBytes: number;
-  /** The upstream's own address. Results may be stored there even if it is not public. */
+  /** The address of the upstream. Results may be stored there even if it is not public. */
   baseUrl: string;
-  /** Sent to the upstream's own address only, not to where it redirects. */
+  /** Headers that are sent to the upstream's own address only, not to where it redirects. */
   headers?: Record<string, string>;
-  /** Where the link and its redirects may lead; to any public address when absent. */
+  /** Whether the link, or a redirect of it, may be followed. Missing: to any public address. */
   mayLead?: ((url: URL) => boolean) | undefined;
-  /** Before the second try; doubles with every try. */
+  /** The pause before the second try. It doubles with each try. */
   retryMs: number;
-  /** 8 when absent. */
+  /** The most tries. Missing: 8. */
   tries?: number;
   signal: AbortSignal;
   /** Gets a new link from the upstream when this one is dead (403, 404, 410). */
@@ -73,10 +72,11 @@ class DeadLink extends Error {
 const names = new NameResolver();
 
 /**
- * Downloads a result, with bounded retries; a result is never generated again because of its download. The URL is text
- * of the upstream, so it is checked like a client's: http(s), and a public address unless it is the upstream's own.
- * @throws ProviderError provider_unavailable after the last try, result_storage_failed when our disk fails,
- *   internal_error for a dead link, a refused address or a file that is too large
+ * Downloads a result, with a bounded number of retries. A failed download never leads to a new generation. The URL is
+ * text of the upstream, so it is checked like a URL of a client: http(s), and a public address unless it is the
+ * upstream's own.
+ * @throws ProviderError provider_unavailable after the last try, result_storage_failed when the disk of this service
+ *   fails, internal_error for a dead link, a refused address or a file that is too large
  * @throws the reason of the signal
  */
 export async function download(options: Download): Promise<{ path: string }> {
@@ -110,7 +110,7 @@ export async function download(options: Download): Promise<{ path: string }> {
   }
 }
 
-/** The result is the link itself. */
+/** Saves the result of a data: URL, which contains it. */
 async function saveDataUrl({ provider, url, path, maxBytes }: Download): Promise<{ path: string }> {
   const bytes = bytesOfDataUrl(url);
   if (!bytes || bytes.length > maxBytes) {
@@ -210,17 +210,14 @@ async function connected(url: URL, rules: OutboundRules, signal: AbortSignal): P
   }
 }
 
-/**
- * The upstream's own addresses, as networks of one address each. They are exempt from the rule that results must be
- * public.
- */
+/** The upstream's own addresses, as networks of one address each. For them, results need not be public. */
 async function ownAddresses(baseUrl: string): Promise<string[]> {
   const base = new URL(baseUrl);
   const addresses = knownAddresses(base) ?? (await names.resolve(base.hostname).catch(() => []));
   return addresses.map((ip) => `${ip}/${ip.includes(':') ? 128 : 32}`);
 }
 
-/** @param base of a link without scheme and host: some servers name a result by its path */
+/** @param base the base of a link without scheme and host, because some servers name a result by its path */
 function checkedUrl(text: string, base: string): URL {
   const url = URL.parse(text) ?? URL.parse(text, base);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { allocateOwned, free, own } from '../../platform/run/owned-bytes.ts';
 
-/** Memory for the next picture, in bytes. It grows by half when a picture needs more. */
+/** The bytes of memory for the next picture. They grow by half when a picture needs more. */
 const FIRST_BYTES = 256 * 1024;
 const MAX_FIRST_BYTES = 8 * 1024 * 1024;
 const QUOTE = 0x22;
-/** Longest name of a field with the white space behind it, and longest head of a data URL, in characters. */
+/** The longest name of a field with the white space behind it, and the longest head of a data URL, in characters. */
 const MAX_NAME = 64;
 const MAX_HEAD = 128;
 
 /**
- * Decodes the pictures in a JSON answer while it arrives, and leaves a token in place of each. The base64 of a picture,
- * which has megabytes, never becomes a string of the answer, and is not parsed.
+ * Decodes the pictures in a JSON answer while it arrives, and replaces each by a token. The base64 of a picture has
+ * megabytes. This way it never becomes a string of the answer, and is not parsed.
  */
 export class EmbeddedPictures {
   private readonly prefix = `picture-${randomUUID()}-`;
@@ -19,14 +19,14 @@ export class EmbeddedPictures {
   private readonly opening: RegExp;
   /** The JSON around the pictures, in pieces. */
   private readonly json: Buffer[] = [];
-  /** Of the JSON, not searched to its end: the name of the field may go on in the next chunk. */
+  /** The end of the JSON so far, which is not searched yet: the name of the field may continue in the next chunk. */
   private rest: Buffer = Buffer.alloc(0);
   private current: DecodedText | null = null;
   private firstBytes = FIRST_BYTES;
 
   /**
-   * @param field whose strings are pictures: base64, or a data URL as some servers send it
-   * @param count of the pictures that were asked for
+   * @param field the field whose strings are pictures: base64, or a data URL as some servers send it
+   * @param count the number of requested pictures
    */
   constructor(
     field: string,
@@ -35,7 +35,7 @@ export class EmbeddedPictures {
     this.opening = new RegExp(`("${field}"\\s*:\\s*")(?:data:[^,"]{0,${MAX_HEAD - 6}},)?`);
   }
 
-  /** @param bytes of the whole answer: with their size known, pictures are not copied while they grow */
+  /** @param bytes the size of the whole answer. If it is known, pictures are not copied while they grow */
   expect(bytes: number): void {
     this.firstBytes = Math.min(Math.ceil((bytes * 3) / 4 / this.count), MAX_FIRST_BYTES);
   }
@@ -45,27 +45,27 @@ export class EmbeddedPictures {
     while (left.length > 0) left = this.current ? this.readPicture(this.current, left) : this.readJson(left);
   };
 
-  /** @returns the JSON with tokens, in pieces */
+  /** @returns the JSON with the tokens, in pieces */
   end(): Buffer[] {
     return [...this.json, this.rest];
   }
 
   /**
-   * @param token from the JSON
+   * @param token a text from the JSON
    * @returns undefined for any other text, such as a picture that did not arrive in this answer
    */
   bytesOf(token: string): Buffer | undefined {
     return this.pictures.get(token);
   }
 
-  /** @returns what is behind the beginning of a picture */
+  /** @returns the bytes after the beginning of a picture */
   private readJson(chunk: Buffer): Buffer {
     const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     const text = bytes.toString('latin1');
     const match = this.opening.exec(text);
     const index = match?.index ?? Math.max(0, bytes.length - MAX_NAME);
     const from = index + (match?.[0].length ?? 0);
-    // A head of a data URL may go on in the next chunk.
+    // The head of a data URL may continue in the next chunk.
     const isWhole = match && (bytes.length - from >= MAX_HEAD || text.includes('"', from));
     this.json.push(bytes.subarray(0, isWhole ? index + match[1]!.length : index));
     this.rest = isWhole ? Buffer.alloc(0) : bytes.subarray(index);
@@ -74,7 +74,7 @@ export class EmbeddedPictures {
     return bytes.subarray(from);
   }
 
-  /** @returns what is behind the picture, from its closing quote on */
+  /** @returns the bytes after the picture, from its closing quote on */
   private readPicture(picture: DecodedText, chunk: Buffer): Buffer {
     const end = chunk.indexOf(QUOTE);
     picture.write(chunk.toString('latin1', 0, end === -1 ? chunk.length : end));
@@ -91,7 +91,7 @@ export class EmbeddedPictures {
 class DecodedText {
   private bytes: Buffer;
   private length = 0;
-  /** Characters that are decoded with the next ones: less than a group of four, or less than an escape sequence. */
+  /** Characters that are decoded together with later ones: part of a group of four, or of an escape sequence. */
   private pending = '';
 
   constructor(firstBytes: number) {
@@ -101,18 +101,18 @@ class DecodedText {
   write(piece: string): void {
     const text = withoutEscapes(this.pending + piece);
     if (this.decode(text)) return;
-    // Line breaks, for example: what follows them no longer begins with a group.
+    // The text has other characters, such as line breaks. What follows them does not begin with a group of four.
     this.decode({ ...text, whole: text.whole.replace(/[^\w+/-]/g, '') });
   }
 
-  /** The caller owns the bytes. */
+  /** Returns the decoded bytes, which the caller owns. */
   end(): Buffer {
     this.reserve(this.pending.length);
     this.length += this.bytes.write(this.pending, this.length, 'base64');
     return own(this.bytes.subarray(0, this.length));
   }
 
-  /** @returns false if there were other characters than those of base64; nothing has changed then */
+  /** @returns false if the text has other characters than those of base64. Nothing has changed then */
   private decode({ whole, begun }: Escaped): boolean {
     const end = whole.length - (whole.length % 4);
     this.reserve((end / 4) * 3);
@@ -139,7 +139,7 @@ interface Escaped {
   begun: string;
 }
 
-/** Some servers write `\/`. Escaped white space is no part of the base64. */
+/** Resolves escape sequences: some servers write `\/`. Escaped white space is no part of the base64. */
 function withoutEscapes(text: string): Escaped {
   if (!text.includes('\\')) return { whole: text, begun: '' };
   const [begun] = /\\(?:u[0-9a-f]{0,3})?$/i.exec(text) ?? [''];

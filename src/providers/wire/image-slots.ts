@@ -4,7 +4,10 @@ import { eachText, type SlotValue, slotsOf, type TemplateSlot } from '../templat
 import { withDeclaredMask } from './alpha-mask.ts';
 import { dataUrl, InlineImage } from './inline-image.ts';
 
-/** The slots of a request, images included: as `InlineImage`s, which are read while they are sent, or as links. */
+/**
+ * The values of a request's slots, images included. An image is an `InlineImage`, which is read while it is sent, or a
+ * link.
+ */
 export function slotValuesWithImages(request: ProviderRequest, index = 0): SlotValue {
   const others = slotValues(request, index);
   return (slot) => {
@@ -34,7 +37,7 @@ export function imagesOf({ images }: ProviderRequest, name: string): readonly In
   return null;
 }
 
-/** The images that a template names, in its order. */
+/** The names of the images in a template, in its order. */
 export function imageNamesIn(template: unknown): string[] {
   const names = new Set<string>();
   eachText(template, (text) => {
@@ -51,7 +54,7 @@ const IMAGES: ReadonlySet<string> = new Set([
   'mask',
 ]);
 
-/** undefined: a link that is not made yet, because nothing is sent yet. */
+/** The value of an image; undefined: a link that is not made yet, because nothing is sent yet. */
 function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | string | undefined {
   if (form === null || form === 'data') return dataUrl(image);
   if (form === 'base64') return new InlineImage(image);
@@ -60,8 +63,8 @@ function inline(image: InputImage, { name, form }: TemplateSlot): InlineImage | 
 }
 
 /**
- * The request with its images as they are sent: the mask as the declaration wants it, and links to those that the
- * template has as `url`.
+ * The request with its images ready to be sent: the mask in the form of the declaration, and links to the images that
+ * the template has as `url`.
  * @returns the same request if there is nothing to do
  */
 export async function readyImages(

@@ -6,7 +6,7 @@ import type { InputImage } from '../contract/provider.ts';
  * sent.
  */
 export class InlineImage {
-  /** Unguessable, so no text of a client can contain it. */
+  /** The token cannot be guessed, so no text of a client can contain it. */
   readonly token = `inline-image-${randomUUID()}`;
 
   constructor(
@@ -15,7 +15,7 @@ export class InlineImage {
   ) {}
 }
 
-/** The image as part of the request: the upstream neither sees the client's URL nor has to reach this service. */
+/** The image as part of the request. The upstream neither sees the client's URL nor has to reach this service. */
 export function dataUrl(image: InputImage): InlineImage {
   return new InlineImage(image, `data:${image.contentType};base64,`);
 }

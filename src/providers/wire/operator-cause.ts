@@ -5,18 +5,18 @@ import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 export interface OperatorCause {
   provider: string;
   status?: number;
-  /** The upstream's own code, or the network's (`ECONNREFUSED`). */
+  /** The code of the upstream, or of the network (`ECONNREFUSED`). */
   code?: string;
   request_id?: string;
-  /** The upstream's text: at most 500 characters, without the key and without the query strings of URLs. */
+  /** The text of the upstream: at most 500 characters, without the key and without the query strings of URLs. */
   message?: string;
 }
 
-/** Keys that a SIGHUP has replaced, and how many are kept: more than calls in flight can have. */
+/** The last keys that a SIGHUP has replaced, more than calls in flight can have. */
 const replaced = new Set<string>();
 const MAX_REPLACED = 100;
 
-/** From now on this key is removed from every cause, also when the call had another key. */
+/** Removes this key from every later cause, also if the call had another key. */
 export function redactAlso(secret: string): void {
   replaced.add(secret);
   if (replaced.size > MAX_REPLACED) replaced.delete(replaced.values().next().value!);
@@ -53,7 +53,7 @@ export function junkCause(provider: string, secret: string | null, reply: Upstre
   return operatorCause(provider, secret, { status: reply.status, code: 'unexpected_answer', message: reply.text });
 }
 
-/** Removes secrets. The query string of a presigned URL is one, so every query string is removed. */
+/** Removes secrets. The query string of a presigned URL is a secret, so every query string is removed. */
 function clean(value: unknown, secret: string | null): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''); // an upstream may send any type
   const secrets = secret ? [secret, ...replaced] : [...replaced];

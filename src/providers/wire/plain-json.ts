@@ -1,7 +1,7 @@
-/** Levels, and values with their separators, of an answer of an upstream. Pictures in it are one value each. */
+/** The most levels, and the most values and separators, of an upstream's answer. A picture in it is one value. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 200_000;
-/** Less than this takes no time that matters, whatever it is. */
+/** Parsing fewer bytes takes no time that matters, whatever they are. */
 const SMALL_BYTES = 65_536;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -27,7 +27,7 @@ export function isPlainJson(text: Buffer): boolean {
   return true;
 }
 
-/** Where the string that begins here ends; the end of the text if it does not. */
+/** The index at which the string that begins here ends; the end of the text if it does not end. */
 function endOfString(text: Buffer, from: number): number {
   for (let end = text.indexOf(QUOTE, from + 1); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
     let before = end;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A field of a reply. A value of an unexpected type counts as absent, so one odd field never fails a paid job. */
+/** A field of a reply. A value of an unexpected type counts as missing, so one odd field never fails a paid job. */
 export const field = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
 export const text = () => field(z.string());
@@ -9,9 +9,9 @@ export const number = () => field(z.number());
 export const anything = () => z.unknown().optional();
 
 /**
- * The declared fields of a reply; unknown fields are dropped.
+ * Reads the declared fields of a reply, and drops unknown ones.
  * @param schema an object of `field`s
- * @returns every field absent when the JSON is no object
+ * @returns an object without any field when the JSON is no object
  */
 export function parseReply<Schema extends z.ZodType>(schema: Schema, json: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(json);

@@ -1,6 +1,6 @@
 import type { Tokens } from '../../tasks/record/task-usage.ts';
 
-/** @returns null unless the upstream reported whole numbers, of which the tokens of the request may be missing */
+/** @returns null unless the upstream reported whole numbers. The tokens of the request may be missing */
 export function reportedTokens(input: unknown, output: unknown): Tokens | null {
   return isCount(output) ? { input: isCount(input) ? input : 0, output } : null;
 }

@@ -1,9 +1,9 @@
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
- * How long an upstream's reply asks to wait. A header that cannot be read still means "not now", which decides whether
- * a refused call may be repeated: it counts as 0.
- * @param headers names in lower case
+ * How long the reply of an upstream asks to wait. A header that cannot be read counts as 0: it still means "not now",
+ * which decides whether a refused call may be repeated.
+ * @param headers the headers, with names in lower case
  * @returns milliseconds; undefined without the header
  */
 export function retryAfterMs(headers: Record<string, string>, nowMs = Date.now()): number | undefined {

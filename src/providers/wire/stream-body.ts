@@ -3,10 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { InlineImage } from './inline-image.ts';
 
-/** Read at once from an image; a multiple of 3, so that only the last piece is padded. 0.1 ms of encoding. */
+/**
+ * The bytes that are read from an image at once. They are a multiple of 3, so only the last piece is padded, and take
+ * 0.1 ms to encode.
+ */
 const CHUNK_BYTES = 192 * 1024;
 
-/** A body that is read from files while it is sent: it takes little memory, however large the images are. */
+/** A body that is read from files while it is sent. It takes little memory, however large the images are. */
 export interface StreamedBody {
   length: number;
   stream: Readable;
@@ -30,7 +33,8 @@ export function streamText(text: string, images: readonly InlineImage[]): Stream
   const lengths = parts.map((part) => (Buffer.isBuffer(part) ? part.length : Math.ceil(part.size / 3) * 4));
   const paths = [...new Set(parts.flatMap((part) => (Buffer.isBuffer(part) ? [] : part.path)))];
   async function* chunks(): AsyncGenerator<Buffer> {
-    // All files are opened before the first byte is sent: a paid call that outlives its run still finds their content.
+    // All files are opened before the first byte is sent, so a paid call that outlives its run still finds their
+    // content.
     const files = new Map<string, FileHandle>();
     try {
       for (const path of paths) files.set(path, await open(path));
@@ -54,7 +58,7 @@ async function* base64Of(file: FileHandle, size: number): AsyncGenerator<Buffer>
   }
 }
 
-/** A form with its length. Node's fetch sends one too, but undici's `request` does not take Node's own form. */
+/** A form with its length. Node's fetch could send one too, but undici's `request` does not accept Node's own form. */
 export function streamForm(form: FormData): StreamedBody & { contentType: string } {
   const boundary = `darkroom-${randomUUID()}`;
   const parts: (Buffer | Blob)[] = [];
@@ -81,7 +85,7 @@ export function streamForm(form: FormData): StreamedBody & { contentType: string
   };
 }
 
-/** As the HTML standard demands for names in a form. */
+/** Escapes a name in a form, as the HTML standard demands. */
 const escaped = (name: string): string =>
   name.replace(/[\r\n"]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 

@@ -4,7 +4,7 @@ import { retryAfterMs } from './retry-after.ts';
 import { UpstreamFailure, type UpstreamReply } from './upstream-fetch.ts';
 
 /**
- * What a create call without an answer means. If no connection was opened, nothing was billed. Otherwise a job may
+ * The error for a create call without an answer. If no connection was opened, nothing was billed. Otherwise a job may
  * exist, and its id is unknown.
  * @param error as thrown by `upstreamFetch`
  * @throws any error but an UpstreamFailure, unchanged
@@ -17,7 +17,7 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
     : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
-/** What a refused create call means by its status alone, for errors whose code adds nothing. */
+/** The error for a refused create call by its status alone, for errors whose code adds nothing. */
 export function submitRefused(reply: UpstreamReply, cause: OperatorCause): ProviderError {
   const { status } = reply;
   const waitMs = retryAfterMs(reply.headers);
@@ -25,8 +25,8 @@ export function submitRefused(reply: UpstreamReply, cause: OperatorCause): Provi
     return new ProviderError('provider_unavailable', { billing: 'none', cause, retryAfterMs: waitMs });
   }
   if (status === 402) return new ProviderError('provider_quota_exceeded', { billing: 'none', cause });
-  // 408 and 5xx: the upstream may have failed after it created the job.
-  // 2xx without an id: the job may exist and be billed, but we cannot reference it.
+  // 408 and 5xx: the upstream may have failed after it created the job. 2xx without an id: the job may exist and be
+  // billed, but cannot be found.
   if (status < 300 || status === 408 || status >= 500) {
     return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause, retryAfterMs: waitMs });
   }

@@ -9,34 +9,42 @@ import { measuredCall } from './call-metrics.ts';
 import { isPlainJson } from './plain-json.ts';
 import { streamJson } from './stream-body.ts';
 
-/** Job APIs answer at once, but a request with reference images takes time to upload. */
+/** The usual time limit. Job APIs answer at once, but the upload of a request with reference images takes time. */
 const TIMEOUT_MS = 60_000;
 
-/** These APIs answer with some kilobytes of JSON; results are downloaded separately. */
+/** The usual limit of an answer. These APIs answer with some kilobytes of JSON; results are downloaded separately. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of an answer that may contain pictures as data: URLs: a 4K PNG has up to 60 MB, in base64 a third more. */
+/**
+ * The most bytes of an answer that may contain pictures as data: URLs. A 4K PNG has up to 60 MB, and a third more in
+ * base64.
+ */
 export const MAX_BYTES_WITH_RESULT = 96 * 1024 * 1024;
 
-/** Of an answer, in bytes. Larger ones take turns, so that the polls of many jobs cannot fill the memory at once. */
+/**
+ * The most bytes of a small answer. Larger answers take turns, so that the polls of many jobs cannot fill the memory at
+ * once.
+ */
 const SMALL_BYTES = 256 * 1024;
-/** Of one upstream: a slow one does not keep the others waiting. */
+/**
+ * How many large answers of one upstream are read at the same time. A slow upstream does not keep the others waiting.
+ */
 const LARGE_AT_ONCE = 4;
 const largeOf = new Map<string, Turns>();
 
 export interface UpstreamCall {
-  /** GET when absent. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
+  /** Missing: GET. Any other method uses a fresh connection, see `UpstreamFailure.sent`. */
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers?: Record<string, string>;
   /** Sent as JSON; may contain `InlineImage`s. */
   json?: unknown;
   /** Sent unchanged, if there is no `json`. */
   body?: Buffer | FormData;
-  /** From the call to the last byte of the answer; 60,000 when absent. */
+  /** Milliseconds from the call to the last byte of the answer. Missing: 60,000. */
   timeoutMs?: number;
-  /** Absent for a paid call, which is never interrupted. */
+  /** Missing for a paid call, which is never interrupted. */
   signal?: AbortSignal;
-  /** Of the answer; 8 MiB when absent. */
+  /** The most bytes of the answer. Missing: 8 MiB. */
   maxBytes?: number;
   /** Reads no body: the reply has no JSON and no text. */
   headersOnly?: boolean;
@@ -44,9 +52,9 @@ export interface UpstreamCall {
 
 export interface UpstreamReply {
   status: number;
-  /** Names in lower case; the first value of a repeated header. */
+  /** Names are in lower case. A repeated header has its first value. */
   headers: Record<string, string>;
-  /** undefined when the body is not JSON, or none that may be parsed. */
+  /** undefined when the body is no JSON, or JSON that may not be parsed. */
   json: unknown;
   /** The first 500 characters of the body, for the operator's log. */
   text: string;
@@ -65,12 +73,12 @@ export class UpstreamFailure extends Error {
   }
 }
 
-// The timer of `withTimeout` is the only clock. Reads reuse connections: a poll that fails is simply repeated.
+// The agent has no time-outs, because the timer of `withTimeout` covers the call. Reads reuse connections: a failed
+// poll is simply repeated.
 const readAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: upstreamConnector });
 
 /**
- * One HTTP request to the operator's upstream. It is sent exactly once and follows no redirect. Any status is an
- * answer.
+ * Sends one HTTP request to the operator's upstream, exactly once, and follows no redirect. Any status is an answer.
  * @throws UpstreamFailure; the reason of the signal
  */
 export async function upstreamFetch(url: string, call: UpstreamCall): Promise<UpstreamReply> {
@@ -78,7 +86,10 @@ export async function upstreamFetch(url: string, call: UpstreamCall): Promise<Up
   return traces.isOn && (call.method ?? 'GET') === 'GET' ? notePoll(reply) : reply;
 }
 
-/** One span has all polls of a job, which may be hundreds. Those that failed are its events. */
+/**
+ * Notes a poll in the span of its stage. One span has all polls of a job, which may be hundreds; failed ones are its
+ * events.
+ */
 async function notePoll(reply: Promise<UpstreamReply>): Promise<UpstreamReply> {
   const stage = currentScope.getStore()?.stage;
   if (stage) stage.polls += 1;

@@ -13,34 +13,34 @@ const BODILESS = new Set([204, 205, 304]);
 
 interface Limits {
   /**
-   * From the call to the last byte of the answer. Node's own fetch times out after 300 s; a large image may take
-   * longer.
+   * Milliseconds from the call to the last byte of the answer. Node's own fetch times out after 300 s, but a large
+   * image may take longer.
    */
   timeoutMs: number;
   maxAnswerBytes: number;
-  /** Aborts early; absent for a job's create call, which is never interrupted. */
+  /** Aborts the call early. Missing for a job's create call, which is never interrupted. */
   signal?: AbortSignal;
   /** Gets an answer of server-sent events while it arrives. The SDK then gets an empty body. */
   onEventStream?: (chunk: Buffer) => void;
-  /** Takes the pictures out of any other answer. The SDK gets a token for each. */
+  /** Takes the pictures out of any other answer. The SDK gets a token in place of each. */
   pictures?: EmbeddedPictures;
-  /** Their tokens in the body are replaced by the images. */
+  /** Images that replace their tokens in the body. */
   images?: readonly InlineImage[];
 }
 
 /**
  * The `fetch` of one SDK call. It records how far the call got, because the SDKs report little of that, and one of them
  * drops the headers of an error. It sends once, on a fresh connection, and follows no redirect. A redirect would send a
- * paid request to another host, with the key in a header that fetch does not recognise as a credential.
+ * paid request to another host. The key would go along, in a header that fetch does not recognise as a credential.
  */
 export class WatchedCall {
-  /** The connection was open: from then on the upstream may have accepted the request. */
+  /** Whether the connection was open. From then on the upstream may have accepted the request. */
   sent = false;
-  /** Of the answer; null if there was none. */
+  /** The status of the answer; null if there was none. */
   status: number | null = null;
-  /** Of the answer; names in lower case. */
+  /** The headers of the answer, with names in lower case. */
   headers: Record<string, string> = {};
-  /** The answer was received completely. */
+  /** Whether the answer was received completely. */
   whole = false;
   tooLarge = false;
   timedOut = false;
@@ -49,7 +49,7 @@ export class WatchedCall {
 
   constructor(private readonly limits: Limits) {}
 
-  /** The upstream reports success. */
+  /** Whether the upstream reports success. */
   get succeeded(): boolean {
     return this.status !== null && this.status >= 200 && this.status < 300;
   }
@@ -88,7 +88,7 @@ export class WatchedCall {
     return new Response(BODILESS.has(status) ? null : bytes, { status, headers: this.headers });
   }
 
-  /** The SDKs send text or a form. */
+  /** The body with its images. The SDKs send text or a form. */
   private streamed(body: unknown): (StreamedBody & { contentType?: string }) | null {
     if (typeof body === 'string') return streamText(body, this.limits.images ?? []);
     if (body instanceof FormData) return streamForm(body);

@@ -2,7 +2,7 @@ import { ProviderError } from '../contract/provider.ts';
 import { operatorCause, networkCause, type OperatorCause } from './operator-cause.ts';
 import type { WatchedCall } from './watched-call.ts';
 
-/** What a call without a complete answer means. */
+/** The error for a call without a complete answer. */
 export function withoutAnswer(provider: string, watched: WatchedCall): ProviderError {
   const cause = networkCause(provider, watched.failure);
   if (!watched.sent) return new ProviderError('provider_unavailable', { billing: 'none', cause });
@@ -10,18 +10,21 @@ export function withoutAnswer(provider: string, watched: WatchedCall): ProviderE
   return outcomeUnknown({ ...cause, ...(watched.status !== null && { status: watched.status }) });
 }
 
-/** The upstream may or may not have done the work. No other code fits: they tell clients to try again. */
+/**
+ * The error when the upstream may have done the work or not. No other code fits, because the others tell clients to try
+ * again.
+ */
 export function outcomeUnknown(cause: OperatorCause): ProviderError {
   return new ProviderError('provider_outcome_unknown', { billing: 'unknown', cause });
 }
 
-/** A success that has no picture. */
+/** The error for a success that has no picture. */
 export function noResult(provider: string, watched: WatchedCall, secret: string | null, why: string): ProviderError {
   const { cause } = uselessSuccess(provider, watched, secret, why);
   return new ProviderError('provider_no_result', { cause });
 }
 
-/** A success whose content does not follow the API. */
+/** The error for a success whose content does not follow the API. */
 export function uselessSuccess(
   provider: string,
   watched: WatchedCall,

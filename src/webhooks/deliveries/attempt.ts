@@ -13,8 +13,8 @@ import { newDeliveryId } from '../record/webhook-id.ts';
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
- * Random addition to the scheduled delay, at most this share, so that events that failed together are not retried
- * together.
+ * The most that is added to the scheduled delay at random, as a share of it, so that events that failed together are
+ * not retried together.
  */
 const JITTER = 0.2;
 
@@ -44,7 +44,7 @@ const MAX_SNIPPET_BYTES = 4096;
 
 /** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
 export function snippetOf(body: Buffer): string {
-  // Truncated twice, because decoding makes bytes that are not UTF-8 longer.
+  // Truncated twice, because decoding lengthens bytes that are not UTF-8.
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
 }
 
@@ -53,7 +53,7 @@ function truncate(bytes: Buffer): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
 }
 
-/** Bytes read of a response. Its status is the result; the rest only serves the log. */
+/** The most bytes that are read of a response. The status is the result; the body only serves the log. */
 const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
@@ -94,9 +94,9 @@ export class Attempt {
   }
 
   /**
-   * The status decides. A body that breaks off after the status does not change the outcome. An attempt that cannot be made,
-   * for example because the secret cannot be decrypted, is a failure of the schedule: if it threw, the lease would lapse and
-   * the sweep would make the dispatch due at once, without end.
+   * Sends the request. The status decides, even if the body breaks off after it. An attempt that cannot be made, for
+   * example because the secret cannot be decrypted, is a failure of the schedule. If it threw, the lease would lapse,
+   * and the sweep would make the dispatch due at once, without end.
    */
   private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
@@ -124,7 +124,7 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // Clients see the nearest of the published classes: no connection was made. The log has the reason.
+      // No connection was made, so clients see the published class that is nearest to that. The log has the reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }
@@ -136,9 +136,9 @@ export class Attempt {
 }
 
 /**
- * The body of an answer from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator wants it: it may be private, and the tenant
- * who chose the URL could read there whatever answers a POST.
- * @param body absent if it broke off or is not kept
+ * The outcome of an answer. The body of an answer from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator
+ * wants that: it may be private, and the tenant who chose the URL could read it.
+ * @param body missing if it broke off or is not kept
  */
 export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
   const delivered = status >= 200 && status < 300;
@@ -156,7 +156,7 @@ function errorOf({ kind }: OutboundError): DeliveryError {
   return DELIVERY_ERRORS.find((error) => error === kind) ?? 'connect_failed';
 }
 
-/** Everything but the signature: with it, whoever reads the log could send the request again. */
+/** All headers but the signature: whoever read it in the log could send the request again. */
 function shownHeaders(signed: Record<string, string>): Record<string, string> {
   const { 'webhook-signature': _, ...shown } = signed;
   return { ...shown, 'user-agent': WEBHOOK_AGENT };

@@ -11,22 +11,31 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 import { CALL_BUCKETS, WORK_BUCKETS } from '../../platform/observe/measuring/buckets.ts';
 import { counter, histogram } from '../../platform/observe/measuring/declare.ts';
 
-/** Attempts in flight per process. They mostly wait for remote servers, and each costs some 100 kB of TLS state. */
+/**
+ * The most attempts in flight in one process. They mostly wait for remote servers, and each takes some 100 kB of TLS
+ * state.
+ */
 const MAX_IN_FLIGHT = 500;
-/** Those of them at failing endpoints, so that any number of dead endpoints leaves capacity for healthy ones. */
+/**
+ * The most of these attempts at failing endpoints, so that any number of dead endpoints leaves capacity for healthy
+ * ones.
+ */
 const MAX_PROBES = 250;
-/** From so many at healthy endpoints on, only the first attempt at an endpoint: slow ones keep others waiting only when they are hundreds. */
+/**
+ * From this many attempts at healthy endpoints on, none starts at an endpoint that has one in flight. So slow endpoints
+ * delay others only when there are hundreds of them.
+ */
 const CROWDED = 250;
-/** From so many in all on, only the first attempt at a healthy endpoint. */
+/** From this many attempts in all on, one starts only at a healthy endpoint that has none in flight. */
 const FULL_FOR_PROBES = 400;
-/** Tries to record a result. After the last one the lease lapses and the attempt is repeated. */
+/** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
-/** Between two batches: their statements cost PostgreSQL as much as ten of their rows. */
+/** The least time between two batches, because the statements of a batch cost PostgreSQL as much as ten of its rows. */
 const MIN_INTERVAL_MS = 3;
 
 /**
- * Makes the attempts in batches: while one batch is at the database, finished attempts and signalled endpoints collect
+ * Makes the attempts in batches. While one batch is at the database, finished attempts and signalled endpoints collect
  * for the next. Each finished attempt polls its endpoint again, until nothing is due there.
  */
 @Injectable()
@@ -53,7 +62,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
     if (this.config.role !== 'api') this.signal.subscribe((endpointIds) => this.poll(endpointIds));
   }
 
-  /** Starts what is due at these endpoints, as far as capacity allows. A later poll finds the rest. */
+  /** Starts the attempts that are due at these endpoints, as far as capacity allows. A later poll finds the rest. */
   poll(endpointIds: Iterable<string>): void {
     if (this.stopped) return;
     for (const id of endpointIds) {
@@ -67,7 +76,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
     return this.stop();
   }
 
-  /** Starts no further attempts. Those in flight may finish within the grace period; then other workers take over. */
+  /**
+   * Starts no further attempts. Attempts in flight may finish within the grace period. Then other workers take over.
+   */
   stop(): Promise<void> {
     this.stopped ??= this.drain();
     return this.stopped;
@@ -76,7 +87,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async drain(): Promise<void> {
     const graceMs = this.config.shutdownGraceS * 1000;
     const grace = setTimeout(() => this.abort.abort(new Error('the process stops')), graceMs);
-    await this.flushing; // what it claims is in flight afterwards
+    await this.flushing; // afterwards all claimed attempts are in flight
     while (this.inFlight.size > 0) await Promise.all(this.inFlight);
     clearTimeout(grace);
   }
@@ -84,7 +95,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async flush(items: (FinishedDelivery | string)[]): Promise<void[]> {
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
-    // Attempts that are being recorded now free their capacity for the next ones.
+    // Attempts that are being recorded now make room for the next ones.
     const used = this.inFlight.size - finished.length;
     const flush = this.statements.run(finished, endpointIds, {
       free: this.stopped ? 0 : MAX_IN_FLIGHT - used,
@@ -142,9 +153,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
 }
 
 /**
- * The span of one attempt. The first continues the trace that created the task. Later ones, which may come days after
- * it, have traces of their own that link it. The address belongs to a customer, so no attribute has it and no
- * traceparent is sent to it.
+ * The span of one attempt. The first attempt continues the trace that created the task. Later attempts may come days
+ * after it, so they have traces of their own with a link to it. The address belongs to a customer, so no attribute has
+ * it, and no traceparent is sent to it.
  */
 function inAttemptSpan(
   { trace_parent: creation, event_id, attempt, trigger }: ClaimedDispatch,

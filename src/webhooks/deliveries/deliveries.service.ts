@@ -32,7 +32,7 @@ export class DeliveriesService {
     private readonly signal: DeliverySignal,
   ) {}
 
-  /** Attempts, newest first. @throws ApiError webhook_endpoint_not_found */
+  /** The attempts at an endpoint, newest first. @throws ApiError webhook_endpoint_not_found */
   async list(
     apiKeyId: string,
     id: string,
@@ -59,7 +59,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends the endpoint one event about itself. Works for a disabled endpoint too.
+   * Sends a test event to the endpoint, also to a disabled one. The event describes the endpoint.
    * @returns the id of the event
    * @throws ApiError webhook_endpoint_not_found
    */
@@ -79,7 +79,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends an event to every enabled endpoint that subscribes to its type, or to the given one of them.
+   * Sends an event to every enabled endpoint that subscribes to its type, or only to the given endpoint.
    * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {
@@ -91,7 +91,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends again the events since then that the endpoint has not accepted.
+   * Sends again the events that the endpoint has not accepted, from `since` on.
    * @param since unix seconds
    * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled

@@ -6,7 +6,7 @@ const TOPIC = 'deliver';
 
 type Listener = (endpointIds: string[]) => void;
 
-/** Signals that endpoints have something due. A signal may be lost, because workers also poll periodically. */
+/** Signals that endpoints have something due. A lost signal does no harm, because workers also poll periodically. */
 @Injectable()
 export class DeliverySignal {
   private listener: Listener | undefined;
@@ -14,8 +14,8 @@ export class DeliverySignal {
   constructor(private readonly bus: Bus) {}
 
   /**
-   * Call after the commit. Publishes to other processes only if this process makes no attempts itself: what a busy
-   * worker leaves is found when the others poll.
+   * Call it after the commit. Publishes to other processes only if this process makes no attempts itself: other
+   * processes poll, and find what a busy worker leaves.
    */
   notify(endpointIds: string[]): void {
     const { listener } = this;

@@ -3,7 +3,7 @@ import { unixSeconds } from '../../platform/schema/time.ts';
 
 /**
  * The headers of one attempt (Standard Webhooks 1.0).
- * @param secrets `whsec_…`, the current one first; a receiver accepts the request if it has one of them
+ * @param secrets `whsec_…`, the current one first; a receiver that has one of them accepts the request
  */
 export function signedHeaders(
   eventId: string,

@@ -5,15 +5,17 @@ import { EndpointsService } from '../endpoints/endpoints.service.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 
-/** Attempts that wait for a slow subscriber. Beyond it the oldest are left out: the log has them all. */
+/**
+ * The most attempts that wait for a slow subscriber. Beyond this number the oldest are dropped; the log has them all.
+ */
 const MAX_WAITING = 200;
 
-/** The attempts that one subscriber still has to be sent. */
+/** The attempts that are still to be sent to one subscriber. */
 class DeliveryQueue {
   private readonly waiting: ListedDelivery[] = [];
   readonly attempts = new PullQueue<ListedDelivery>(() => this.waiting.shift() ?? null);
 
-  /** @param endpointId null: of every endpoint */
+  /** @param endpointId null: the attempts at every endpoint */
   constructor(private readonly endpointId: string | null) {}
 
   push(delivery: ListedDelivery): void {
@@ -24,13 +26,13 @@ class DeliveryQueue {
   }
 }
 
-/** The subscribers of one API key, and the attempts that they have been sent. */
+/** The subscribers of one API key, and the attempts that were sent to them. */
 class WatchedKey {
   readonly queues = new Set<DeliveryQueue>();
-  /** Ids of the last attempts. null until the first poll, which says what is old. */
+  /** The ids of the attempts of the last poll. null until the first poll, whose attempts are not new. */
   private seen: Set<string> | null = null;
 
-  /** @param ids of the attempts of the last seconds; @returns those that are new */
+  /** @param ids the ids of the attempts of the last seconds; @returns the new ones among them */
   news(ids: ReadonlySet<string>): string[] {
     const { seen } = this;
     this.seen = new Set(ids);
@@ -44,12 +46,14 @@ class WatchedKey {
 
 /** The pause between polls while somebody watches. */
 const POLL_MS = 500;
-/** Ids sort by the clocks of processes, and a row is written some time after its id was made. */
+/**
+ * How far back a poll reads. Ids sort by the clocks of processes, and a row is written some time after its id was made.
+ */
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. It polls, and only while somebody watches: a signal of each attempt would cost
- * every worker something at every delivery, watched or not.
+ * Follows attempts for subscribers. Polls, and only while somebody watches. A signal for each attempt would cost every
+ * worker something at every delivery, watched or not.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {
@@ -64,7 +68,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
   ) {}
 
   /**
-   * The attempts from now on.
+   * Follows the attempts from now on.
    * @param endpointId null: at every endpoint of the key
    * @throws ApiError webhook_endpoint_not_found
    */
@@ -88,7 +92,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** One poll at a time: of two, the later answer may be the older one. */
+  /** One poll runs at a time: of two, the later answer could be the older one. */
   private poll(): Promise<void> {
     const read = async () => {
       try {

@@ -13,13 +13,14 @@ const TAG_BYTES = 16;
 /** A new signing secret in the form that receivers use. */
 export const newEndpointSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-/** Enough to recognise a secret, at most 8 characters. */
+/** The end of a secret: enough to recognise it, at most 8 characters. */
 export const secretHint = (secret: string): string => `…${secret.slice(-HINT_CHARS)}`;
 
 /**
  * Seals a secret for the database: nonce, tag, ciphertext (AES-256-GCM).
  * @param key 32 bytes, used for this purpose only
- * @param endpointId authenticated with the secret, so that a copy in the row of another endpoint cannot be opened
+ * @param endpointId authenticated together with the secret, so that a copy in the row of another endpoint cannot be
+ *   opened
  */
 export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -29,8 +30,8 @@ export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
 }
 
 /**
- * @param keys the first that fits opens it
- * @throws Error when it was sealed with another key or for another endpoint, or was modified since
+ * @param keys the keys to try, in this order
+ * @throws Error when the secret was sealed with another key or for another endpoint, or was modified since
  */
 export function unseal(sealed: Buffer, [key, ...others]: NewestFirst<Buffer>, endpointId: string): string {
   try {

@@ -45,7 +45,7 @@ export class DeletedWebhookEndpointView {
   @ApiField.string('identifier of the deleted endpoint') id: string;
 }
 
-/** @param secret only in the response to creation or rotation */
+/** @param secret given only in the response to creation or rotation */
 export function toEndpointView(endpoint: WebhookEndpoint, secret?: string): WebhookEndpointView {
   const { id, url, events, description, status, disabled_reason, secret_hint, created_at } = endpoint;
   const { failing_since, old_secret_until } = endpoint;

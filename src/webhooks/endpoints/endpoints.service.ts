@@ -77,14 +77,16 @@ export class EndpointsService {
     return { endpoints: endpoints.slice(0, page.limit), hasMore: endpoints.length > page.limit };
   }
 
-  /** @throws ApiError webhook_endpoint_not_found: unknown, malformed, or owned by another key */
+  /**
+   * @throws ApiError webhook_endpoint_not_found when the id is unknown, malformed, or that of another key's endpoint
+   */
   find(apiKeyId: string, id: string): Promise<WebhookEndpoint> {
     return this.findIn(this.endpoints, apiKeyId, id);
   }
 
   /**
-   * A new URL, or a change of the status, clears `failing_since`: the endpoint counts as healthy. What was waiting when
-   * the endpoint was disabled stays undelivered until `recover`.
+   * Changes an endpoint. A new URL, or a change of the status, clears `failing_since`: the endpoint counts as healthy.
+   * Events that waited when the endpoint was disabled stay undelivered until `recover`.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
@@ -105,21 +107,21 @@ export class EndpointsService {
           ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      // Enabling clears the queue too: otherwise disabling and enabling again would send what had been waiting.
+      // Enabling clears the queue too: otherwise the endpoint would then get the events that had been waiting.
       if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
   }
 
-  /** Also deletes its deliveries. @throws ApiError webhook_endpoint_not_found */
+  /** Deletes an endpoint and its deliveries. @throws ApiError webhook_endpoint_not_found */
   async delete(apiKeyId: string, id: string): Promise<void> {
     await this.find(apiKeyId, id);
     await this.endpoints.delete({ id, api_key_id: apiKeyId });
   }
 
   /**
-   * The new secret signs from the next attempt on. The old one signs as well for `keepOldForHours`. An older one is
-   * deleted.
+   * Makes a new secret, which signs from the next attempt on. The old one also signs, for `keepOldForHours`. A still
+   * older one is deleted.
    * @throws ApiError webhook_endpoint_not_found
    */
   async rotateSecret(apiKeyId: string, id: string, keepOldForHours = 0): Promise<IssuedEndpoint> {

@@ -15,7 +15,10 @@ interface EventBody {
   timestamp: string;
 }
 
-/** What the bodies of all events begin with: `class TaskFailedEvent extends eventOf('task.failed') { data }`. */
+/**
+ * The fields with which the body of every event begins: `class TaskFailedEvent extends eventOf('task.failed') { data
+ * }`.
+ */
 export function eventOf(type: AnyEventType): new () => EventBody {
   class Body implements EventBody {
     @ApiField.string('identifier, the same at every attempt', { example: 'evt_01jd8e5t9kf3qs7m2v4xw6yzab' }) id: string;

@@ -8,18 +8,18 @@ import { seal, unseal } from './endpoint-secret.ts';
 
 /** Seconds between two walks over the endpoints. */
 const WALK_EVERY_S = 600;
-/** Seconds until the processes may have agreed on their newest key. */
+/** Seconds until the next try while the processes have not agreed on their newest SECRET_KEY. */
 const AGREED_AFTER_S = 10;
 
 /**
- * Seals with the newest SECRET_KEY the secrets of endpoints that an older key or an earlier release has sealed. Runs in
- * every worker process, 100 endpoints at once.
+ * Seals the secrets of endpoints again with the newest SECRET_KEY, if an older key or an earlier release has sealed
+ * them. Runs in every worker process, 100 endpoints at once.
  */
 @Injectable()
 export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');
   private readonly rounds = new Interval(() => this.round());
-  /** The walk goes on behind this endpoint. */
+  /** The last endpoint that the walk has read. */
   private afterId = '';
   private unreadable = 0;
 
@@ -61,7 +61,7 @@ export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdow
     return WALK_EVERY_S;
   }
 
-  /** @returns null when no key opens a secret */
+  /** @returns null when no key opens one of the secrets */
   private resealed(was: SealedSecrets): { was: SealedSecrets; now: SealedSecrets } | null {
     try {
       const old_secret = was.old_secret && this.sealedAgain(was.old_secret, was.id);

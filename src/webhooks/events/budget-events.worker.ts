@@ -11,9 +11,9 @@ import { EventRecorder } from './event-recorder.ts';
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;
 
 /**
- * Reports budgets: the soft threshold and the first refusal, each once a period. The mark that it is reported and the
+ * Reports the soft threshold and the first refusal of a budget, each once in a period. The mark of the report and the
  * event are one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of tasks
- * pay for it.
+ * pay for that.
  */
 @Injectable()
 export class BudgetEvents implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -50,7 +50,7 @@ export class BudgetEvents implements OnApplicationBootstrap, OnApplicationShutdo
     return this.config.taskSweepS;
   }
 
-  /** If it fails, the next refusal is reported instead. */
+  /** Reports a refusal. If that fails, the next refusal is reported instead. */
   private reportRefusal(apiKeyId: string): void {
     if (this.reporting.has(apiKeyId)) return;
     const report = this.report('exceeded', apiKeyId)

@@ -15,7 +15,7 @@ export interface OtherEvent<Data extends object> {
   data: Data;
   /** Fields of the data that are left out, in this order, if the body would be too long. */
   removedFirst: readonly (keyof Data)[];
-  /** When that began which the event reports; absent: just now. */
+  /** When the reported thing began; missing: just now. */
   begunAt?: Date;
   createdAt: Date;
   /** When the event is deleted. */
@@ -31,7 +31,7 @@ export class EventRecorder {
     private readonly config: Config,
   ) {}
 
-  /** @returns call it after the commit: it sends what is due */
+  /** @returns a function to call after the commit, which sends what is due */
   async record<Data extends object>(tx: Tx, event: OtherEvent<Data>): Promise<() => void> {
     const { apiKeyId, type, data, removedFirst, createdAt, begunAt = createdAt, expiresAt } = event;
     const subscriptions = await this.insert.subscriptions(tx, [apiKeyId]);

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Sql } from '../../platform/database/sql.ts';
 import { SEE_EVENTS } from '../sql/see-events.ts';
 
-/** Lists the events of an API key, which no route does. */
+/** Lists all events of an API key, for which there is no route. */
 @Injectable()
 export class EventsOfKey {
   constructor(private readonly sql: Sql) {}
 
-  /** Oldest first, those that have expired too. Reads the table once, in pieces. */
+  /** The ids, oldest first, also of expired events. Reads the table once, in pieces. */
   async *ids(apiKeyId: string): AsyncGenerator<string> {
     for (let after = ''; ;) {
       const [seen] = await this.sql.run<{ last: string | null; ids: string[] | null }>(SEE_EVENTS, [apiKeyId, after]);

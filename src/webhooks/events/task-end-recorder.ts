@@ -15,14 +15,14 @@ import { eventTypeOf, taskEventBody } from '../record/event-body.ts';
 import { newEventId } from '../record/webhook-id.ts';
 
 /**
- * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees one
- * sees the other, and a crash cannot separate them.
+ * Writes the event of an ended task and its dispatches in the transaction that ends the task. So a reader that sees the
+ * end also sees the event, and a crash cannot separate them.
  */
 @Injectable()
 export class TaskEndRecorder implements OnModuleInit {
   /**
-   * The body never changes, and the last attempt comes long after FILE_URL_TTL_S. So the links in it stay valid for as
-   * long as files are kept by default.
+   * The body never changes, and the last attempt may come long after FILE_URL_TTL_S. So its links are valid for as long
+   * as files are kept by default.
    */
   private readonly links: FileLinks;
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config/config.ts';
 
-/** Time that an attempt may take beyond WEBHOOK_TIMEOUT_MS before its process counts as dead. */
+/** Seconds that an attempt may take beyond WEBHOOK_TIMEOUT_MS before its process counts as dead. */
 const MARGIN_S = 5;
 
-/** Seconds. */
+/** The lease of an attempt in seconds. */
 export const deliveryLeaseS = ({ webhookTimeoutMs }: Config): number => webhookTimeoutMs / 1000 + MARGIN_S;

@@ -2,10 +2,13 @@ import { unixSeconds } from '../../platform/schema/time.ts';
 import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { AnyEventType, TaskEventType } from './event-type.ts';
 
-/** Public contract: receivers may rely on this limit. */
+/** Receivers may rely on this limit: it is part of the public contract. */
 export const MAX_BODY_BYTES = 20_000;
 
-/** Fields removed, in this order, from a task that is too long for a webhook. The receiver reads them from the API. */
+/**
+ * Fields that are removed, in this order, from a task that is too long for a webhook. The receiver reads them from the
+ * API.
+ */
 const REMOVED_FIRST = ['input', 'metadata'] as const;
 
 /** The event type for the final state of a task. */
@@ -33,7 +36,7 @@ export function fittingEventBody<Data extends object>(
   return body;
 }
 
-/** @param at creation time of the event; the body contains it as unix seconds and as an ISO timestamp */
+/** @param at the time of the event's creation; the body has it as unix seconds and as an ISO timestamp */
 export function eventBody(id: string, type: AnyEventType, data: object, at: Date): string {
   const created_at = unixSeconds(at);
   return JSON.stringify({ id, object: 'event', type, created_at, timestamp: at.toISOString(), data });

@@ -1,12 +1,11 @@
 import { defineChoice } from '../../platform/schema/choice.ts';
 
-/** The two final states of a task: what an endpoint receives that names no events. */
+/** The two final states of a task. An endpoint that names no events receives these. */
 export const TASK_EVENT_TYPES = ['task.completed', 'task.failed'] as const;
 export type TaskEventType = (typeof TASK_EVENT_TYPES)[number];
 
 /**
- * The events that an endpoint can subscribe to. Those that are not about a task are sent only to endpoints that name
- * them.
+ * The events that an endpoint can subscribe to. Those that are not about a task go only to endpoints that name them.
  */
 export const EVENT_TYPES = [
   ...TASK_EVENT_TYPES,
@@ -16,7 +15,10 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Sent on demand to one endpoint. A type of its own, so that no receiver mistakes it for the end of a task. */
+/**
+ * An event that is sent on demand to one endpoint. It has a type of its own, so that no receiver mistakes it for the
+ * end of a task.
+ */
 export const TEST_EVENT = 'webhook.test';
 export type AnyEventType = EventType | typeof TEST_EVENT;
 

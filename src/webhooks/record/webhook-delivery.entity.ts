@@ -24,15 +24,15 @@ export class WebhookDelivery {
   @PrimaryColumn('text') event_id: string;
   @PrimaryColumn('text') endpoint_id: string;
   @Column('text') event_type: AnyEventType;
-  /** As called. null in rows of an earlier release, and of an attempt whose process died. */
+  /** The called URL. null in rows of an earlier release, and if the process of the attempt died. */
   @Column('text', { nullable: true }) url: string | null;
-  /** As sent, without the signature. null as `url`, and when the request could not be signed. */
+  /** The sent headers, without the signature. null when `url` is null, and when the request could not be signed. */
   @Column('jsonb', { nullable: true }) request_headers: Record<string, string> | null;
   /** 1 for the first attempt of this event at this endpoint. */
   @PrimaryColumn('integer') attempt: number;
   @Column('text') trigger: DeliveryTrigger;
   @Column('timestamptz') attempted_at: Date;
-  /** null only in rows of an earlier release, which wrote them before the attempt. */
+  /** null only in rows of an earlier release, which wrote the rows before the attempts. */
   @Column('integer', { nullable: true }) duration_ms: number | null;
   /** null if no response arrived. */
   @Column('integer', { nullable: true }) status_code: number | null;

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DeliveryTrigger } from './webhook-delivery.entity.ts';
 
 /**
- * One event on its way to one endpoint, and its own entry in the queue. It waits while `due_at` is set, is in flight
- * while `lease_until` is set, and is finished otherwise. Written by the statements in webhooks/sql.
+ * One event on its way to one endpoint. The row is also its entry in the queue: it waits while `due_at` is set, is in
+ * flight while `lease_until` is set, and is finished otherwise. Written by the statements in webhooks/sql.
  */
 @Entity('webhook_dispatches')
 export class WebhookDispatch {
@@ -11,9 +11,8 @@ export class WebhookDispatch {
   @PrimaryColumn('text') endpoint_id: string;
   @Column('timestamptz', { nullable: true }) due_at: Date | null;
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
-  /** Attempts so far. */
   @Column('integer') attempt: number;
-  /** Failed attempts of the current retry schedule. */
+  /** The number of failed attempts of the current retry schedule. */
   @Column('integer') failures: number;
   @Column('text') trigger: DeliveryTrigger;
   /** When the endpoint accepted the event. */

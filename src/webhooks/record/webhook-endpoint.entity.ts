@@ -10,7 +10,7 @@ export const EndpointStatusChoice = defineChoice(
   'Whether the service sends events to an endpoint.',
 );
 
-/** `gone`: it answered 410. `failing`: every attempt failed for WEBHOOK_DISABLE_AFTER_HOURS. */
+/** `gone`: the endpoint answered 410. `failing`: every attempt failed for WEBHOOK_DISABLE_AFTER_HOURS. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export const DisabledReasonChoice = defineChoice(
@@ -30,12 +30,12 @@ export class WebhookEndpoint {
   @Column('text') status: EndpointStatus;
   /** null while enabled, and when its owner disabled it. */
   @Column('text', { nullable: true }) disabled_reason: DisabledReason | null;
-  /** The SECRET_KEY that both secrets are sealed with; null: not known, or two of them. */
+  /** The SECRET_KEY that both secrets are sealed with; null: not known, or a different one for each. */
   @Column('text', { nullable: true, select: false }) secret_key_id: string | null;
-  /** Sealed (endpoint-secret.ts). */
+  /** The sealed secret, see endpoint-secret.ts. */
   @Column('bytea', { select: false }) secret: Buffer;
   @Column('text') secret_hint: string;
-  /** The secret before the last rotation. It signs as well until `old_secret_until`. */
+  /** The secret before the last rotation. It also signs until `old_secret_until`. */
   @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
   @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
   /** The first failure since the last success. While it is set, the endpoint gets one attempt at a time. */

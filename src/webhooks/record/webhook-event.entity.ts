@@ -14,6 +14,6 @@ export class WebhookEvent {
   /** The `trace_parent` of the task. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   @Column('timestamptz') created_at: Date;
-  /** From then on nobody is shown the event. It is deleted with its dispatches and deliveries. */
+  /** From this time on nobody is shown the event. It is deleted with its dispatches and deliveries. */
   @Column('timestamptz') expires_at: Date;
 }

@@ -4,11 +4,11 @@ import { Interval } from '../../platform/run/interval.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { ReplayEvents } from '../sql/replay-events.ts';
 
-/** Seconds between looks for a replay, and while one runs. The row of the replay sets the pace for all processes. */
+/** Seconds between polls without a replay, and with one. The row of the replay sets the pace for all processes. */
 const IDLE_S = 2;
 const BUSY_S = 0.1;
 
-/** In every worker process: queues the events of replays, a few at a time. */
+/** Queues the events of replays, a few at a time. Runs in every worker process. */
 @Injectable()
 export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');
@@ -29,7 +29,10 @@ export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdo
     await this.interval.stop();
   }
 
-  /** @returns seconds until the next step; a replay that waits for its pace is asked often for a while */
+  /**
+   * @returns seconds until the next poll. After the last step polls stay frequent for a while, because a replay may be
+   *   waiting for its turn
+   */
   private async run(): Promise<number> {
     try {
       const step = await this.events.step();

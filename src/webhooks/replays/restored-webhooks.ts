@@ -4,8 +4,9 @@ import { Sql } from '../../platform/database/sql.ts';
 import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
- * After a restore, holds the deliveries that were pending in the backup, because they may have been made since. Only a
- * replay or `recover` sends them. Runs before any worker starts: all start once every module is initialised.
+ * After a restore, holds the deliveries that were pending in the backup, because they may have been made since the
+ * backup. Only a replay or `recover` sends them. Runs before any worker starts, because workers start once every module
+ * is initialised.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

@@ -9,7 +9,9 @@ import { cancelReplay, ReplayEvents } from '../sql/replay-events.ts';
 import { isEndpointId } from '../record/webhook-id.ts';
 import { WebhookReplay } from '../record/webhook-replay.entity.ts';
 
-/** An id has the time of the process that made it, which may differ from that of the database. */
+/**
+ * The most by which the time in an id may differ from the database's: the id has the time of the process that made it.
+ */
 const SLACK_MS = HOUR_MS;
 
 const isReplayId = typeIdTest('replay');
@@ -33,7 +35,7 @@ export class WebhookReplays {
     @InjectRepository(WebhookReplay) private readonly replays: Repository<WebhookReplay>,
   ) {}
 
-  /** Not yet stored. @throws ApiError invalid_value */
+  /** The row of a new replay, not yet stored. @throws ApiError invalid_value */
   async prepare({ since, until, endpoint_id, api_key_id, only_failed }: NewReplay): Promise<Partial<WebhookReplay>> {
     if (until <= since) throw new ApiError('invalid_value', { param: 'until', message: 'until must be after since.' });
     if (typeof endpoint_id === 'string' && !isEndpointId(endpoint_id))
@@ -57,7 +59,7 @@ export class WebhookReplays {
   }
 
   /**
-   * Stops a replay. What it has queued is delivered.
+   * Stops a replay. Events that it has queued are still delivered.
    * @throws ApiError webhook_replay_not_found
    */
   async cancel(tx: EntityManager, id: string): Promise<{ replay: WebhookReplay; isCancelled: boolean }> {

@@ -7,13 +7,13 @@ import { keyIsActive } from './key-is-active.ts';
 export interface ClaimedDispatch {
   event_id: string;
   body: string;
-  /** Of the task that the event is about; null when its creation was not sampled. */
+  /** The `trace_parent` of the event's task; null when the creation of the task was not sampled. */
   trace_parent: string | null;
   endpoint_id: string;
   url: string;
-  /** Sealed. */
+  /** The sealed secret. */
   secret: Buffer;
-  /** Sealed; null when it no longer signs. */
+  /** The sealed earlier secret; null when it no longer signs. */
   old_secret: Buffer | null;
   attempt: number;
   /** Failed attempts of the schedule before this one. */
@@ -23,17 +23,18 @@ export interface ClaimedDispatch {
   attempted_at: Date;
   /** Seconds since the event was written. */
   lag_s: number;
-  /** The endpoint has failed since its last success. */
+  /** Whether the endpoint has failed since its last success. */
   probe: boolean;
 }
 
 /**
- * Claims due dispatches, as far as their endpoints have free slots. Raw SQL, because it is hot and one statement of
- * several CTEs.
+ * Claims due dispatches, as far as their endpoints have free slots. Raw SQL because it runs often and is one statement
+ * of several CTEs.
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
- * claims. Parameters: $1 endpoints, $2 attempts in all, $3 of them at failing endpoints, $4 in all as soon as a healthy
- * endpoint has more than one, $5 in all as soon as a failing endpoint has one, $6 seconds of lease.
+ * claims.
+ * Parameters: $1 endpoints; $2 the most attempts in all; $3 the most at failing endpoints; $4 the most in all once a
+ * healthy endpoint has more than one; $5 the most in all once a failing endpoint has one; $6 seconds of the lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

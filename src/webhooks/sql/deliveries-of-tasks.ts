@@ -4,7 +4,7 @@ import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
-/** Attempts shown of one task. */
+/** The most attempts that are shown of one task. */
 export const MAX_OF_TASK = 100;
 
 export interface TaskOfKey {
@@ -23,7 +23,7 @@ const OF_TASKS: Statement = {
      order by t.at, d.id desc`,
 };
 
-/** Raw SQL because the attempts of many tasks, which one GraphQL document may ask for, are one statement. */
+/** Raw SQL because one GraphQL document may ask for the attempts of many tasks, which are one statement. */
 @Injectable()
 export class DeliveriesOfTasks {
   private readonly batch = new Batch<TaskOfKey, ListedDelivery[]>((tasks) => this.flush(tasks), {

@@ -3,10 +3,13 @@ import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Attempts that are read at most; a busier endpoint shows its newest ones. */
+/** The most attempts that are read. A busier endpoint shows its newest ones. */
 const MAX_ATTEMPTS = 50_000;
 
-/** Ids sort by the clock of a process, times are those of the database. The bound keeps the index short. */
+/**
+ * Added to the span of ids, because ids sort by the clock of a process, and times are those of the database. The bound
+ * on ids limits how much of the index is read.
+ */
 const ID_SLACK_MS = 60_000;
 
 export interface EndpointStats {
@@ -20,7 +23,7 @@ export interface EndpointStats {
   hourly: { hour: number; accepted: number; refused: number }[];
 }
 
-/** An event counts once, by where it stands now. Tests do not count. Raw SQL because of the percentile. */
+/** An event counts once, by its present state. Tests do not count. Raw SQL because of the percentile. */
 const STATS: Statement = {
   name: 'webhooks.endpoint_stats',
   text: `
@@ -67,7 +70,7 @@ export class ReadEndpointStats {
 
   constructor(private readonly sql: Sql) {}
 
-  /** The endpoints of one GraphQL document are one statement. */
+  /** Reads all endpoints of one GraphQL document in one statement. */
   of(endpointId: string, hours: number): Promise<EndpointStats> {
     return this.batch.add({ endpointId, hours });
   }

@@ -5,7 +5,7 @@ import { readThrough } from '../../auth/erasure/read-through.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SEE_EVENTS } from './see-events.ts';
 
-/** Deliveries of one piece. */
+/** The most deliveries of one piece. */
 const DELIVERIES = 2_000;
 
 const DELETE_DELIVERIES: Statement = {
@@ -21,7 +21,7 @@ const DELETE_EVENTS: Statement = {
   text: 'delete from webhook_events v using unnest($1::text[]) as w(id) where v.id = w.id',
 };
 
-/** Those of events that are gone; usually none. */
+/** Deletes the deliveries of events that are gone; usually there are none. */
 const DELETE_LEFT: Statement = {
   name: 'webhooks.erase_left_deliveries',
   text: `
@@ -39,7 +39,7 @@ const DELETE_ENDPOINTS: Statement = {
 
 /**
  * Erases events with their dispatches and deliveries, then the endpoints, of which a key has few. Raw SQL because each
- * statement deletes a bounded number.
+ * statement deletes a bounded number of rows.
  */
 @Injectable()
 export class EraseWebhooks implements OnModuleInit {

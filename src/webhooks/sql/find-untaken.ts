@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Seconds after which somebody should have taken a delivery that is due. */
+/** Seconds after which a process should have taken a due delivery. */
 const GRACE_S = 30;
 
-/** An endpoint that fails gets one attempt at a time, so there it is normal that deliveries wait. */
+/** A failing endpoint gets one attempt at a time. It is normal that its deliveries wait, so it is left out. */
 const FIND: Statement = {
   name: 'webhooks.find_untaken',
   text: `
@@ -21,7 +21,7 @@ const FIND: Statement = {
 export class FindUntaken {
   constructor(private readonly sql: Sql) {}
 
-  /** Tasks whose event is due at a healthy endpoint, and nobody attempts to deliver it. */
+  /** The tasks whose event is due at a healthy endpoint while no process attempts to deliver it. */
   async taskIds(page: { after: string | null; apiKeyId: string | null; limit: number }): Promise<string[]> {
     const rows = await this.sql.run<{ task_id: string }>(FIND, [page.after, page.apiKeyId, page.limit]);
     return rows.map(({ task_id }) => task_id);

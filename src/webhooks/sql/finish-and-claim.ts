@@ -8,23 +8,23 @@ import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
- * Serialises batches that concern the same endpoint. It locks with `for no key update`: transactions that end tasks
- * insert rows that reference these endpoints at the same time. With `for update` they would have to wait.
+ * Serialises batches that concern the same endpoint. At the same time, transactions that end tasks insert rows that
+ * reference these endpoints. They would have to wait for a lock `for update`, but not for `for no key update`.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',
   text: `select from webhook_endpoints where id = any($1::text[]) order by id for no key update`,
 };
 
-/** What this process can still start. */
+/** How many attempts this process can still start. */
 export interface Capacity {
-  /** Attempts; 0 claims nothing. */
+  /** How many in all; 0 claims nothing. */
   free: number;
-  /** How many of them may go to failing endpoints. */
+  /** How many at failing endpoints. */
   probes: number;
-  /** How many may start while one is beside another one at the same endpoint. */
+  /** How many in all, if one of them is not the only one at its endpoint. */
   further: number;
-  /** How many may start while one goes to a failing endpoint. */
+  /** How many in all, if one of them is at a failing endpoint. */
   withProbes: number;
 }
 
@@ -36,7 +36,7 @@ export class FinishAndClaim {
     private readonly config: Config,
   ) {}
 
-  /** @param endpointIds endpoints that may have something due, besides those of the finished attempts */
+  /** @param endpointIds endpoints that may have something due, apart from those of the finished attempts */
   async run(finished: FinishedDelivery[], endpointIds: string[], capacity: Capacity): Promise<ClaimedDispatch[]> {
     const { free, probes, further, withProbes } = capacity;
     const ids = [...new Set([...endpointIds, ...finished.map(({ endpoint_id }) => endpoint_id)])];

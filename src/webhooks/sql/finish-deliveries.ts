@@ -1,7 +1,6 @@
 import type { Statement } from '../../platform/database/sql.ts';
 import type { DeliveryError, DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 
-/** The result of one attempt. */
 export interface FinishedDelivery {
   delivery_id: string;
   event_id: string;
@@ -23,13 +22,15 @@ export interface FinishedDelivery {
 }
 
 /**
- * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Raw SQL, because it is hot and
- * one statement of several CTEs. An earlier statement must have locked the endpoints. A row matches only the attempt
- * that it names. So an attempt that outlived its lease changes nothing but its own row in the log, which the sweep has
- * written already. A success ends `failing_since`. A response of 410, or failures for $2 seconds, disable the endpoint
- * and return its id. Test deliveries do not affect endpoint health. `lease_until + interval '0'` keeps the planner off
- * the partial index of leases on purpose. Through that index it would read every attempt in flight at the endpoint. The
- * rows of a batch are never joined with each other, which would cost the square of their number.
+ * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Raw SQL because it runs often
+ * and is one statement of several CTEs.
+ * An earlier statement must have locked the endpoints. A row matches only the attempt that it names. So an attempt that
+ * outlived its lease changes nothing but its own row in the log, which the sweep has written already.
+ * A success ends `failing_since`. A response of 410, or failures for $2 seconds, disables the endpoint and returns its
+ * id. Test deliveries do not affect the health of the endpoint.
+ * `lease_until + interval '0'` keeps the planner off the partial index of leases on purpose: through that index it
+ * would read every attempt in flight at the endpoint. The rows of a batch are never joined with each other, which would
+ * cost the square of their number.
  */
 export const FINISH: Statement = {
   name: 'webhooks.finish',

@@ -1,10 +1,10 @@
-/** Attempts in flight at one endpoint, over all processes. */
+/** The most attempts in flight at one endpoint, over all processes. */
 export const MAX_PER_ENDPOINT = 10;
 
 /**
  * SQL expression: how many more attempts may start at an endpoint now. At most ten are in flight, or one while the
- * endpoint fails, so a dead endpoint costs one connection, however long its backlog. Exact only if an earlier statement
- * of the transaction has locked the endpoint.
+ * endpoint fails. So a dead endpoint takes one connection, however many events wait for it. Exact only if an earlier
+ * statement of the transaction has locked the endpoint.
  * @param endpoint alias of the endpoint's row in the statement
  */
 export const freeSlots = (endpoint: string): string => `(

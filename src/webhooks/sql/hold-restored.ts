@@ -1,9 +1,15 @@
 import type { Tx } from '../../platform/database/sql.ts';
 
-/** Another process that starts at the same time waits here for the first, and then has nothing to do. */
+/**
+ * Marks that the work has begun. Another process that starts at the same time waits here for the first, and then has
+ * nothing to do.
+ */
 const BEGUN = `insert into restorations (restored_from) values ($1) on conflict do nothing returning restored_from`;
 
-/** As given up: only `recover` or a replay sends it. */
+/**
+ * Takes away the due times, as if the deliveries were given up: only `recover` or a replay sends them. Nothing was
+ * written since the restore, so every pending delivery is of an event from before the restore.
+ */
 const HOLD = `
   with held as (
     update webhook_dispatches set due_at = null, lease_until = null
@@ -11,13 +17,12 @@ const HOLD = `
   )
   update restorations set held = (select count(*) from held) where restored_from = $1 returning held`;
 
-/** A replay that ran would send what was sent since. */
+/** Stops running replays, which would send again what was sent since the backup. */
 const STOP_REPLAYS = `update webhook_replays set status = 'cancelled', ended_at = now() where status = 'running'`;
 
-/** Every pending delivery is of an event of that time or before: nothing was written since. */
 const SETTINGS = `set local lock_timeout = 0; set local statement_timeout = 0`;
 
-/** @returns how many deliveries wait now; null when it was done before */
+/** @returns how many deliveries wait now; null when they were held before */
 export async function holdRestored(tx: Tx, restoredFrom: Date): Promise<number | null> {
   await tx.query(SETTINGS);
   const { rowCount } = await tx.query({ text: BEGUN, values: [restoredFrom] });

@@ -7,19 +7,19 @@ import { keyIsActive } from './key-is-active.ts';
 export interface NewEvent {
   id: string;
   api_key_id: string;
-  /** null for an event about something else. */
+  /** null for an event that is about no task. */
   task_id: string | null;
   type: EventType;
   body: string;
   created_at: Date;
   expires_at: Date;
-  /** Its deliveries wait for a replay. */
+  /** Whether its deliveries wait for a replay. */
   held?: boolean;
 }
 
 /**
- * The event types that the endpoints of these keys subscribe to: one index scan, which nearly always finds no row. A
- * revoked key receives no events, so its endpoints do not count.
+ * The event types that the endpoints of these keys subscribe to: one scan of an index, which nearly always finds no
+ * row. A revoked key receives no events, so its endpoints do not count.
  */
 const SUBSCRIPTIONS: Statement = {
   name: 'webhooks.taken',
@@ -29,9 +29,9 @@ const SUBSCRIPTIONS: Statement = {
 };
 
 /**
- * Inserts the events and dispatches of many ended tasks in one statement. Hot: it runs in every transaction that ends
- * tasks. The dispatch row doubles as its queue entry. A disabled endpoint gets a dispatch too, without a due time:
- * `recover` sends it once the endpoint is enabled again.
+ * Inserts the events and dispatches of many ended tasks in one statement, because every transaction that ends tasks
+ * runs it. The row of a dispatch is also its entry in the queue. A disabled endpoint gets a dispatch too, without a due
+ * time: `recover` sends it once the endpoint is enabled again.
  */
 const insertEvents = (name: string, traceParent: string): Statement => ({
   name,
@@ -54,7 +54,7 @@ const insertEvents = (name: string, traceParent: string): Statement => ({
 });
 
 const INSERT_EVENTS = insertEvents('webhooks.dispatch', 'null');
-/** Only where traces are on, so that they cost nothing where they are off. */
+/** Used only where traces are on, so that they cost nothing where they are off. */
 const INSERT_TRACED_EVENTS = insertEvents(
   'webhooks.dispatch_traced',
   '(select t.trace_parent from tasks t where t.id = n.task_id)',

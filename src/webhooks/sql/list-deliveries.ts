@@ -8,14 +8,14 @@ export type ListedDelivery = WebhookDelivery & { task_id: string | null };
 
 interface PageOfDeliveries {
   limit: number;
-  /** Id of the last attempt of the previous page. */
+  /** The id of the last attempt of the previous page. */
   after?: string | null | undefined;
 }
 
 const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
   delivered: 'd.error is null and d.status_code is not null',
   failed: 'd.error is not null',
-  // The attempt failed, and it is the last one of its event, which is still to be sent again.
+  // The attempt failed and is the last one of its event, and a further one is due later.
   waiting: `d.next_attempt_at is not null and exists (
     select 1 from webhook_dispatches w
      where w.event_id = d.event_id and w.endpoint_id = d.endpoint_id and w.attempt = d.attempt and w.due_at is not null)`,
@@ -23,7 +23,7 @@ const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
 
 /**
  * Pages through the attempts at an endpoint, newest first. Raw SQL because it reads two tables, and the planner needs a
- * hint. Each set of filters is a statement of its own, which is planned each time. The endpoint must be the caller's.
+ * hint. Each set of filters is a statement of its own, which is planned each time. The caller must own the endpoint.
  */
 @Injectable()
 export class ListDeliveries {
@@ -55,7 +55,7 @@ export class ListDeliveries {
     return this.sql.run<ListedDelivery>({ name, text, isUnprepared: true }, values);
   }
 
-  /** The attempts to send one event, newest first: to one endpoint at most eight, and those on demand. */
+  /** The attempts to send one event, newest first. To one endpoint there are at most eight, and those on demand. */
   async ofEvent(eventId: string, limit: number): Promise<ListedDelivery[]> {
     const text = `
       select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id

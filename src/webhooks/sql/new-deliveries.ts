@@ -3,7 +3,7 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
-/** Attempts of one endpoint that a poll looks at. A busier one shows its newest. */
+/** The most attempts of one endpoint that a poll reads. A busier endpoint shows its newest. */
 const MAX_OF_ENDPOINT = 200;
 
 export interface DeliveryOfKey {
@@ -12,7 +12,7 @@ export interface DeliveryOfKey {
   api_key_id: string;
 }
 
-/** Reads the index alone: most of what it finds is known already. */
+/** Reads only the index, because most of what it finds is known already. */
 const SINCE: Statement = {
   name: 'webhooks.new_deliveries',
   text: `
@@ -29,17 +29,17 @@ const READ: Statement = {
      order by d.id`,
 };
 
-/** Finds what was attempted lately at all endpoints of some keys. Raw SQL because of the bound on each endpoint. */
+/** Finds the latest attempts at all endpoints of some keys. Raw SQL because of the limit for each endpoint. */
 @Injectable()
 export class NewDeliveries {
   constructor(private readonly sql: Sql) {}
 
-  /** @param sinceMs by the clock of this process */
+  /** @param sinceMs a time by the clock of this process */
   since(apiKeyIds: readonly string[], sinceMs: number): Promise<DeliveryOfKey[]> {
     return this.sql.run<DeliveryOfKey>(SINCE, [apiKeyIds, idBoundAt(sinceMs, 'dlv')]);
   }
 
-  /** Oldest first. */
+  /** Reads these deliveries, oldest first. */
   read(found: readonly DeliveryOfKey[]): Promise<ListedDelivery[]> {
     return this.sql.run<ListedDelivery>(READ, [found.map(({ endpoint_id }) => endpoint_id), found.map(({ id }) => id)]);
   }

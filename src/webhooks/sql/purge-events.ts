@@ -3,7 +3,7 @@ import { inUtc } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { countPurged } from '../../platform/observe/measuring/purge-metrics.ts';
 
-/** Events of one statement. */
+/** The most events of one statement. */
 const MAX_ROWS = 1_000;
 
 const PURGE: Statement = {
@@ -25,7 +25,7 @@ const PURGE: Statement = {
 export class PurgeEvents {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes expired events with what belongs to them. @returns whether more rows may be left */
+  /** Deletes expired events with their dispatches and deliveries. @returns whether more rows may be left */
   async run(): Promise<boolean> {
     const { length } = await this.sql.run(PURGE, [MAX_ROWS]);
     countPurged('events', length);

@@ -5,21 +5,27 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../record/event-type.ts';
 
-/** Deliveries a second, over all processes and replays: the endpoints also receive what happens now. */
+/** Deliveries a second, over all processes and replays. The limit leaves room for new events at the endpoints. */
 const PER_S = 100;
-/** Events of one step; each may go to several endpoints. */
+/** The most events of one step. Each may go to several endpoints. */
 const EVENTS_AT_ONCE = 100;
-/** Events that one step looks at, so that a replay for a quiet key does not read a whole day in one statement. */
+/** The most events that one step reads, so that a replay for a quiet key does not read a whole day in one statement. */
 const LOOKED_AT = 5_000;
 
-/** SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. What is in flight, or due for the first time, is sent anyway. */
+/**
+ * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch in flight, or due for the
+ * first time, does not: it is sent anyway.
+ */
 const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.expires_at > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)
         and (r.endpoint_id is null or d.endpoint_id = r.endpoint_id)
         and (not r.only_failed or d.delivered_at is null)
         and d.lease_until is null and (d.due_at is null or d.failures > 0) and e.status = 'enabled'`;
 
-/** SQL: the endpoint of dispatch `d`, found by its id. As a join, PostgreSQL may read all endpoints instead while it has no statistics. */
+/**
+ * SQL: the endpoint of dispatch `d`, found by its id. With a plain join, PostgreSQL may read all endpoints while it has
+ * no statistics.
+ */
 const ITS_ENDPOINT = `cross join lateral (select * from webhook_endpoints where id = d.endpoint_id ${PLANNED_SEPARATELY}) e`;
 
 /** How many deliveries a replay would send. */
@@ -34,13 +40,13 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** So many of the latest replays are looked at: one of them may have ended just now. */
+/** How many of the latest replays are checked, because one of them may have ended just now. */
 const NEWEST = 100;
 
 /**
- * The deliveries are due after everything that is due already. Replays take turns, and all processes agree whose turn
- * it is, so that two are not queued together. A replay that has ended still keeps the others waiting for its last
- * deliveries.
+ * Queues the next deliveries of a replay, due after everything that is due already. Replays take turns, and all
+ * processes agree whose turn it is, so that no two are queued together. After a replay has ended, the others still wait
+ * for the time that its last deliveries take.
  */
 const STEP: Statement = {
   name: 'webhooks.replay',
@@ -88,7 +94,7 @@ const STEP: Statement = {
     select (select count(*)::int from noted) as replays, array(select distinct endpoint_id from queued) as endpoint_ids`,
 };
 
-/** Bounds of a replay, as the statements need them. */
+/** The bounds of a replay, in the form that the statements need. */
 export type ReplayBounds = Pick<
   WebhookReplay,
   'since' | 'until' | 'endpoint_id' | 'api_key_id' | 'only_failed' | 'last_event_id' | 'until_event_id'
@@ -106,14 +112,14 @@ export class ReplayEvents {
     return row!.total;
   }
 
-  /** Queues the next events of a replay, if one may go on now. @returns null when none may */
+  /** Queues the next events of a replay, if one may continue now. @returns null when none may */
   async step(): Promise<{ endpointIds: string[] } | null> {
     const [row] = await this.sql.run<{ replays: number; endpoint_ids: string[] }>(STEP);
     return row!.replays > 0 ? { endpointIds: row!.endpoint_ids } : null;
   }
 }
 
-/** @returns null when there is no such replay; one that has ended stays as it is */
+/** @returns null when there is no such replay. A replay that has ended stays as it is */
 export async function cancelReplay(
   tx: EntityManager,
   id: string,

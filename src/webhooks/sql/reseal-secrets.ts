@@ -9,10 +9,10 @@ export interface SealedSecrets {
   old_secret: Buffer | null;
 }
 
-/** Endpoints of one round. */
+/** The most endpoints of one round. */
 export const RESEAL_BATCH = 100;
 
-/** In the order of the primary key, so that one that cannot be opened does not end the walk. */
+/** Reads in the order of the primary key, so that a secret that cannot be opened does not end the walk. */
 const FIND: Statement = {
   name: 'webhooks.find_older_seals',
   text: `
@@ -20,7 +20,7 @@ const FIND: Statement = {
     where id > $1 and secret_key_id is distinct from $2 order by id limit ${RESEAL_BATCH}`,
 };
 
-/** Leaves an endpoint alone whose secrets have changed since they were read. */
+/** Changes no endpoint whose secrets have changed since they were read. */
 const STORE: Statement = {
   name: 'webhooks.store_seals',
   text: `
@@ -30,12 +30,12 @@ const STORE: Statement = {
     returning 1`,
 };
 
-/** Raw SQL because many rows change in one statement, each only if it is as it was. */
+/** Raw SQL because one statement changes many rows, each only if its secrets are unchanged. */
 @Injectable()
 export class ResealSecrets {
   constructor(private readonly sql: Sql) {}
 
-  /** The next endpoints that are not noted as sealed with this key. */
+  /** The next endpoints without a note that this key sealed their secrets. */
   find(afterId: string, secretKeyId: string): Promise<SealedSecrets[]> {
     return this.sql.run(FIND, [afterId, secretKeyId]);
   }

@@ -18,7 +18,10 @@ export interface TestEvent {
   retentionS: number;
 }
 
-/** A test is due before everything else that waits, because a person watches it. A disabled endpoint can be tested too. */
+/**
+ * Inserts a test event. It is due before everything else that waits, because a person watches it. A disabled endpoint
+ * can be tested too.
+ */
 const TEST: Statement = {
   name: 'webhooks.test',
   text: `
@@ -31,7 +34,10 @@ const TEST: Statement = {
     select id, $6, to_timestamp(0), 'test' from event`,
 };
 
-/** To every endpoint that now subscribes to the event, or to the one given. An attempt in flight is left alone and counts as the redelivery. */
+/**
+ * Sends an event again, to every endpoint that now subscribes to it, or only to the given endpoint. An attempt in
+ * flight is not changed, and counts as the redelivery.
+ */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',
   text: `
@@ -52,7 +58,7 @@ const REDELIVER: Statement = {
     select id, type, created_at, array(select endpoint_id from subscribers) as endpoint_ids from event`,
 };
 
-/** Oldest first, queued behind what is already due. */
+/** Queues the events, oldest first, behind those that are already due. */
 const RECOVER: Statement = {
   name: 'webhooks.recover',
   text: `
@@ -89,7 +95,7 @@ export class ResendEvents {
   }
 
   /**
-   * @param endpointId null: all that subscribe
+   * @param endpointId null: all endpoints that subscribe
    * @returns null when the key has no such event
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId: string | null): Promise<ResentEvent | null> {
@@ -98,7 +104,8 @@ export class ResendEvents {
   }
 
   /**
-   * Sends all events created since then that the endpoint has not accepted, except those in flight or not yet attempted.
+   * Sends all events that the endpoint has not accepted and that were created from `since` on, except those in flight
+   * or not yet attempted.
    * @param since unix seconds
    * @returns the number of events
    */

@@ -1,11 +1,12 @@
 import type { Statement } from '../../platform/database/sql.ts';
 
-/** Events of one piece. */
+/** The most events of one piece. */
 const EVENTS = 2_000;
 
 /**
- * A piece of the table after the id `$2`, in order: an index of the keys would cost the end of every task. `last` is
- * the last id of the piece, null at the end; `ids` are those of the key `$1`, or null.
+ * Reads the piece of the table after the id `$2`, in order of the ids. An index by key would make the end of every task
+ * slower. `last` is the last id of the piece, null at the end of the table. `ids` are the events of the key `$1`, or
+ * null.
  */
 export const SEE_EVENTS: Statement = {
   name: 'webhooks.see_events',

@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Statement } from '../../platform/database/sql.ts';
 
 /**
- * Unschedules everything that waits for these endpoints. The dispatches stay without a due time, where `recover` finds
- * them. One statement, so that queue and delivery log change together.
+ * Takes away the due times of everything that waits for these endpoints. The dispatches stay, and `recover` finds them.
+ * One statement, so that queue and delivery log change together.
  */
 export const STOP_WAITING: Statement = {
   name: 'webhooks.stop',
@@ -15,7 +15,7 @@ export const STOP_WAITING: Statement = {
     update webhook_deliveries set next_attempt_at = null where endpoint_id = any($1::text[]) and next_attempt_at > now()`,
 };
 
-/** The same in the caller's transaction, for one endpoint. */
+/** Runs STOP_WAITING in the caller's transaction, for one endpoint. */
 export async function stopWaiting(tx: EntityManager, endpointId: string): Promise<void> {
   await tx.query(STOP_WAITING.text, [[endpointId]]);
 }

@@ -7,7 +7,7 @@ import { freeSlots } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** Rows per statement. */
+/** The most rows of one statement. */
 const MAX_ROWS = 500;
 
 const LAPSED: Statement = {
@@ -16,9 +16,9 @@ const LAPSED: Statement = {
 };
 
 /**
- * Releases attempts whose process has died. They are due again at once and keep their place in the retry schedule,
- * because their result is unknown. The log shows them as broken connections, as the receiver saw them. Those of an
- * event that is gone are deleted: they would be claimed again and again, and nothing could be sent.
+ * Releases attempts whose process has died. Their result is unknown, so they are due again at once and keep their place
+ * in the retry schedule. The log shows them as broken connections, as the receiver saw them. Attempts of a deleted
+ * event are deleted: they would be claimed again and again, and nothing could be sent.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',
@@ -62,7 +62,10 @@ const DUE: Statement = {
       and ${freeSlots('e')} > 0 and ${keyIsActive('e')}`,
 };
 
-/** The periodic statements. Raw SQL because they skip locked rows, recurse, or write several tables at once. */
+/**
+ * The statements that workers run periodically. Raw SQL because they skip locked rows, recurse, or write several tables
+ * at once.
+ */
 @Injectable()
 export class SweepDispatches {
   constructor(

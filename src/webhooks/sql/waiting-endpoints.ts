@@ -1,6 +1,6 @@
 /**
- * SQL fragment, after `with recursive`: the endpoints that have something due, and at the end a row with null. The
- * recursion jumps from one to the next in the index, so its cost does not depend on the length of their backlogs.
+ * SQL fragment, after `with recursive`: the endpoints that have something waiting, and at the end a row with null. The
+ * recursion jumps from one endpoint to the next in the index, so its cost does not depend on how much waits for each.
  */
 export const WAITING_ENDPOINTS = `waiting as (
       (select endpoint_id from webhook_dispatches where due_at is not null order by endpoint_id limit 1)

@@ -3,7 +3,7 @@ import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** Dispatches are counted up to this number: beyond it the exact one tells an operator nothing more. */
+/** The most dispatches that are counted: beyond it the exact number tells an operator nothing more. */
 export const MOST_COUNTED = 10_000;
 
 export interface WebhookCounts {
@@ -20,7 +20,7 @@ export interface WebhookCounts {
 const count = (condition: string): string =>
   `(select count(*)::float8 from (select from webhook_dispatches where ${condition} limit ${MOST_COUNTED}) d)`;
 
-/** The oldest due dispatch is found by one look into the index for each waiting endpoint. */
+/** Finds the oldest due dispatch by one look into the index for each waiting endpoint. */
 export const WEBHOOK_FACT: Fact<WebhookCounts> = {
   name: 'webhooks',
   text: `
@@ -38,11 +38,11 @@ export const WEBHOOK_FACT: Fact<WebhookCounts> = {
     from webhook_endpoints`,
 };
 
-/** The same, asked for by an operator. */
+/** The statement of WEBHOOK_FACT, for a request of an operator. */
 export const WATCH_COUNTS: Statement = { name: 'webhooks.watch_counts', text: WEBHOOK_FACT.text };
 
 interface ExpiredEventRow {
-  /** Seconds since the oldest has expired; null: there is no event. */
+  /** Seconds since the oldest event has expired; null: there is no event. */
   events: number | null;
 }
 

@@ -8,22 +8,22 @@ export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
-  /** null: every open one. */
+  /** null: every open model. */
   models: string[] | null;
-  /** The keys above it that have limits or models of their own. */
+  /** The keys above this one that have limits or models of their own. */
   bounds: BoundingKey[];
-  /** Or a bounded key above it is. */
+  /** The key, or a bounded key above it, is revoked. */
   revoked: boolean;
   /**
-   * Milliseconds until the key, a bounded one above it or the secret expires, by the database's clock. Negative after
-   * expiry; null: never.
+   * Milliseconds until the first of these expires, by the database's clock: the key, a bounded key above it, the
+   * secret. Negative after expiry; null: never.
    */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */
   lastUseStale: boolean;
 }
 
-/** With the stored form of the secret. */
+/** The state of the key, with the stored form of its secret. */
 export interface FoundByHash extends FoundApiKey {
   hash: Buffer;
   /** The SECRET_KEY that made the hash; null: unknown. */
@@ -31,7 +31,8 @@ export interface FoundByHash extends FoundApiKey {
 }
 
 /**
- * Raw SQL because every request may depend on it: prepared, without hydration, one primary-key probe per hash.
+ * Raw SQL because every request may depend on it: a prepared statement, no hydration, and one look-up in the primary key for
+ * each hash.
  * `least` ignores nulls, so the current secret of a key without expiry yields null.
  * `clock_timestamp()` instead of `now()`: the value stays correct inside a long transaction too.
  */
@@ -48,7 +49,7 @@ const FIND_BY_HASHES: Statement = {
 
 /**
  * Looks up many secrets at once.
- * @param secrets the hashes that each may be stored with
+ * @param secrets for each secret, the hashes that it may be stored with
  * @returns the keys in the order of the secrets, null for an unknown one
  */
 export async function findByHashes(sql: Sql, secrets: readonly (readonly Buffer[])[]): Promise<(FoundByHash | null)[]> {

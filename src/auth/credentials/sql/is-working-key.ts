@@ -1,7 +1,7 @@
 import type { Statement } from '../../../platform/database/sql.ts';
 import { KEYS_ABOVE } from './keys-above.ts';
 
-/** As the authentication of a request judges it, without a secret. */
+/** Whether a key works, by the rules of authentication, but without a secret. */
 export const IS_WORKING_KEY: Statement = {
   name: 'auth.is_working_key',
   text: `

@@ -9,8 +9,8 @@ export interface BoundingKey {
 }
 
 /**
- * SQL fragment over a row `k` of api_keys: those of its maker, the maker's maker and so on that bound it. The key ends
- * when one of them does. A key without a maker costs one look-up that finds nothing.
+ * SQL fragment: the keys that bound a row `k` of api_keys, among its maker, the maker's maker and so on. The key ends when
+ * one of these ends. A key without a maker costs one look-up that finds nothing.
  */
 export const KEYS_ABOVE = `
     left join lateral (
@@ -27,11 +27,11 @@ export const KEYS_ABOVE = `
 
 interface KeysAbove {
   bounds: BoundingKey[];
-  /** The first end among them; null: none ends. */
+  /** The earliest end of these keys; null: none of them ends. */
   expires_at: Date | null;
 }
 
-/** @param id of a key that is there */
+/** @param id the id of a key that exists */
 export async function keysAbove(tx: EntityManager, id: string): Promise<KeysAbove> {
   const above = `select above.bounds, above.expires_at from api_keys k${KEYS_ABOVE} where k.id = $1`;
   const [row] = await tx.query<KeysAbove[]>(above, [id]);

@@ -1,16 +1,16 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 import { isAgreed } from '../../../platform/database/secret-keys/agreed.ts';
 
-/** A secret that is stored with a hash of an older SECRET_KEY, or without saying of which. */
+/** A secret whose stored hash was made with an older SECRET_KEY, or without a note of the SECRET_KEY. */
 export interface RenewedHash {
   from: Buffer;
-  /** With the newest key. The same as `from` when only the key was not noted. */
+  /** The hash made with the newest SECRET_KEY. The same as `from` when only the note is missing. */
   to: Buffer;
 }
 
 /**
- * Replaces hashes. Sessions and sign-in links follow by their foreign keys. Raw SQL because of `skip locked`: a locked
- * row is being renewed by another process, or a session is being opened with it. The next use tries again.
+ * Replaces hashes. Sessions and sign-in links follow by their foreign keys. Raw SQL because of `skip locked`: another
+ * process is renewing a locked row, or opening a session with it. The next use of such a key tries again.
  */
 const RENEW: Statement = {
   name: 'auth.renew_hashes',

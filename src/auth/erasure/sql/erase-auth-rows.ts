@@ -4,7 +4,7 @@ import { ErasureSteps } from '../erasure-steps.ts';
 import type { ErasureWork } from '../erasure-work.ts';
 import { readThrough } from '../read-through.ts';
 
-/** Rows of one piece. */
+/** The most rows of one piece. */
 const ROWS = 1_000;
 
 const DELETE_CODES: Statement = {
@@ -17,7 +17,7 @@ const DELETE_SESSIONS: Statement = {
   text: `delete from sessions where id = any(array(select id from sessions where api_key_id = $1 limit ${ROWS}))`,
 };
 
-/** A piece of the table, in order. No index leads to the actor. */
+/** Reads one piece of the table, in the order of the ids. No index leads to the actor. */
 const SEE_EVENTS: Statement = {
   name: 'erasures.see_audit_events',
   text: `
@@ -26,8 +26,8 @@ const SEE_EVENTS: Statement = {
 };
 
 /**
- * Keeps what was done and when. Removes the key's name and the hint of its secret; from the acts of the key itself also
- * the address, browser and request id of its client.
+ * Keeps what was done and when. Removes the key's name and the hint of its secret. From the acts of the key itself it
+ * also removes the address, browser and request id of the client.
  */
 const BLANK_EVENTS: Statement = {
   name: 'erasures.blank_audit_events',
@@ -42,7 +42,7 @@ const BLANK_EVENTS: Statement = {
     where id = any($2::text[])`,
 };
 
-/** Erases what the room of API keys holds of one. Raw SQL because the pieces are bounded. */
+/** Erases the data of an API key that this room owns. Raw SQL because each piece has a bounded number of rows. */
 @Injectable()
 export class EraseAuthRows implements OnModuleInit {
   constructor(

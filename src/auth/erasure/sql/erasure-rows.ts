@@ -3,11 +3,14 @@ import { Sql, type Statement, type Tx } from '../../../platform/database/sql.ts'
 import type { ErasureCounts, LastStep } from '../erasure-step.ts';
 import type { Erasure } from '../erasure.entity.ts';
 
-/** Longer than a piece takes whose storage is slow. A process that is killed delays the erasure by this. */
+/**
+ * How long a process holds an erasure: longer than a piece takes on slow storage. A killed process delays the erasure
+ * by this time.
+ */
 const LEASE = `interval '2 minutes'`;
 /**
- * For this time after the request, another process may accept the key, a creation may commit, or a worker may write.
- * The key of a form is checked again once the form has arrived.
+ * For this time after the request, another process may accept the key, a creation may commit, or a worker may write. A form
+ * may take longer, but its key is checked again once it has arrived.
  */
 const QUIET_AFTER = `interval '1 minute'`;
 
@@ -45,7 +48,8 @@ const PUT_OFF: Statement = {
 };
 
 /**
- * Texts that name or describe the key itself. Its hashes stay: without them BOOTSTRAP_API_KEY would bring the key back.
+ * Removes the texts that name or describe the key itself. Its hashes stay: without them BOOTSTRAP_API_KEY would bring the
+ * key back.
  */
 const BLANK_KEY: Statement = {
   name: 'erasures.blank_key',
@@ -60,7 +64,7 @@ const FINISH: Statement = {
   text: `update erasures set finished_at = now(), lease_until = null, step = null, cursor = null where ${mine}`,
 };
 
-/** Another process has taken the erasure over: this one must change nothing more. */
+/** Another process has taken the erasure over, so this one must change nothing more. */
 export class ErasureLost extends Error {}
 
 interface Progress {
@@ -69,7 +73,7 @@ interface Progress {
   cursor: string | null;
 }
 
-/** Raw SQL because of `skip locked`, and because each piece shares its transaction with the fence. */
+/** Raw SQL because of `skip locked`, and because each piece is written in the transaction that checks the attempt. */
 @Injectable()
 export class ErasureRows {
   constructor(private readonly sql: Sql) {}
@@ -81,7 +85,7 @@ export class ErasureRows {
   }
 
   /**
-   * @param write returns the progress after it
+   * @param write writes a piece and returns the progress after it
    * @throws ErasureLost
    */
   async commit<Written extends Progress>(
@@ -98,7 +102,7 @@ export class ErasureRows {
     });
   }
 
-  /** Until this many seconds are over, no process takes it. */
+  /** For this many seconds no process takes the erasure. */
   async putOff({ id, attempt }: TakenErasure, seconds: number): Promise<void> {
     await this.sql.run(PUT_OFF, [id, attempt, seconds]);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
-/** Windows of one round. */
+/** The most windows that one round deletes. */
 export const PURGE_WINDOWS = 1_000;
 
 const DELETE: Statement = {
@@ -21,7 +21,7 @@ const DELETE: Statement = {
 export class DeleteRateWindows {
   constructor(private readonly sql: Sql) {}
 
-  /** Deletes windows that have ended. The next request of such a key opens a new one. @returns how many were deleted */
+  /** Deletes windows that have ended. The next request of their key opens a new one. @returns how many were deleted */
   async deleteEnded(): Promise<number> {
     return (await this.sql.run(DELETE)).length;
   }

@@ -9,7 +9,7 @@ const STATE = `
          else extract(epoch from ${startOf(firstDay(TODAY))}) end::float8 as period_start,
     extract(epoch from ${startOf(dayAfter(TODAY))})::float8 as period_end`;
 
-/** Raw SQL because the period is that of the database's clock. */
+/** Raw SQL because the database's clock decides which period is the present one. */
 const READ: Statement = {
   name: 'auth.read_budgets',
   text: `
@@ -18,15 +18,15 @@ const READ: Statement = {
 };
 
 /**
- * Whether the share that a webhook reports is spent or reserved. Any share of 0 is 0: there, the first micro-unit
- * reaches it.
+ * Whether the share that a webhook reports is spent or reserved. Any share of a budget of 0 is 0, so there the first
+ * micro-unit reaches it.
  */
 const IS_SOFT = `
     b.soft_percent is not null and ${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)} > 0 and
     (${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)}) * 100.0 >= b.amount_micros * b.soft_percent::numeric
     and b.threshold_of is distinct from ${firstDay(TODAY)}`;
 
-/** The table has a row for each key with a budget, so that reading all of them takes a millisecond at thousands. */
+/** Reads the whole table, which takes a millisecond with thousands of keys. */
 const AT_THRESHOLD: Statement = {
   name: 'auth.budgets_at_threshold',
   text: `select b.api_key_id from key_budgets b where ${IS_SOFT} limit 100`,
@@ -51,7 +51,7 @@ export async function budgetsAtThreshold(sql: Sql): Promise<string[]> {
   return (await sql.run<{ api_key_id: string }>(AT_THRESHOLD)).map(({ api_key_id }) => api_key_id);
 }
 
-/** @returns null when it was marked in this period already, or is not true */
+/** @returns null when the event was marked in this period already, or its condition is not met */
 export async function markBudget(tx: Tx, event: keyof typeof MARKS, apiKeyId: string): Promise<BudgetState | null> {
   const { rows } = await tx.query<BudgetState>({ ...MARKS[event], values: [apiKeyId] });
   return rows[0] ?? null;

@@ -3,8 +3,7 @@ import { reservedBy, rolledTo, TODAY } from '../budget-columns.ts';
 import type { Budget } from '../budget.ts';
 
 /**
- * Raw SQL because the row is rolled to the present day in the statement that changes it. A changed budget is reported
- * again.
+ * Raw SQL because the statement that changes the row also moves it to the present day. A changed budget is reported again.
  */
 const SET = `
   insert into key_budgets as b (api_key_id, amount_micros, period, soft_percent, day)
@@ -14,12 +13,12 @@ const SET = `
       threshold_of = null, exceeded_of = null, ${rolledTo('greatest(b.day, excluded.day)')},
       ${reservedBy('greatest(b.day, excluded.day)', '0')}`;
 
-/** What tasks have reserved stays counted until they end. */
+/** Amounts that tasks have reserved stay counted until the tasks end. */
 const REMOVE = `
   update key_budgets set amount_micros = null, period = null, soft_percent = null, threshold_of = null, exceeded_of = null
   where api_key_id = $1`;
 
-/** Running creations follow at once, in every process, because they read this row under its lock. */
+/** Creations read this row under its lock, so the change applies to them at once, in every process. */
 export async function setBudget(tx: EntityManager, apiKeyId: string, budget: Budget | undefined): Promise<void> {
   if (!budget) {
     await tx.query(REMOVE, [apiKeyId]);

@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 /**
- * The files that the database knows: those of a task by their folder, its id, and an upload by its blob. The storage
- * may also hold what newer tasks wrote, and remains that no record will ever delete.
+ * The files that the database knows. Those of a task are in a folder with its id; an upload has the id of its blob. The
+ * storage may also hold files of newer tasks, and remains that no record will ever delete.
  */
 const KNOWN_FILES = `
   select key, (select u.content_type from uploads u where u.blob_id = key limit 1) as content_type
@@ -12,7 +12,7 @@ const KNOWN_FILES = `
 
 export interface KnownFile {
   key: string;
-  /** null: that of its name. */
+  /** null: the type follows from the name. */
   content_type: string | null;
 }
 

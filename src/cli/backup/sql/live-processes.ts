@@ -8,7 +8,7 @@ export interface LiveProcess {
   draining: boolean;
 }
 
-/** They claim no more tasks, and finish those that they run. */
+/** Asks the live processes to claim no more tasks, and to finish those that they run. */
 const REQUEST_DRAIN = `
   update processes set drain_requested = true where last_seen_at > now() - interval '${LOST_AFTER_S} seconds' and not drain_requested`;
 

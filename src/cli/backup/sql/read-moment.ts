@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
 
 export interface Moment {
-  /** At or just after the snapshot, in ISO 8601: nothing that it holds is later. */
+  /** A time at or just after the snapshot, in ISO 8601. Nothing in the snapshot is later. */
   taken_at: string;
   postgres: string;
 }
 
-/** @param client inside its snapshot, which its first statement takes */
+/** @param client in a transaction whose first statement takes the snapshot */
 export async function readMoment(client: Client): Promise<Moment> {
   const { rows } = await client.query<{ time: Date; postgres: string }>(
     `select clock_timestamp() + interval '1 millisecond' as time, current_setting('server_version') as postgres`,
@@ -15,7 +15,7 @@ export async function readMoment(client: Client): Promise<Moment> {
   return { taken_at: time.toISOString(), postgres };
 }
 
-/** What the storage of this database holds under its marker; null if none was written. */
+/** The text of the marker in the storage of this database; null if none was written. */
 export async function readMarker(client: Client): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>('select id from storage_marker where written_at is not null');
   return rows[0]?.id ?? null;

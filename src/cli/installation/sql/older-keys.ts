@@ -6,11 +6,11 @@ export interface OlderKeyUse {
   secret_key_id: string | null;
   api_keys: number;
   webhook_endpoints: number;
-  /** Some of the API keys. */
+  /** The ids of at most five of these API keys. */
   examples: string[];
 }
 
-/** Only what still works: a revoked or expired key needs no hash. */
+/** Counts only keys that still work: a revoked or expired key needs no hash. */
 const USES = `
   with api as (
     select s.secret_key_id, count(distinct k.id)::int as api_keys, (array_agg(distinct k.id))[1:5] as examples
@@ -26,10 +26,10 @@ const USES = `
   from api full join hooks on coalesce(api.secret_key_id, '') = coalesce(hooks.secret_key_id, '')
   order by 1`;
 
-/** @param keyId of the newest key */
+/** @param keyId the id of the newest SECRET_KEY */
 export const readOlderKeyUses = (dataSource: DataSource, keyId: string): Promise<OlderKeyUse[]> =>
   dataSource.query<OlderKeyUse[]>(USES, [keyId]);
 
-/** When a process last signed links with each key but the newest. */
+/** For each SECRET_KEY but the newest, when a process last signed links with it. */
 export const readOlderSigners = (dataSource: DataSource, keyId: string): Promise<{ id: string; newest_at: Date }[]> =>
   dataSource.query(`select id, newest_at from secret_keys where id <> $1 order by id`, [keyId]);

@@ -45,7 +45,10 @@ export function flux2Workflow(model: Flux2, references: number): Workflow {
   };
 }
 
-/** Scaled to about one megapixel first: more pixels cost memory without a benefit for the model. */
+/**
+ * The nodes of a reference image. It is scaled to about one megapixel first, because more pixels cost memory without a
+ * benefit for the model.
+ */
 function reference(k: number): Workflow {
   return {
     [`image_${k}`]: { class_type: 'LoadImage', inputs: { image: `{{image_${k}}}` } },

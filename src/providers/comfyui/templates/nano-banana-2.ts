@@ -1,7 +1,8 @@
 import type { Template } from '../template.ts';
 import { type Flux2, flux2Workflow } from './flux-2.ts';
 
-// Distilled to four steps, because clients choose this model for its speed. Accepts up to four reference images.
+// Clients choose this model for its speed, so this is the one distilled to four steps. Accepts up to four reference
+// images.
 const KLEIN: Flux2 = {
   diffusionModel: 'flux-2-klein-4b.safetensors',
   textEncoder: 'qwen_3_4b.safetensors',
