@@ -30,7 +30,7 @@ const bodies = Array.from({ length: ITEMS }, (_, nth) => ({
 }));
 const requests = bodies.map((body, nth) => ({ custom_id: `item-${nth}`, body }));
 
-/** Milliseconds. */
+/** Both in milliseconds. */
 interface Timed {
   ms: number;
   work: number;

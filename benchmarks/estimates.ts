@@ -9,8 +9,8 @@
  * round, in percent; the goal is less than 1 %. The processes change roles each round, so that what distinguishes them
  * cancels out. `noise` is the same figure of rounds in which neither answers estimates.
  *
- * The last row is the processor time of one request when clients ask as fast as they can, of an estimate and of a task, in
- * microseconds of the process and of PostgreSQL.
+ * In the last row clients ask as fast as they can. It has the processor time of one estimate and of one read of a task,
+ * in microseconds of the process and PostgreSQL together.
  */
 import { loadavg } from 'node:os';
 import pg from 'pg';

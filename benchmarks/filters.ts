@@ -56,7 +56,7 @@ const QUESTIONS: Record<string, string> = {
   'a word of few tasks, oldest first': `search=${Math.floor(TASKS / 2)},&order=asc`,
 };
 
-/** As a worker does it. @returns seconds, and the size of what was made */
+/** As a worker does it. @returns the seconds it took, and the size of the table and index */
 async function indexWords(db: pg.Client, url: string): Promise<object> {
   const startedAt = performance.now();
   await bench.service({ ROLE: 'worker', PUBLIC_URL: url });
@@ -114,7 +114,7 @@ try {
   await ask(url, questions.filter(([, query]) => query.includes('search=')), ', no index'); // prettier-ignore
   const built = await indexWords(db, url);
   await db.end();
-  url = await bench.service({ ROLE: 'api' }); // it has not read which indexes there are
+  url = await bench.service({ ROLE: 'api' }); // the new process has not read yet which indexes there are
   await ask(url, questions);
   rows['index of words'] = built;
   console.log('index of words', built);

@@ -1,5 +1,6 @@
 /**
- * How many requests a second, compared with bare Fastify and pg (benchmarks/baseline/), alternating in the same run?
+ * How many requests a second does the service answer, compared with bare Fastify and pg (benchmarks/baseline/)? Both
+ * alternate in the same run.
  *
  *     npm run bench -- http [seconds a round, 2] [rounds, 5] [only questions that begin so, e.g. list]
  *
@@ -21,9 +22,12 @@ const SECONDS = Number(process.argv[2] ?? 2);
 const ROUNDS = Number(process.argv[3] ?? 5);
 const ONLY = process.argv[4] ?? '';
 const CONNECTIONS = [1, 16, 64, 256];
-/** Of the lists: a page is 20. */
+/** Tasks on a page of a list. */
 const PAGE = 20;
-/** Requests for lists that differ: more than the connections, so that few are equal at one time. */
+/**
+ * How many different requests for lists there are. They are more than the connections, so that few equal ones run at
+ * one time.
+ */
 const DIFFERENT = 1024;
 
 const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/record/task.entity.js', import.meta.url).href);
@@ -45,7 +49,8 @@ try {
 
   const list = { url: `${service}/v1/tasks`, headers: auth };
   const sameColumns = { url: `${baseline}/tasks/same-columns` };
-  // Equal requests of one turn share a page. Each of these finds the same tasks by another time, and each connection begins with another one.
+  // Equal requests of one turn of the event loop share a page. So each of these requests finds the same tasks by
+  // another time, and each connection begins with another request.
   let clients = 0;
   const differing: autocannon.Options = {
     ...list,
@@ -81,7 +86,7 @@ try {
         idReplacement: true,
         body,
       },
-      // The baseline ignores the key, but the client does the same work.
+      // The baseline ignores the header, but the client does the same work.
       {
         url: `${baseline}/tasks`,
         method: 'POST',
@@ -111,7 +116,7 @@ try {
   for (const [name, mine, bare, prepare] of questions) {
     if (!name.startsWith(ONLY)) continue;
     await prepare?.();
-    // A process compiles its code while it answers: a single request of a new one costs three times as much.
+    // A process compiles its code while it answers: on a new process a request costs three times as much.
     for (const options of [mine, bare]) await load({ ...options, connections: 64, duration: 2 * SECONDS });
     for (const connections of CONNECTIONS) {
       const round = (url: string, options: autocannon.Options) => () =>

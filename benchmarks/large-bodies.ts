@@ -24,7 +24,10 @@ import { Bench } from './support/service.ts';
 const ROUNDS = Number(process.argv[2] ?? 3);
 const PICTURES = 10;
 const UPLOADS = 20;
-/** Noise does not compress: 3 bytes a pixel, and less than the limit of 20,000,000. */
+/**
+ * Pixels of a side. Noise does not compress, so a pixel takes 3 bytes, and the picture stays below the limit of
+ * 20,000,000.
+ */
 const SIDE = 2_575;
 const MB = 1_000_000;
 
@@ -42,7 +45,7 @@ try {
   await drain(await fetch(`${renderer}/v1/images/generations`, call));
   await replaceWithNoise();
 
-  // Started afterwards: a process caches final tasks.
+  // A new process, because one that has seen the tasks end has them in its cache.
   const api = await bench.service({ ROLE: 'api', TMPDIR: scratch });
   let idleMb = await warm(api);
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -89,7 +92,7 @@ async function measure(url: string, idleMb: number, work: () => Promise<number>)
   };
 }
 
-/** @returns its bytes */
+/** @returns the bytes of the picture */
 async function upload(url: string, picture: Buffer<ArrayBuffer>): Promise<number> {
   const body = new FormData();
   body.set('file', new Blob([picture], { type: 'image/png' }), 'noise.png');
@@ -97,7 +100,7 @@ async function upload(url: string, picture: Buffer<ArrayBuffer>): Promise<number
   return picture.length;
 }
 
-/** Reads the answer without keeping it. @returns its bytes */
+/** Reads the answer without keeping it. @returns the bytes of the answer */
 async function drain(response: Response): Promise<number> {
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`);
   let bytes = 0;

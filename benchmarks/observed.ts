@@ -1,5 +1,6 @@
 /**
- * What do metrics cost the service? This build with them, as it runs without any setting, beside this build with none.
+ * What do metrics cost the service? This build with metrics, which is the default, is compared with this build without
+ * metrics.
  *
  *     npm run bench -- observed [rounds, 7] [seconds a round, 2]
  *
@@ -17,7 +18,7 @@ import { Bench } from './support/service.ts';
 
 const [rounds = '7', seconds = '2'] = process.argv.slice(2);
 const CONNECTIONS = 64;
-/** Of one round. */
+/** Tasks of one round. */
 const TASKS = 1000;
 const HERE = new URL('..', import.meta.url).pathname;
 const NO_METRICS = new URL('support/no-metrics.ts', import.meta.url).pathname;

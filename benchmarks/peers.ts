@@ -1,6 +1,6 @@
 /**
- * What does a picture cost in Darkroom, and in LiteLLM's proxy, through the same call of OpenAI's API? benchmarks/peers.md says how
- * to repeat it and what the figures cannot say.
+ * What does a picture cost in Darkroom, and what in LiteLLM's proxy, through the same call of OpenAI's API?
+ * benchmarks/peers.md says how to repeat it and what the figures cannot say.
  *
  *     npm run bench -- peers <folder of a Python environment with litellm[proxy]> [rounds, 5]
  *
@@ -27,15 +27,15 @@ import { median, report, round2 } from './support/report.ts';
 const [venvGiven, roundsGiven = '5'] = process.argv.slice(2);
 if (venvGiven === undefined) throw new Error('Name the folder of a Python environment with litellm[proxy].');
 const venv = resolve(venvGiven);
-const version = liteLlmVersion(venv); // first: it fails before anything runs
+const version = liteLlmVersion(venv); // first, because it fails before anything runs if the environment is wrong
 const ROUNDS = Number(roundsGiven);
 const CONNECTIONS = [1, 64];
-/** Of a round. */
+/** Pictures of one round, by the number of connections. */
 const PICTURES: Record<'5 kB' | '1.5 MB', Record<number, number>> = {
   '5 kB': { 1: 100, 64: 640 },
   '1.5 MB': { 1: 30, 64: 192 },
 };
-/** For work behind the last answer. */
+/** The pause after the last answer, for work that goes on after it. */
 const PAUSE_MS = 300;
 const AFTER_LOAD_MS = 1000;
 const STARTS = 3;
@@ -50,7 +50,7 @@ interface Side {
 interface Cost {
   /** Milliseconds of processor time for one picture. */
   ms: number;
-  /** Of it PostgreSQL's. */
+  /** PostgreSQL's part of `ms`. */
   database: number;
   /** Pictures a second, from the first request to the last answer. */
   rate: number;
@@ -95,7 +95,7 @@ try {
     }
   }
   await sleep(AFTER_LOAD_MS);
-  await upstream.close(); // the libraries that it shares would count half
+  await upstream.close(); // else the pages of the libraries that it shares with the services would count half for them
   rows['PSS after the load, MiB'] = bothOf(peers.map(memoryOf));
 
   const starts: number[][] = [];
@@ -134,7 +134,7 @@ async function keyWithWebhook({ url, apiKey }: Peer): Promise<string> {
 interface Round {
   amount: number;
   connections: number;
-  /** Of the upstream's picture. Darkroom adds its mark. */
+  /** Bytes of the upstream's picture, without the mark that Darkroom adds. */
   bytes: number;
 }
 

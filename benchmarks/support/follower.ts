@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until } from './until.ts';
 
-/** The service's limit for one socket. */
+/** Subscriptions that the service allows on one socket. */
 export const PER_SOCKET = 50;
 
 /**
- * Subscriptions of one API key over as few sockets as possible. Speaks the protocol directly, so that no client library
- * is measured.
+ * Subscriptions of one API key over as few sockets as possible. It speaks the protocol directly, so that no client
+ * library is measured.
  */
 export class Follower {
   onFinal: (taskId: string) => void = () => undefined;

@@ -2,7 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PictureSize } from './picture-upstream.ts';
 
-/** An upstream of pictures whose work is not on the thread of the client that measures. */
+/**
+ * Starts the upstream of pictures in a process of its own, so that its work is not on the thread of the client that
+ * measures.
+ */
 export interface ForkedPictureUpstream {
   url: string;
   hookUrl: string;

@@ -19,7 +19,10 @@ export interface PictureUpstream {
 
 export type PictureSize = keyof typeof SIDES;
 
-/** Of square pictures with 4 bits of noise in each of 3 channels, in pixels: PNGs of some 5 kB, 30 kB and 1.5 MB. */
+/**
+ * Sides in pixels of square pictures with 4 bits of noise in each of 3 channels. Their PNGs have some 5 kB, 30 kB and
+ * 1.5 MB.
+ */
 const SIDES = { '5 kB': 58, '30 kB': 140, '1.5 MB': 1000 } as const;
 const MASK = 0x0f;
 const HOOK = '/hook';

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 
-/** A Redis as durable as the database: every write is on the disk before the reply. Needs Debian's redis-server. */
+/**
+ * A Redis that is as durable as the database: every write is on the disk before the reply. Needs Debian's redis-server.
+ */
 export async function startRedis(): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-redis-'));

@@ -4,12 +4,12 @@ export interface Peer {
   /** Without a slash at its end. */
   url: string;
   apiKey: string;
-  /** Starts it, also again after `stop`. @returns milliseconds until it was ready */
+  /** Starts it, also again after `stop`. @returns milliseconds until the service was ready */
   start(): Promise<number>;
   stop(): Promise<void>;
-  /** Processes that do its work, with their children; the database is apart. */
+  /** The main process of the service. Its work is counted with its children; the database is counted separately. */
   pid(): number;
   databasePid(): number | null;
-  /** Deletes the pictures that it keeps. */
+  /** Deletes the pictures that the service keeps. */
   clear(): Promise<void>;
 }
