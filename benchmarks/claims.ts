@@ -34,7 +34,7 @@ const connect = async () => {
 };
 
 /**
- * One round, of a connection that has planned its statements.
+ * One round, on a connection that has planned its statements.
  * @returns microseconds for one task; for one claim if `exceptKeys` is given
  */
 async function round(db: pg.Client, queued: number, limit: number, exceptKeys: string[] | null): Promise<number> {

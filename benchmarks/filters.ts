@@ -56,7 +56,7 @@ const QUESTIONS: Record<string, string> = {
   'a word of few tasks, oldest first': `search=${Math.floor(TASKS / 2)},&order=asc`,
 };
 
-/** As a worker does it. @returns the seconds it took, and the size of the table and index */
+/** Indexes the words, as a worker does. @returns the seconds it took, and the size of the table and index */
 async function indexWords(db: pg.Client, url: string): Promise<object> {
   const startedAt = performance.now();
   await bench.service({ ROLE: 'worker', PUBLIC_URL: url });

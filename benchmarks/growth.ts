@@ -125,7 +125,7 @@ class Side {
   }
 
   /**
-   * One round: a task of an API key that has no other, from POST to its end.
+   * One round: an API key without tasks creates one and waits for its end.
    * @returns how many such tasks would end in a second
    */
   async stranger(): Promise<() => Promise<number>> {

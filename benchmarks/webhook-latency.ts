@@ -62,7 +62,7 @@ async function measure(create: () => Promise<unknown>, seconds = SECONDS): Promi
   return summaryOf(delays, count, 60_000);
 }
 
-/** Creates an API key with this endpoint. @returns a function that creates a task which ends at once */
+/** Creates an API key with this receiver as its endpoint. @returns a function that creates a task which ends at once */
 async function tenant(service: string, receiver: Server): Promise<() => Promise<unknown>> {
   const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, bench.apiKey, { name: 'bench' });
   await post(`${service}/v1/webhook_endpoints`, key, { url: urlOf(receiver) });

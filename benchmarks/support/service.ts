@@ -55,7 +55,7 @@ export class Bench {
 
   /**
    * Starts a build on this database, without limits.
-   * @param main its dist/main.js, by default of this clone
+   * @param main dist/main.js of the build, by default that of this clone
    * @returns the URL of the service
    */
   async service(settings: Record<string, string> = {}, main = MAIN): Promise<string> {

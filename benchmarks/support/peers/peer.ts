@@ -4,7 +4,7 @@ export interface Peer {
   /** Without a slash at its end. */
   url: string;
   apiKey: string;
-  /** Starts it, also again after `stop`. @returns milliseconds until the service was ready */
+  /** Starts the service; also again after `stop`. @returns milliseconds until the service was ready */
   start(): Promise<number>;
   stop(): Promise<void>;
   /** The main process of the service. Its work is counted with its children; the database is counted separately. */

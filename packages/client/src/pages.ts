@@ -6,7 +6,7 @@ interface Page<Item> {
   last_id: string | null;
 }
 
-/** A list: `for await` reads page after page, `first()` only the first one. */
+/** A list. `for await` reads page after page; `first()` reads only the first page. */
 export interface Pages<Item> extends AsyncIterable<Item> {
   first(): Promise<Page<Item>>;
 }

@@ -10,12 +10,12 @@ export class Shares {
     return this.transport.json('POST', '/v1/shares', { ...options, body: share });
   }
 
-  /** Those that have not ended, newest first. */
+  /** The shares that have not ended, newest first. */
   list(query: { limit?: number } = {}, options: CallOptions = {}): Pages<Share> {
     return pages(this.transport, '/v1/shares', query, options);
   }
 
-  /** Nobody can open it from now on. */
+  /** Ends the share: nobody can open it any more. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedShare> {
     return this.transport.json('DELETE', `/v1/shares/${encodeURIComponent(id)}`, options);
   }

@@ -14,7 +14,7 @@ export interface BatchItem {
   againId: string | null;
 }
 
-/** As many as a sheet shows. */
+/** How many pages a batch shows at most. */
 const MAX_PAGES = 20;
 
 interface Items {
@@ -24,7 +24,7 @@ interface Items {
   reload(): void;
 }
 
-/** The tasks of a batch, the newest 1,000. Their states come from the feed. */
+/** The newest 1,000 tasks of a batch. Their states come from the feed. */
 export function useBatchItems(batchId: string): Items {
   const [items, setItems] = useState<readonly BatchItem[] | null>(null);
   const [error, setError] = useState<CallError | null>(null);
