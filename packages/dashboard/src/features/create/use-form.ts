@@ -10,7 +10,7 @@ export interface Form {
   values: Values;
   faults: Record<string, string>;
   fan: Fan;
-  /** The task that the form was filled from; null after the prompt was changed. */
+  /** The task that the form was filled from; null once the prompt was cleared. */
   parent: string | null;
   /** What a change of the model has reset, with a function that undoes the change. */
   notes: { texts: string[]; undo(): void } | null;

@@ -18,7 +18,7 @@ import styles from './tasks.module.css';
 const CHUNK = 100;
 /** From this many tasks on, the user has to type the number. */
 const TYPED_FROM = 51;
-/** At most this many tasks are cancelled by one dialog. */
+/** The most tasks that one dialog reads and cancels. */
 const MAX_TASKS = 10_000;
 
 interface Frozen {
