@@ -8,7 +8,6 @@ import sharp from 'sharp';
 export interface PictureUpstream {
   /** Ends in /v1. */
   url: string;
-  /** Receives webhooks. */
   hookUrl: string;
   /** Webhooks that have arrived. */
   webhooks(): number;

@@ -18,7 +18,6 @@ interface Props {
   leave: string;
   /** Whether a reason is required. */
   required?: boolean;
-  /** Further choices. */
   children?: ReactNode;
   /** @returns the text to report */
   onDo(reason: string | undefined): Promise<string>;

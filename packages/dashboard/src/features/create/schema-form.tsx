@@ -8,7 +8,6 @@ interface Props {
   values: Values;
   /** What is wrong with a field, by its name in the API. */
   faults: Record<string, string>;
-  /** Text below the prompt. */
   promptHint?: ReactNode;
   withNames?: boolean;
   /** Set if the prompt is shown elsewhere. */
