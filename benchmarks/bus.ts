@@ -3,10 +3,11 @@
  *
  *     npm run bench -- bus [seconds a row, 5]
  *
- * A real Redis; instead of processes, connections that publish what the processes of a deployment do: so many changes a
- * second, one a message, and a message of each process to itself a second. `redis_cores` is what Redis uses; it has one.
- * `late_ms` is the longest time of a message that was sent each 100 ms. `process_us` is what one of the real
- * buses uses for a message it gets, with `loop_share` of its event loop. Needs Debian's redis-server.
+ * The Redis is a real one. Connections take the place of the processes of a deployment and publish as much: the
+ * changes, each in a message of its own, and one message a second for each process. `redis_cores` is how many processor
+ * cores Redis uses; one is the most. A probe message is sent each 100 ms, and `late_ms` is the longest time until one
+ * arrived. `process_us` is the processor time that one real bus uses for a message that it gets, and `loop_share` the
+ * share of its event loop. Needs Debian's redis-server.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +31,7 @@ const CHANNEL = 'darkroom_events_00000000';
  * write to each of them.
  */
 const TICK_MS = 1;
-/** A change has the ids of its task and key, of 31 and 30 characters. */
+/** A change names a task and its key, with ids of 31 and 30 characters. */
 const CHANGE = `["abcdef01",[["task","${'t'.repeat(31)} ${'k'.repeat(30)}"]],0]`;
 const PROBE_EVERY_MS = 100;
 /** The bytes around the text of a change in the message that Redis sends to a subscriber. */

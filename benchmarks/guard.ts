@@ -9,10 +9,10 @@
  * the commits differ.
  *
  * Builds the other commit in a temporary folder. Three services with a database each take turns: this build, the other
- * one, and this one again as the control. The figures are ratios of the processor time of a request, of the process and
- * of PostgreSQL, which other work of the machine affects least; above 1 this build needs less. The bound is 0.9, or
- * three standard deviations of the control where those are wider. A figure below it is measured again with new
- * processes, and counts only if it is below again.
+ * one, and this one again as the control. The figures are ratios of the processor time of one request, because other
+ * work of the machine affects it least. Above 1 this build needs less. The bound is 0.9, or three standard deviations
+ * of the control where those are wider. A figure below the bound is measured again with new processes, and counts only
+ * if the second figure is below too.
  */
 import type autocannon from 'autocannon';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { Bench } from './support/service.ts';
 import { type Rounds, type Verdict, verdictOn } from './support/slower.ts';
 
 const [given, rounds = '7'] = process.argv.slice(2);
-const named = given || undefined; // npm gives '' where only the rounds are given
+const named = given || undefined; // '' is given where only the rounds are set
 const base = named ?? lastTagOrParent();
 const CONNECTIONS = 64;
 const SMALL_CONNECTIONS = 16;
@@ -109,7 +109,7 @@ async function compareAll(
   return all;
 }
 
-/** Starts new processes for both builds, and measures the figures that are wanted. */
+/** Starts new processes for both builds, and measures the figures that `wanted` selects. */
 async function measureAll(folder: string, wanted: (name: string) => boolean): Promise<Record<string, Verdict>> {
   const results: Record<string, Rounds> = {};
   const benches = await Promise.all([Bench.open(), Bench.open(), Bench.open()]);

@@ -4,11 +4,12 @@
  *
  *     npm run bench -- http [seconds a round, 2] [rounds, 5] [only questions that begin so, e.g. list]
  *
- * One API process (ROLE=api) of the real program: API key, validation, the queue entry in the same commit, and in a separate row
- * an Idempotency-Key as well. The finished task has an image, whose link is signed at each read. The first list
- * is compared with six columns of a table of the baseline's own; the others with the columns that the service itself reads, of its own
- * tasks. The results are medians; the ratio is service / baseline, and above 1 is faster. `work` is the processor time of a request, of the process and of
- * PostgreSQL, in microseconds; its ratio is baseline / service. Other work of the machine affects `work` least.
+ * One API process (ROLE=api) of the real program, with API key, validation and the queue entry in the same commit. A
+ * separate row adds an Idempotency-Key. The finished task has an image, whose link is signed at each read. For the
+ * first list the baseline reads six columns of a table of its own. For the other lists it reads the columns that the
+ * service reads, from the service's tasks. The results are medians; the ratio is service / baseline, and above 1 the
+ * service is faster. `work` is the processor time of one request in microseconds, of the process and PostgreSQL
+ * together; its ratio is baseline / service. Other work of the machine affects `work` least.
  */
 import type autocannon from 'autocannon';
 import { compare } from './support/compare.ts';

@@ -3,11 +3,11 @@
  *
  *     npm run bench -- large-bodies [rounds, 3]
  *
- * Answers: ten 4K pictures of one call as `b64_json`, asked for again with the same Idempotency-Key, which writes the
- * whole answer from storage. The sandbox's pictures compress well, so noise of the same size takes their place in
- * storage. Uploads: 20 forms at once, each with another PNG picture of nearly 20 MB. Each question has a process of its
- * own (ROLE=api), and another one rendered the pictures. Each process is warmed by one small upload only. Its resident
- * memory is sampled each 50 ms, and the growth is counted from before the first round.
+ * Answers: ten 4K pictures of one call as `b64_json`. They are asked for again with the same Idempotency-Key, so that
+ * the whole answer is written from storage. The sandbox's pictures compress well, so noise of the same size takes their
+ * place in storage. Uploads: 20 forms at once, each with another PNG picture of nearly 20 MB. Each question has a
+ * process of its own (ROLE=api), and another process renders the pictures. Each process is warmed by one small upload
+ * only. Its resident memory is sampled each 50 ms. The growth is the difference to the memory before the first round.
  */
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -75,7 +75,7 @@ async function warm(url: string): Promise<number> {
   return residentMb(bench.pidOf(url)) ?? Number.NaN;
 }
 
-/** @param work returns the bytes that it moved */
+/** @param work returns how many bytes it moved */
 async function measure(url: string, idleMb: number, work: () => Promise<number>): Promise<object> {
   let most = 0;
   const sampling = setInterval(() => (most = Math.max(most, residentMb(bench.pidOf(url)) ?? 0)), 50);

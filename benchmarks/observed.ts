@@ -4,9 +4,9 @@
  *
  *     npm run bench -- observed [rounds, 7] [seconds a round, 2]
  *
- * `work` is the processor time of a request or task, of the process and of PostgreSQL, in microseconds. A ratio of 0.97
- * is a loss of 3 %. The control compares two processes with metrics: what its ratio differs from 1 is noise. Traces are
- * off; `traces.ts` has theirs.
+ * `work` is the processor time of one request or task in microseconds, of the process and PostgreSQL together. A ratio
+ * of 0.97 is a loss of 3 %. The control compares two processes with metrics, so a difference of its ratio from 1 is
+ * noise. Traces are off; `traces.ts` measures them.
  */
 import type autocannon from 'autocannon';
 import { BuildPipeline } from './support/build-pipeline.ts';

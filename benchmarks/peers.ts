@@ -4,10 +4,11 @@
  *
  *     npm run bench -- peers <folder of a Python environment with litellm[proxy]> [rounds, 5]
  *
- * An upstream on loopback, a process of its own, answers at once with `b64_json`: a PNG of 5 kB or of 1.5 MB. The services alternate,
- * and each round changes their order. `ms` is the processor time of one picture in milliseconds: of all processes of the service with
- * PostgreSQL, until a pause after the last answer, so that work behind the answer counts. One API key of Darkroom has a webhook
- * endpoint; its rounds end when all webhooks have arrived.
+ * An upstream on loopback, a process of its own, answers at once with `b64_json`: a PNG of 5 kB or of 1.5 MB. The
+ * services alternate, and each round changes their order. `ms` is the processor time of one picture in milliseconds, of
+ * all processes of the service with PostgreSQL. It is counted until a pause after the last answer has ended, so that
+ * work after the answer counts. One API key of Darkroom has a webhook endpoint; rounds of that key end when all
+ * webhooks have arrived.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';

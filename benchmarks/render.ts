@@ -130,7 +130,7 @@ async function answering(file: string, nextMessage: () => object): Promise<Maker
   const path = new URL(file, import.meta.url).pathname;
   const child = spawnNicely(process.execPath, [path], true);
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
-  failed.catch(() => undefined); // when everything is done the process ends too
+  failed.catch(() => undefined); // the process also ends when everything is done, which is no failure
   const answer = async () => ((await Promise.race([once(child, 'message'), failed])) as [number])[0];
   const make = async () => {
     child.send(nextMessage());

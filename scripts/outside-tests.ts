@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
 /**
- * Runs the outside tests of the parts that changed since the commit CI_BASE, by default the commit before HEAD's
- * parent. With CI_ALL=1 it runs all of them.
+ * Runs the outside tests of the parts that changed since the commit CI_BASE, by default the parent of HEAD. With
+ * CI_ALL=1 it runs all of them.
  */
 
 /** Folders of tests, each with the beginnings of the paths that they test. */

@@ -11,7 +11,7 @@ export const PER_SOCKET = 50;
  */
 export class Follower {
   onFinal: (taskId: string) => void = () => undefined;
-  /** The process that it is connected to. */
+  /** The URL of the process to which it is connected. */
   readonly url: string;
   readonly key: string;
   private readonly sockets: WebSocket[];

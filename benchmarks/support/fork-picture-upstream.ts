@@ -9,7 +9,7 @@ import type { PictureSize } from './picture-upstream.ts';
 export interface ForkedPictureUpstream {
   url: string;
   hookUrl: string;
-  /** Webhooks that have arrived. */
+  /** How many webhooks have arrived. */
   webhooks(): Promise<number>;
   /** @returns the bytes of the picture that it answers with from now on */
   use(size: PictureSize): Promise<number>;

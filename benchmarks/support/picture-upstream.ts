@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 
-/** An upstream on loopback that speaks OpenAI's images and answers at once. */
+/** An upstream on loopback with OpenAI's interface for images. It answers at once. */
 export interface PictureUpstream {
-  /** Ends in /v1. */
+  /** The base URL, which ends in /v1. */
   url: string;
   hookUrl: string;
-  /** Webhooks that have arrived. */
+  /** How many webhooks have arrived. */
   webhooks(): number;
   /** @returns the bytes of the picture that it answers with from now on */
   use(size: PictureSize): number;

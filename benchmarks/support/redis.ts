@@ -16,7 +16,7 @@ export async function startRedis(): Promise<{ url: string; pid: number; stop(): 
   const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', appendfsync: 'always' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn('redis-server', args, { stdio: 'ignore' });
-  await once(child, 'spawn'); // fails if it is not installed
+  await once(child, 'spawn'); // fails if Redis is not installed
   const url = `redis://127.0.0.1:${port}`;
   const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   client.on('error', () => undefined);

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 
 /**
- * Stops the clocks and timers of the code under test, except those of `node:timers/promises`. Sockets, files and threads go
- * on. `jest.advanceTimersByTimeAsync` moves the clocks, `jest.useRealTimers` ends it.
+ * Stops the clocks and timers of the code under test, except those of `node:timers/promises`. Sockets, files and
+ * threads are not stopped. `jest.advanceTimersByTimeAsync` moves the clocks, `jest.useRealTimers` restores them.
  */
 export function stopClock(): void {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });

@@ -11,7 +11,7 @@ export interface ExportedSpan {
   endMs: number;
   attributes: Record<string, unknown>;
   events: { name: string; attributes: Record<string, unknown> }[];
-  /** `<trace id> <span id>` */
+  /** Each link is `<trace id> <span id>`. */
   links: string[];
   isError: boolean;
   statusMessage: string;

@@ -1,7 +1,7 @@
-/** A service with OpenAI's `POST /v1/images/generations` in front of the upstream. */
+/** A service that offers OpenAI's `POST /v1/images/generations` and passes it on to the upstream. */
 export interface Peer {
   name: string;
-  /** Without a slash at its end. */
+  /** The base URL, without a slash at its end. */
   url: string;
   apiKey: string;
   /** Starts the service; also again after `stop`. @returns milliseconds until the service was ready */

@@ -9,10 +9,10 @@ const STARTS_WITHIN_MS = 180_000;
 export interface Program {
   command: string;
   args: string[];
-  /** The whole environment: nothing of this process's own is added. */
+  /** The whole environment. Nothing of this process is added. */
   env: Record<string, string>;
   cwd: string;
-  /** Answers 200 once the service serves. */
+  /** The URL that answers 200 once the service is ready. */
   readyUrl: string;
 }
 

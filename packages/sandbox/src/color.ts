@@ -32,7 +32,7 @@ export function mean(colors: readonly Color[]): Color {
 
 export const lighter = (a: Color, by: number): Color => ({ ...a, l: Math.min(0.98, Math.max(0.05, a.l + by)) });
 
-/** The colour for a canvas. Values outside sRGB are clipped channel by channel. */
+/** The colour as CSS for a canvas. Channels outside of sRGB are clipped. */
 export function css(a: Color, alpha = 1): string {
   const [r, g, b] = toSrgb(a);
   return `rgba(${r},${g},${b},${alpha})`;

@@ -28,7 +28,7 @@ interface FilmShape {
   size: { width: number; height: number };
   /** The factor by which the film is larger than the scene, 1 or 2. */
   scale: number;
-  /** Premultiplied RGBA of the film's width, which lies over the scene. */
+  /** The pixels of the letters, which lie over the scene: premultiplied RGBA of the film's width. */
   letters: Uint8Array;
   /** The number of rows in a band of the cover. */
   coverRows: number;

@@ -25,7 +25,7 @@ const FAULTS = `(() => {
     }
     return false;
   };
-  // A dialog is meant to cover the page.
+  // A dialog may cover the page, so only its own controls are checked.
   const page = document.querySelector('[role=dialog], [role=alertdialog]') ?? document;
   for (const control of page.querySelectorAll('a[href], button, input, select, textarea, summary')) {
     const { left, top, width, height } = control.getBoundingClientRect();

@@ -58,7 +58,7 @@ export async function createWithRetries(
   throw new Error(`Not accepted: ${JSON.stringify(attempts.slice(-5))}`);
 }
 
-/** The value below which the given share of the numbers lies. */
+/** The value below which this share of the numbers lies. */
 export function quantile(numbers: number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

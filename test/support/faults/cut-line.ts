@@ -51,7 +51,7 @@ export class CutLine {
     this.listener.close();
   }
 
-  /** Forwards nothing, but keeps the connections open. */
+  /** Forwards nothing more, but keeps the connections open. */
   freeze(): void {
     this.isFrozen = true;
     for (const { client, server } of this.lines) {

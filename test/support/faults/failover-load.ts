@@ -11,11 +11,11 @@ const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
 /** A request that the sandbox refuses. */
 const aRefusal = { model: 'nano-banana-2', prompt: '#fail:content_policy_violation' };
 
-/** Load for a failover: clients that create tasks without a long pause, and one that reads the accepted tasks. */
+/** Load for a failover: clients that create tasks all the time, and one that reads the accepted tasks. */
 export class FailoverLoad {
   readonly accepted: { id: string; wants: string }[] = [];
   readonly answers: Attempt[] = [];
-  /** Answers that no client may get. */
+  /** Answers that no client should get. */
   readonly wrong: unknown[] = [];
   longestGapMs = 0;
   lastAcceptedMs = performance.now();

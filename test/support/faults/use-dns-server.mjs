@@ -5,7 +5,8 @@ const led = new WeakSet();
 for (const method of ['resolve4', 'resolve6']) {
   const resolve = Resolver.prototype[method];
   Resolver.prototype[method] = function (...given) {
-    if (!led.has(this)) this.setServers([process.env.TEST_DNS_SERVER]); // only at first: not while it waits for an answer
+    // Once for each resolver, because it must not change while a query waits.
+    if (!led.has(this)) this.setServers([process.env.TEST_DNS_SERVER]);
     led.add(this);
     return resolve.apply(this, given);
   };

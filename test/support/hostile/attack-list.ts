@@ -29,7 +29,7 @@ const HOSTS = [
   ...'192.0.2.1 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.255 192.88.99.1'.split(' '),
 ];
 
-/** URLs whose trick lies outside the host. */
+/** URLs with a trick outside of the host. */
 const TRICKS = [
   'http://8.8.8.8@127.0.0.1:PORT/',
   'http://user:password@127.0.0.1:PORT/',

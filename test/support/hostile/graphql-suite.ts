@@ -9,7 +9,7 @@ import { NAUGHTY_STRINGS } from './strings.ts';
 const many = (count: number, write: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
-/** Documents that are refused: broken, or short but expensive to answer. */
+/** Documents that must be refused: broken ones, and short ones that are expensive to answer. */
 const REFUSED: Record<string, string> = {
   nothing: '',
   'a brace': '{',
@@ -101,7 +101,7 @@ const TOKENS = (
   '__typename __schema __type models tasks task edges node taskId $id String! @include(if:$a) @skip(if:true) #x\n \\ \u0000 é'
 ).split(' ');
 
-/** Messages that break the protocol, for a socket after its ack. */
+/** Messages that break the protocol. They are sent to a socket after its ack. */
 const MESSAGES: (string | Buffer)[] = [
   '',
   'x',

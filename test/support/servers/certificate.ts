@@ -38,7 +38,7 @@ export function makeCertificate(name: string): { key: string; cert: string } {
 
 /**
  * Makes the credential of a C2PA signer in PEM: its key, its certificate for signing e-mail, and the root that issued it.
- * @param startsInS and `endsInS`: seconds from now
+ * @param startsInS and `endsInS`: the validity in seconds from now
  */
 export function makeSigningCredential({ startsInS = -3600, endsInS = 3600, purpose = '2b06010505070304' } = {}) {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });

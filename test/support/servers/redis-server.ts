@@ -25,7 +25,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** PEM files of the server. Its certificate is its own authority. */
+/** PEM files of the server. Its certificate is self-signed. */
 export interface TlsFiles {
   cert: string;
   key: string;

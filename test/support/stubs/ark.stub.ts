@@ -16,7 +16,7 @@ interface ArkTask {
   id: string;
   model: string;
   fields: Record<string, unknown>;
-  /** Seconds on the stub's clock. */
+  /** The creation time in seconds on the stub's clock. */
   createdAt: number;
   polls: number;
   ending: ArkEnding;
@@ -45,7 +45,7 @@ export class ArkStub extends StubHttp {
   steps = { queued: 1, running: 1 };
   /** How far the stub's clock is ahead, in seconds. */
   aheadS = 0;
-  /** Whether the list contains the seeds. */
+  /** Whether the list of tasks contains their seeds. */
   listsSeeds = true;
   /** Whether videos can be decoded; otherwise they are a few bytes. */
   real = false;
@@ -132,7 +132,10 @@ export class ArkStub extends StubHttp {
     };
   }
 
-  /** Encodes a film of 720p now. Encoding blocks this process, so that a waiting call would arrive after later ones. */
+  /**
+   * Encodes a film of 720p now. Encoding during a test would block this process, and a waiting call would then arrive
+   * after later ones.
+   */
   async prepare(seconds: number): Promise<void> {
     this.real = true;
     await film(...SIZES['720p']!, seconds);

@@ -31,9 +31,9 @@ export class ComfyuiEngine {
   history: Record<string, object> = {};
   /** Milliseconds for each node. */
   nodeMs = 5;
-  /** Steps of a sampler. */
+  /** How many steps a sampler takes. */
   steps = 4;
-  /** While true, no sampler ends. */
+  /** While this is true, no sampler ends. */
   held = false;
   /** Whether the next run fails in its sampler. */
   failing = false;

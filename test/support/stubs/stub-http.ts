@@ -12,7 +12,7 @@ export interface StubRequest {
   query: Record<string, string>;
   /** The headers, without those that carry a key. */
   headers: Record<string, string>;
-  /** Whether the request has the stub's key, another key, or none. */
+  /** Whether the request has a valid key, another key, or none. */
   key: 'right' | 'wrong' | 'none';
   /** The parsed JSON, or the text parts of a form. */
   fields: Record<string, unknown>;

@@ -8,7 +8,7 @@ const PREFIX = '/v2';
 export class VendorStub extends StubHttp {
   /** The jobs by id. */
   readonly jobs = new Map<string, { ref: unknown; polls: number; toReady: number }>();
-  /** Polls after which a job that is submitted now is ready. */
+  /** How many polls a job takes to be ready, for jobs that are submitted from now on. */
   pollsToReady = 2;
 
   get baseUrl(): string {

@@ -8,7 +8,7 @@ export interface Shown {
   labels: TaskLabels;
   /** Says what the output shows; null: the prompt says it. */
   alt: string | null;
-  /** Reads the task once. */
+  /** Reads the task one more time. */
   reread: () => Promise<Task>;
 }
 

@@ -21,9 +21,9 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
  * The page's own server answers `src` like `GET /v1/tasks/{task_id}`, and `src` + `/events` like the stream of events
  * of a task. It checks the rights of the visitor and sends both requests on with its API key, which no page may hold.
  *
- * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is
- * written. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one,
- * `darkroom-error` if it cannot be read. Parts:
+ * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. The element
+ * itself sets `status`. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final
+ * one, `darkroom-error` if the task cannot be read. Parts:
  * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`. Properties:
  * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */

@@ -24,7 +24,7 @@ export interface UsageQuery {
   page?: string;
 }
 
-/** What tasks used and cost. */
+/** The usage and cost of tasks. */
 export class Usage {
   constructor(private readonly transport: Transport) {}
 

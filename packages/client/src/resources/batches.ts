@@ -76,7 +76,7 @@ export class BatchRun implements AsyncIterable<Batch> {
   }
 }
 
-/** Many generations in one request. */
+/** Batches: many generations in one request. */
 export class Batches {
   constructor(private readonly transport: Transport) {}
 

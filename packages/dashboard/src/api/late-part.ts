@@ -64,7 +64,7 @@ async function patiently<Module>(load: () => Promise<Module>): Promise<Module> {
   }
 }
 
-/** Requests the style sheets again that the page names and that did not load. */
+/** Requests again those style sheets of the page that did not load. */
 async function askForStyles(): Promise<void> {
   const sheets = document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]');
   const lacking = [...sheets].filter(({ sheet }) => sheet === null);

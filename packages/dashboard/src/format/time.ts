@@ -39,7 +39,7 @@ export function ago(at: number, now: number): string {
 /** The last second of the year 9999, the latest time that the service accepts. */
 const LAST_S = 253_402_300_799;
 
-/** The unix seconds in a parameter of an address; null: no number, or not within the years of the calendar. */
+/** The unix seconds in a parameter of an address; null: no number, or not before the year 10000. */
 export function unixOf(text: string | undefined): number | null {
   const at = Number(text);
   return at > 0 && at <= LAST_S ? at : null;

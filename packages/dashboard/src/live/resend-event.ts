@@ -3,7 +3,7 @@ import { attemptWords } from '../format/attempt.ts';
 import { plural } from '../format/numbers.ts';
 import { type EventAttempt, EventAttempts, ResendEvent } from './resend.documents.ts';
 
-/** The pauses between reads of the answers. They last long enough for the time limit of a receiver that hangs. */
+/** The pauses between reads of the answers. Together they are about as long as the time limit of one attempt. */
 const LOOK_MS = [300, 500, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000];
 
 interface Resent {

@@ -4,7 +4,7 @@ import { nowS, onTick } from '../format/clock.ts';
 
 interface Props {
   at: number;
-  /** The role of an element that has no more content than the age. */
+  /** Set for an element that contains only the age, such as a cell. */
   className?: string | undefined;
   role?: 'gridcell';
 }

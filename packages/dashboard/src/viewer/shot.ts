@@ -1,7 +1,7 @@
 import type { Starred } from '../live/stars.ts';
 import type { Output, TaskRow } from '../live/task-store.ts';
 
-/** A picture or film, with what is known of its task. */
+/** A picture or film, with facts of its task. */
 export interface Shot {
   output: Output;
   taskId: string;

@@ -66,7 +66,7 @@ static void luma_row(uint8_t *out, const uint8_t *pixels, int width) {
   }
 }
 
-/* The sums of two blocks of two by two pixels. */
+/* The sums of two blocks, each of two by two pixels. */
 static inline v128_t two_blocks(v128_t upper, v128_t lower) {
   const v128_t left = wasm_i16x8_add(wasm_u16x8_extend_low_u8x16(upper), wasm_u16x8_extend_low_u8x16(lower));
   const v128_t right = wasm_i16x8_add(wasm_u16x8_extend_high_u8x16(upper), wasm_u16x8_extend_high_u8x16(lower));

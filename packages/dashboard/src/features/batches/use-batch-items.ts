@@ -7,10 +7,10 @@ import { BatchItems } from './batches.documents.ts';
 
 export interface BatchItem {
   taskId: string;
-  /** From 0. */
+  /** The position in the batch, from 0. */
   index: number;
   customId: string | null;
-  /** The last task that ran it again; null: none. */
+  /** The last task that ran the item again; null: none. */
   againId: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface BatchItem {
 const MAX_PAGES = 20;
 
 interface Items {
-  /** In the order of the batch; null: not read yet. */
+  /** The items in the order of the batch; null: not read yet. */
   items: readonly BatchItem[] | null;
   error: CallError | null;
   reload(): void;

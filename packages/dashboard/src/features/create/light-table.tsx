@@ -82,7 +82,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     focusPrompt();
     const typed = takeTyped();
     if (typed) form.set('prompt', String(values.prompt ?? '') + typed);
-    // Only once, when the field is there.
+    // No dependencies: this runs only once, when the field exists.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   useEffect(() => {
@@ -164,7 +164,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     };
     for (const each of arrived) place(each);
     return takeUploads(place);
-    // Only once: from then on the form has the uploads.
+    // No dependencies: this runs only once, because from then on the form has the uploads.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 

@@ -21,7 +21,7 @@ export interface ModelSchema {
   if?: Condition;
   then?: Branch;
   else?: Branch;
-  /** Further rules. */
+  /** Further rules of the schema. */
   allOf?: Rule[];
   /** For a parameter: the names of the parameters that it needs. */
   dependentRequired?: Record<string, string[]>;
@@ -70,7 +70,7 @@ export interface Control {
   disabled: string | null;
   /** Whether it lies behind "More options". */
   extra: boolean;
-  /** Only this model has it. */
+  /** Whether only this model has the parameter. */
   own: boolean;
 }
 

@@ -34,7 +34,7 @@ export function justifiedRows<Item extends { ratio: number }>(items: readonly It
   return rows;
 }
 
-/** The height at which the pictures fill the width. */
+/** The height at which the pictures fill the width of the row. */
 function heightOf(items: readonly { ratio: number }[], { width, gap }: Frame): number {
   const ratios = items.reduce((sum, { ratio }) => sum + ratio, 0);
   return (width - gap * (items.length - 1)) / ratios;

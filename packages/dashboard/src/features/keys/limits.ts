@@ -35,7 +35,7 @@ interface Limit {
   write?: (limit: number) => string;
 }
 
-/** In the order of the form. */
+/** The limits, in the order of the form. */
 export const LIMITS: readonly Limit[] = [
   { name: 'createsPerMinute', label: 'Creations a minute', field: 'creates_per_minute', hint: '0: no limit' },
   { name: 'readsPerMinute', label: 'Other calls a minute', field: 'reads_per_minute', hint: '0: no limit' },

@@ -4,7 +4,7 @@ import { Checkbox } from '../../parts/checkbox.tsx';
 import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { CloseCircuit, CreatePause, EndPause, type Place } from './providers.documents.ts';
 
-/** What is paused, resumed or called again: a model, or one provider of the list. */
+/** What is paused, resumed or called again: a model, or a place (an address and credential) of a provider. */
 export type Asked =
   | { act: 'pause'; name: string; target: { model: string } | { place: number } }
   | { act: 'resume'; name: string; pause: string }
