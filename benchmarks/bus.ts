@@ -27,8 +27,8 @@ const { RedisTransport } = (await import(
 const SECONDS = Number(process.argv[2] ?? 5);
 const CHANNEL = 'darkroom_events_00000000';
 /**
- * The pause between two writes of changes. It is short, as with many processes: a change that comes alone costs Redis a
- * write to each of them.
+ * The pause between two writes. It is short because many processes do not write at the same time, and a change that
+ * arrives alone costs Redis a write to each of them.
  */
 const TICK_MS = 1;
 /** A change names a task and its key, with ids of 31 and 30 characters. */

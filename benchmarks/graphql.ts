@@ -1,6 +1,7 @@
 /**
  * How many tasks a second can be read by id through GraphQL, compared with `GET /v1/tasks/{id}`? Both run on the same
  * process and alternate.
+ *
  *     npm run bench -- graphql [seconds a round, 2] [rounds, 5]
  *
  * `poll` selects what a client that polls reads; `all` selects every field that REST shows. The ratio is GraphQL /

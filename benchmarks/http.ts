@@ -50,8 +50,8 @@ try {
 
   const list = { url: `${service}/v1/tasks`, headers: auth };
   const sameColumns = { url: `${baseline}/tasks/same-columns` };
-  // Equal requests of one turn of the event loop share a page. So each of these requests finds the same tasks by
-  // another time, and each connection begins with another request.
+  // Equal requests of one turn of the event loop share a page. So each request asks with another time but finds the
+  // same tasks, and each connection begins with another request.
   let clients = 0;
   const differing: autocannon.Options = {
     ...list,

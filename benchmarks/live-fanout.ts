@@ -124,7 +124,7 @@ async function bareFanout(): Promise<object> {
   return summary;
 }
 
-/** @param creator another process creates the tasks, so that their cost is not counted */
+/** @param creator the URL of another process, which creates the tasks, so that their cost is not counted */
 async function idle(service: string, creator: string): Promise<object> {
   const before = residentMb(bench.pidOf(service));
   const followers: Follower[] = [];

@@ -81,7 +81,7 @@ function spread(rows: Rows, name: RegExp, cell: (row: Row) => string): string[][
 const figure = (value: number | undefined): string =>
   value === undefined ? '' : Number(value.toPrecision(3)).toLocaleString('en-US');
 
-/** A Markdown table, formatted like prettier's. */
+/** A Markdown table, formatted as prettier does it. */
 function aligned(cells: string[][]): string {
   const widths = cells[0]!.map((_, at) => Math.max(3, ...cells.map((line) => line[at]!.length)));
   const lineOf = (line: string[]) => `| ${line.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;

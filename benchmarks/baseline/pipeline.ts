@@ -1,7 +1,7 @@
 // The pipeline of a task, written by hand with BullMQ: bare Fastify and pg, with one statement for each step of each
 // task and the queue in Redis. The provider that answers at once, the inspection of the image and the storage are the
-// service's own. It has no API key, no validation, no lease and no fencing. Arguments: port, database, Redis, folder of
-// the files, webhook receiver.
+// service's own. This program has no API key, no validation, no lease and no fencing. Arguments: port, database, Redis,
+// folder of the files, webhook receiver.
 import { type Job, Queue, QueueEvents, Worker } from 'bullmq';
 import { fastify } from 'fastify';
 import { createHmac, randomUUID } from 'node:crypto';

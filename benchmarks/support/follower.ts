@@ -6,7 +6,7 @@ import { until } from './until.ts';
 export const PER_SOCKET = 50;
 
 /**
- * Subscriptions of one API key over as few sockets as possible. It speaks the protocol directly, so that no client
+ * Follows tasks of one API key over as few sockets as possible. It speaks the protocol directly, so that no client
  * library is measured.
  */
 export class Follower {

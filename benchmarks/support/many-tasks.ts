@@ -20,8 +20,8 @@ const TIME = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
   .join(' || ');
 
 /**
- * Tasks by their number. $1: the measured key; $2, $3: first and last number; $4: time of number 0; $5: interval. Times
- * are in ms.
+ * The id, time and key of each numbered task. $1: the measured key; $2, $3: first and last number; $4: time of number
+ * 0; $5: interval. Times are in ms.
  */
 const NUMBERED = `
   select nth, to_timestamp(ms / 1000.0) as at, 'task_' || ${TIME} || 'e' || substr(md5(nth || '/' || ms), 1, 15) as id,

@@ -9,7 +9,7 @@ const SIGMAS = 3;
 export interface Rounds {
   /** The processor time of the base / that of this build. */
   base: number[];
-  /** That of a second process of this build / that of this build: a difference from 1 is noise. */
+  /** The processor time of a second process of this build / that of this build. A difference from 1 is noise. */
   control: number[];
 }
 

@@ -9,7 +9,7 @@ export interface Real {
   receiverPort: number;
 }
 
-/** How these values are written in the pages. */
+/** How the pages write the values of `Real`. */
 const MADE_UP = {
   url: /http:\/\/(?:127\.0\.0\.1|localhost):3000/g,
   port: /\b3000\b/g,

@@ -11,7 +11,7 @@ interface Block {
 export interface DocRequest {
   method: string;
   path: string;
-  /** By names in lower case. */
+  /** The headers by their names in lower case. */
   headers: Record<string, string>;
   body: string | undefined;
 }

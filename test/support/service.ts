@@ -133,8 +133,8 @@ function started(): Promise<Started> {
 }
 
 /**
- * Starts the program once for each Jest worker. It is independent of this process, which may end before the last test
- * file of the worker. It is ended at the end of the run.
+ * Starts the program once for each Jest worker. The program is independent of this process, which may end before the
+ * last test file of the worker. The end of the run ends the program.
  * @param envOf gets the path of a folder, which it may create
  */
 async function startedOnce(

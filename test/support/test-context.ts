@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The environment variable that names the folder of this test run. */
 export const TEST_FOLDER = 'DARKROOM_TEST_FOLDER';
-/** The prefix of such a folder. The id of the process that made it follows. */
+/** The prefix of the folder's name. The id of the process that made the folder follows. */
 const PREFIX = 'darkroom-test-';
 
 /**

@@ -24,8 +24,9 @@ export function withPatience(databaseUrl: string): string {
 }
 
 /**
- * The settings that most tests need: short times, no rate limits, loopback allowed. This file does not import the
- * sources of the service, because loading them into Jest takes three seconds of processor time for each test file.
+ * The settings that most tests need: short times, no rate limits, loopback allowed. This function is not in
+ * in-process.ts, because loading the sources of the service into Jest takes three seconds of processor time for each
+ * test file.
  */
 export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
   const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'data-'));

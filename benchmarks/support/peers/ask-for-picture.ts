@@ -8,7 +8,10 @@ const RETRY_MS = 100;
 const MOST_RETRIES = 50;
 
 export interface Asked {
-  /** The base URL, without a slash at its end. */
+  /**
+   * Without a slash at its end.
+   * The base URL, without a slash at its end.
+   */
   url: string;
   apiKey: string;
   agent: Agent;

@@ -6,7 +6,7 @@ import type { Transport } from './http/transport.ts';
 /** A task or batch that is followed until its final state. */
 export interface Followed<State> {
   id: string;
-  /** The path of its stream of events; null: there is none, so it is followed by reads. */
+  /** The path of the stream of events; null: there is no stream, only reads. */
   events: string | null;
   isFinal: (state: State) => boolean;
   /**

@@ -46,7 +46,7 @@ function toOutput(transport: Transport, taskId: string, output: TaskOutput): Out
   );
 }
 
-/** After each cut it continues with the missing bytes. */
+/** Downloads an output. After each cut it continues with the missing bytes. */
 function download(
   transport: Transport,
   taskId: string,

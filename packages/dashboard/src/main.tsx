@@ -9,8 +9,8 @@ import { report } from './parts/toasts.ts';
 import { router } from './routes/router.ts';
 
 // After a new build, a screen or another part of this page may be gone. For a screen the router reloads the page; for
-// another part the root route offers to. Drafts are in the tab's storage, so nothing is lost. The new page says what
-// happened.
+// another part the root route offers a reload. Drafts are in the tab's storage, so nothing is lost. The new page says
+// what happened.
 if (wasOutdated()) report('Darkroom was updated.');
 followSystemTheme();
 

@@ -19,7 +19,8 @@ interface Composed {
 
 /**
  * Chooses the palette and the scene of one picture or film at random. The prompt, the model and the picture's index
- * seed the choice. References colour it. A variation has the scene and mood of its original, but is another picture.
+ * seed the choice. The references give the colours. A variation has the scene and mood of its original, but is another
+ * picture.
  * @throws UndecodableImage
  */
 export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {
@@ -37,9 +38,7 @@ export async function compose(frame: Frame, order: Composed, index: number): Pro
   return scene.compose({ frame, palette, random: drawn, camera, text });
 }
 
-/**
- * Paints a layer at its pose of this moment. Leaves out what the later layers of the list, which lie above it, hide.
- */
+/** Paints a layer at its pose of this moment, without the part that later layers of the list hide. */
 export function paintLayer(context: SKRSContext2D, layers: readonly Layer[], index: number, seconds: number): void {
   const layer = layers[index] as Layer;
   const { width } = context.canvas;

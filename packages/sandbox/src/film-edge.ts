@@ -12,7 +12,7 @@ const FACT_ROW_HEIGHT = 1.5;
 const MAX_FACTS_SHARE = 0.4;
 const MAX_TITLE_CHARACTERS = 320;
 const MAX_FACT_CHARACTERS = 90;
-/** The shortest part of the title that is still shown. */
+/** The shortest part of the title that is still shown, in characters. */
 const LEAST_TITLE_CHARACTERS = 6;
 
 const BASE = color(0.15, 0.014, 45);
@@ -20,7 +20,7 @@ const INK = color(0.8, 0.145, 66);
 
 /** A strip at the lower edge with small letters, like those on the edge of a film. The scene itself has no letters. */
 export interface FilmEdge {
-  /** The row of the frame at which the strip starts. It ends with the frame and is as wide. */
+  /** The row of the frame at which the strip starts. The strip ends with the frame and is as wide as the frame. */
   top: number;
   /** Paints the strip with its top at the origin. */
   paint(context: SKRSContext2D): void;

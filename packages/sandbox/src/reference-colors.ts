@@ -4,7 +4,7 @@ import type { Palette } from './palette.ts';
 import { UndecodableImage } from './render-errors.ts';
 import type { SourceImage } from './render-order.ts';
 
-/** So many rows of so many colours are taken from each image. */
+/** Each image is reduced to this many rows of this many colours. */
 const SIDE = 8;
 
 /** The colours of images, row by row from the top. @throws UndecodableImage */

@@ -12,7 +12,7 @@ const IDLE_MS = 30_000;
 // A thread checks its stop flag between frames and layers. A thread that is still inside a step after this time is
 // terminated.
 const STOP_GRACE_MS = 400;
-// The heap for JavaScript. Pixels are outside of it; a render uses about 30 MB of it.
+// The JavaScript heap of a thread. A render uses about 30 MB of it; pixels are outside of the heap.
 const THREAD_HEAP_MB = 256;
 
 interface Job {

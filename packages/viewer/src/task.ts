@@ -1,4 +1,4 @@
-/** The fields of a task that the page reads. The tools answer it in `structuredContent`. */
+/** The fields that the page reads of a task. The tools return the task in `structuredContent`. */
 export interface Output {
   id: string;
   type: 'image' | 'video';

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /**
- * For `evaluate` on a locator, which does not call functions that are given as text. The parameter is unknown, because
- * these tests are compiled without the types of a browser.
+ * For `evaluate` on a locator, which does not call functions that are given as text. The parameter has the type
+ * unknown, because these tests are compiled without the types of a browser.
  */
 export const HAS_FOCUS = (element: unknown): boolean =>
   element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement;

@@ -8,7 +8,7 @@ export interface ServerEvent {
 
 interface ReaderOptions {
   lastEventId?: string;
-  /** Nothing is read before `resume()`. */
+  /** Whether nothing is read before `resume()`. */
   paused?: boolean;
 }
 

@@ -51,7 +51,7 @@ export class FaultFleet {
     const port = String(await freePort());
     const env = { ...this.env, ROLE: role, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings };
     const member: Member = { role, env, service: launchService(env), isStopped: false };
-    this.members.push(member); // added before it is ready, so that `end` ends it even if another process fails to start
+    this.members.push(member); // added before the process is ready, so that `end` ends it even if another process fails to start
     await member.service.untilReady();
     return member;
   }

@@ -14,7 +14,7 @@ export interface Outcome {
   headers: IncomingHttpHeaders;
   text: string;
   ms: number;
-  /** Whether it took longer than the client allows. */
+  /** Whether the response took longer than the client allows. */
   late: boolean;
 }
 

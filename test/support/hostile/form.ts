@@ -46,7 +46,7 @@ export const LONG: Form = {
 
 const MIB = 1024 * 1024;
 
-/** Checks that heap and resident memory do not grow by more than this during the later rounds. */
+/** Checks that heap and resident memory do not grow by more than the given MiB during the later rounds. */
 export async function expectNoLeak(
   name: string,
   service: HostileService,

@@ -9,7 +9,7 @@ import { aCat } from '../clients/api.ts';
 
 /** Every route that reads a body. GraphQL uses the same parser. */
 const READERS = [...ROUTES.filter(({ body }) => body), { method: 'POST', path: '/graphql' }];
-/** The most bytes of a sign-in. It is limited because it is read before the caller is known. */
+/** The most bytes of a sign-in. The limit is low because the body is read before the caller is known. */
 const SIGN_IN_BYTES = 4_096;
 const TOO_LONG = [413, 'payload_too_large'];
 const isTooLong = ({ attack: { path, body = '' } }: Outcome): boolean =>
@@ -178,7 +178,7 @@ const inQueries: Place[] = ROUTES.flatMap(({ method, path, operation }) =>
     }),
 );
 
-/** Puts the text into a header. `prefer` is among them: an invalid wait must not become a long one. */
+/** Puts the text into a header. The headers include `prefer`, because an invalid wait must not become a long one. */
 const inHeaders: Place[] = [
   ...[
     'authorization',

@@ -64,7 +64,7 @@ export class PostgresServer {
     await queryOnce(this.url.replace(/\/darkroom$/, '/postgres'), 'create database darkroom');
   }
 
-  /** Deletes its data, and becomes a standby of the other server. */
+  /** Deletes the data of this server, and makes it a standby of the other server. */
   async copy(primary: PostgresServer): Promise<void> {
     rmSync(this.data, { recursive: true, force: true });
     const from = `host=127.0.0.1 port=${primary.port} user=darkroom application_name=${this.standbyName}`;

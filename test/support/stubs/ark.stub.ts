@@ -45,7 +45,7 @@ export class ArkStub extends StubHttp {
   steps = { queued: 1, running: 1 };
   /** How far the stub's clock is ahead, in seconds. */
   aheadS = 0;
-  /** Whether the list of tasks contains their seeds. */
+  /** Whether the list contains the seeds of the tasks. */
   listsSeeds = true;
   /** Whether videos can be decoded; otherwise they are a few bytes. */
   real = false;

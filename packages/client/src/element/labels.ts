@@ -8,7 +8,7 @@ export interface TaskLabels {
   code: string;
   /** The task cannot be read: no access, no connection, or no such task. */
   unreadable: string;
-  /** The button below that text, which tries again. */
+  /** The text on the button that tries again. The button is below `unreadable`. */
   again: string;
   /** In place of an output whose file is no longer kept. */
   expired: string;

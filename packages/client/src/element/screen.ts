@@ -19,7 +19,7 @@ export class Screen {
   private readonly percent = make('span', 'percent');
   private readonly waiting = make('div', 'frame');
   private readonly content = make('div', 'content');
-  /** Screen readers speak it at each change of the status, and not at each per cent. */
+  /** The text that screen readers speak at each change of the status, but not at each per cent. */
   private readonly announcement = make('p', 'announcement', { role: 'status' });
 
   constructor(root: ShadowRoot) {

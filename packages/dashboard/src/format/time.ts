@@ -39,7 +39,7 @@ export function ago(at: number, now: number): string {
 /** The last second of the year 9999, the latest time that the service accepts. */
 const LAST_S = 253_402_300_799;
 
-/** The unix seconds in a parameter of an address; null: no number, or not before the year 10000. */
+/** The unix seconds in a parameter of an address; null: the text is no number, or the time is after the year 9999. */
 export function unixOf(text: string | undefined): number | null {
   const at = Number(text);
   return at > 0 && at <= LAST_S ? at : null;
@@ -71,7 +71,7 @@ export const day = (at: number): string => format('day', at);
 export const dateOf = (at: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: look().clock === 'utc' ? 'UTC' : undefined }).format(at * 1_000);
 
-/** The unix seconds at which the day ends, such as `2026-11-29`, in the time zone of the settings. */
+/** The unix seconds at which a day such as `2026-11-29` ends, in the time zone of the settings. */
 export function endOfDay(date: string): number {
   if (look().clock === 'utc') return Date.parse(`${date}T00:00:00Z`) / 1_000 + DAY;
   const next = new Date(`${date}T00:00:00`);

@@ -1,4 +1,4 @@
-/** Between a sign-in and the first field, typed characters are kept for that field, but not longer than this. */
+/** The longest time for which typed characters are kept. They are kept from a sign-in on for the first field. */
 const LONGEST_MS = 10_000;
 
 let typed = '';

@@ -15,7 +15,7 @@ const underWay = new Map<string, Promise<unknown>>();
 
 /**
  * Shows the star at once, and removes it if the service refuses it.
- * @returns why the service refused it; null: it did not
+ * @returns why the service refused it; null: it was accepted
  */
 export async function setStar({ taskId, output: { id, index } }: Starred, star: Star): Promise<CallError | null> {
   layStar(taskId, index, star);

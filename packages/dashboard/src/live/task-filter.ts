@@ -127,7 +127,7 @@ const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/);
 export const unfinishedOf = (search: TaskSearch): TaskRow['status'][] =>
   (filterOf(search).statuses ?? ['QUEUED', 'RUNNING']).filter((status) => status === 'QUEUED' || status === 'RUNNING');
 
-/** The word for them, in sentences such as "Cancel all queued". */
+/** The word for the selected unfinished tasks, in sentences such as "Cancel all queued". */
 export const unfinishedWord = (search: TaskSearch): string => {
   const [status, ...others] = unfinishedOf(search);
   return status && others.length === 0 ? status.toLowerCase() : 'unfinished';

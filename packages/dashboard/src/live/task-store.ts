@@ -13,10 +13,10 @@ export interface TaskRow {
   startedAt: number;
   completedAt: number;
   error: { code: string; message: string; retryable: boolean; param: string | null } | null;
-  /** Only of a final task. */
+  /** Only a final task has a cost. */
   cost: { amountMicros: number; currency: string } | null;
   outputs: Output[];
-  /** Unix seconds at which those files are deleted that are not kept. 0: none will be deleted. */
+  /** Unix seconds at which the files that are not kept are deleted. 0: no file will be deleted. */
   filesUntil: number;
   /** Whether the task or one of its outputs is kept. */
   kept: boolean;
@@ -54,7 +54,9 @@ const MAX_ROWS = 20_000;
 const rows = new Map<string, TaskRow>();
 /** Stars that the service has not confirmed yet, by task and index of the output. */
 const stars = new Map<string, Map<number, Star>>();
-/** Rows with such stars applied, because a read that began before the press must not remove the star. */
+/**
+ * Rows to which the unconfirmed stars are applied, because a read that began before the press must not remove the star.
+ */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
 const activeListeners = new Set<() => void>();

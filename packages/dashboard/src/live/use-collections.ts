@@ -5,7 +5,7 @@ import { KeptNames } from './stars.documents.ts';
 /** Pages of 100 kept tasks that are read to collect the names. Older names can still be typed. */
 const MAX_PAGES = 10;
 
-/** The names of all collections; empty until `isWanted` and they are read. */
+/** The names of all collections. Empty before they are read, which happens only if `isWanted`. */
 export function useCollections(isWanted: boolean): { names: readonly string[]; reload(): void } {
   const [names, setNames] = useState<readonly string[]>([]);
   const reload = useCallback(() => void readNames().then(setNames, () => undefined), []);

@@ -20,7 +20,7 @@ export function ShowOnce({ title, secret, variable, onDone }: Props) {
   const [asks, setAsks] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   /**
-   * Esc does not close the dialog, because the secret cannot be shown again. It moves the focus to the confirmation.
+   * Esc moves the focus to the confirmation and does not close the dialog, because the secret cannot be shown again.
    */
   const hold = () => {
     setAsks(true);

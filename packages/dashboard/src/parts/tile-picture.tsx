@@ -13,7 +13,7 @@ interface Props {
   isFilm: boolean;
   /** The duration of a film in seconds. */
   seconds?: number | null;
-  /** The task was seen unfinished, so its picture appears with an animation. */
+  /** Whether the task was seen unfinished, so that its picture appears with an animation. */
   develop?: boolean;
   /** A number or word on the edge of the picture. */
   index?: number | string;

@@ -4,7 +4,7 @@ import { nowS, onTick } from '../format/clock.ts';
 
 interface Props {
   at: number;
-  /** Set for an element that contains only the age, such as a cell. */
+  /** The class and role if the element contains only the age, such as a cell. */
   className?: string | undefined;
   role?: 'gridcell';
 }

@@ -3,7 +3,7 @@ import { Select } from '../parts/select.tsx';
 
 interface Props {
   value: string;
-  /** Whether it is visible. The names are read once it is. */
+  /** Whether the choice is visible. The names are read once it is visible. */
   isShown: boolean;
   onChange(collection: string): void;
 }

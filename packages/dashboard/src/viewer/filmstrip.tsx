@@ -30,7 +30,7 @@ export function Filmstrip({ shots, at, onGo }: Props) {
         <button
           key={shot.output.id}
           type="button"
-          tabIndex={-1} // Tab skips them: arrow keys move on
+          tabIndex={-1} // Tab skips these buttons: arrow keys move between pictures
           aria-label={`Picture ${first + index + 1}`}
           aria-current={first + index === at}
           style={{ aspectRatio: shot.ratio }}

@@ -11,7 +11,8 @@ interface Props {
 }
 
 /**
- * The star of a tile, and a ring around the tile in the two days before its deletion. The parent must have a position.
+ * The star of a tile, and a ring around the tile in the two days before its deletion. The parent element must be
+ * positioned.
  */
 export function TileStar({ listed, name, tabIndex }: Props) {
   const { output, ends } = useOutput(listed);

@@ -47,7 +47,7 @@ export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
 
   useEffect(() => {
     const element = frame.current;
-    // Not a listener of React: those cannot prevent that the wheel zooms the page.
+    // A native listener, because wheel listeners of React cannot keep the page from zooming.
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();

@@ -68,7 +68,8 @@ export function Viewer({
         ref={frame}
         className={styles.frame}
         data-zoomed={zoom.placement.scale > 1}
-        // The frame has the shape of the picture from the start. If that would be too high, it is empty at its sides.
+        // The frame has the shape of the picture from the start. A frame that would be too high is lower, with empty
+        // sides.
         style={fills ? undefined : { aspectRatio: `${width} / ${height}` }}
         {...zoom.handlers}
         onDoubleClick={zoom.onDoubleClick}

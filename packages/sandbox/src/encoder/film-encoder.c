@@ -45,7 +45,7 @@ static void *allocate(size_t bytes) {
   return (void *)start;
 }
 
-/* Sizes are even. The scene is enlarged by `scale`, 1 or 2. Returns 0 on success. */
+/* Prepares the encoder for a film. Sizes are even. The scene is enlarged by `scale`, 1 or 2. Returns 0 on success. */
 int EXPORT(open)(int width, int height, int scale, int letter_rows, int cover_rows, int quantizer, int speed) {
   const int stride = (width + 15) & ~15;
   film.width = width, film.height = height, film.scale = scale, film.letter_rows = letter_rows;

@@ -123,7 +123,7 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
     },
     paint(context, seconds) {
       const now = y - seconds * frame.unit * 0.004;
-      // The copy is at whole pixels. In a glow this is not visible, and it takes a quarter of the time.
+      // The copy is at whole pixels. In a glow this is not visible, and such a copy takes a quarter of the time.
       if (glow) context.drawImage(glow, Math.round(x) - reach, Math.round(now) - reach);
       else fillGlow(context, palette, { x, y: now, radius });
       const face = context.createLinearGradient(x, now - radius, x, now + radius);

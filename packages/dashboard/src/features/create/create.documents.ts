@@ -73,7 +73,7 @@ export const PastPrompts = graphql(`
   }
 `);
 
-/** What a request would cost at the operator's prices. It creates nothing. */
+/** What a request would cost at the operator's prices. The query creates nothing. */
 export const EstimateCost = graphql(`
   query EstimateCost($input: CreateGenerationInput!) {
     estimateGeneration(input: $input) {

@@ -76,8 +76,8 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     return field ? field.focus() : focusPrompt();
   };
   const focusPrompt = () => place.current?.querySelector<HTMLElement>('textarea[name=prompt]')?.focus();
-  // In a layout effect, before the browser handles the next key: then the field already has the focus and all that was
-  // typed.
+  // A layout effect, so that it runs before the browser handles the next key. The field then has the focus and all that
+  // was typed before.
   useLayoutEffect(() => {
     focusPrompt();
     const typed = takeTyped();
@@ -151,7 +151,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   });
   const { toFilm } = acts;
   const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
-  /** The newest form: it changes while an upload runs. */
+  /** The newest form, because the user may change the form while an upload runs. */
   const latest = useRef({ form, acts });
   useEffect(() => {
     latest.current = { form, acts };

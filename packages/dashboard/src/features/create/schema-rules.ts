@@ -66,7 +66,7 @@ export interface Control {
   kind: ControlKind;
   schema: ParameterSchema;
   required: boolean;
-  /** Why the field has no effect with the other values; null: it has. */
+  /** Why the field has no effect beside the other values; null: the field has an effect. */
   disabled: string | null;
   /** Whether it lies behind "More options". */
   extra: boolean;

@@ -36,11 +36,11 @@ export interface TileActs {
 
 interface Props extends TileActs {
   place: Place;
-  /** The first tile of its strip is as large as there is room. */
+  /** Whether the tile is the first of its strip, which is as large as there is room. */
   isLarge: boolean;
   /** Whether to name the model, because the strip has several. */
   withModel: boolean;
-  /** The task was seen unfinished, so its picture appears with an animation. */
+  /** Whether the task was seen unfinished, so that its picture appears with an animation. */
   develops: boolean;
 }
 

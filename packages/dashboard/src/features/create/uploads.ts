@@ -27,7 +27,7 @@ let nextKey = 1;
  */
 const trays = new Map<() => void, string>();
 const isSeen = (place: Uploaded['place']): boolean => [...trays.values()].some((each) => each === place);
-/** Functions that remove such reports, by the keys of the uploads. */
+/** Functions that remove the reports of uploads, by the keys of the uploads. */
 const reported = new Map<number, () => void>();
 
 /** The uploads for a field. */

@@ -17,8 +17,8 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until `pick` finds an output, and returns that. Null if nothing that matches is it, or not among the
-   * newest 2,000 tasks.
+   * Reads on until `pick` finds an output, and returns this output. Null if there is none among the newest 2,000
+   * matching tasks.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
   /** Reads everything that matches, at most the newest 2,000 tasks. Returns the last output. */
@@ -50,7 +50,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const round = useRef(0);
   const restored = useRef(start ? filter : null);
 
-  /** A task matches the filter if one of its outputs is kept; the others are left out here. */
+  /** A task matches the filter if one of its outputs is kept; its other outputs are left out here. */
   const isWanted = ({ output }: Shot) =>
     (withExpired || output.url !== null) &&
     (kept !== '1' || output.kept) &&

@@ -26,7 +26,7 @@ interface Props {
   output: number;
   /** Own files that the task was made from. */
   references: readonly string[];
-  /** The file that is shown beside it for comparison. */
+  /** The file that is shown beside the output for comparison. */
   compare: string | null;
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;

@@ -24,14 +24,14 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** The newest tasks of a filter; none if they cannot be read, because the next event reads them again. */
+/** The newest tasks of a filter. Returns none if they cannot be read: the next event then reads them again. */
 async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
   const found = await run(TaskIds, { filter, after: null }).catch(() => null);
   return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
 }
 
 /**
- * Keeps only new tasks. Ids rise with time, and the feed begins with all unfinished tasks, which the list may have
+ * Keeps only new tasks. Ids rise with time, and the feed begins with all unfinished tasks, which the list may contain
  * further down.
  */
 function newerThan(known: readonly string[], ids: readonly string[]): readonly string[] {

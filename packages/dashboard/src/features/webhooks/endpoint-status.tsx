@@ -19,7 +19,7 @@ interface Props {
   withWaiting?: boolean;
 }
 
-/** The health of the endpoint by its answers: that it is enabled says nothing about that. */
+/** The health of the endpoint, derived from its answers. That it is enabled says nothing about its health. */
 export function EndpointStatus({ endpoint, withWaiting = false }: Props) {
   const health = healthOf(endpoint);
   const { waiting } = endpoint.stats;

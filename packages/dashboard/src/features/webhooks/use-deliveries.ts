@@ -7,7 +7,7 @@ import { type DeliverySearch, deliveryFilterOf } from './delivery-search.ts';
 import { Deliveries, Delivered, type Delivery } from './webhooks.documents.ts';
 
 interface Older {
-  /** The filter with which they were read. */
+  /** The filter with which these deliveries were read. */
   key: string;
   deliveries: Delivery[];
   cursor: string | null;
