@@ -19,7 +19,7 @@ const PACKAGES = [
   'bun@1.4.5',
   'miniflare@4.20260730.0',
 ];
-/** Whether a package may run its install script. Bun and workerd need theirs to install their program. */
+/** Whether a package may run its install script. Two of the packages install their program only by that script. */
 const WITH_INSTALL_SCRIPTS = { bun: true, deno: true, workerd: true, '@scarf/scarf': false };
 
 mkdirSync(tools, { recursive: true });

@@ -142,7 +142,7 @@ async function toItsEnd(ask: Ask): Promise<void> {
   await ask('GET', `/v1/tasks/${task_id}?wait=60`);
 }
 
-/** The trips of the first service, which has no worker. */
+/** Trips of a service without a worker. */
 const requests = {
   post: async (ask: Ask) => taskIds.push((await create(ask)).task_id),
   'keyed post': (ask: Ask) =>

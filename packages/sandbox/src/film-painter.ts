@@ -6,8 +6,8 @@ import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
-// The scene of a film with more pixels is painted in half the width and height, to limit time and memory in 4K. Its
-// shapes are soft, so this is hardly visible.
+// The scene of a film with more pixels is painted in half the width and height, to limit time and memory in 4K. The
+// shapes of a scene are soft.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
 /** Paints the parts of a frame, from bottom to top: the scene, the letters, the client's first and last picture. */

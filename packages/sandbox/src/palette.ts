@@ -148,7 +148,10 @@ function withHueShift(palette: Palette, degrees: number): Palette {
   }; // prettier-ignore
 }
 
-/** A named mood keeps its colours. The first named colour becomes the accent and tints the sky. */
+/**
+ * A named mood keeps its colours. The first named colour becomes the accent and tints the sky, the far layer and the
+ * light.
+ */
 function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   const accent = bright(first);
   return {

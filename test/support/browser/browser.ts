@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * The browsers to look for. The shell is first: it has the same engine without a window, which takes two thirds of the
- * processor time of a page.
+ * The browsers to look for. The headless shell comes first, because it is the same engine without a window and takes
+ * two thirds of the processor time of a page.
  */
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,

@@ -8,7 +8,7 @@ const PAUSE_MS = 60;
 
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
-/** A request that the sandbox refuses. */
+/** A request whose task fails in the sandbox. */
 const aRefusal = { model: 'nano-banana-2', prompt: '#fail:content_policy_violation' };
 
 /** Load for a failover: clients that create tasks all the time, and one that reads the accepted tasks. */

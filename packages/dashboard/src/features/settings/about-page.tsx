@@ -12,7 +12,7 @@ import { About } from './settings.documents.ts';
 
 const DAY = 86_400;
 
-/** The version of this instance, its retention times, and its documentation. */
+/** The version, the limits and the retention times of this instance, and its documentation. */
 export function AboutPage() {
   const { data, error, reload } = useQuery(About, {});
   const about = data?.about;
