@@ -88,7 +88,7 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Sends a run again that was refused for a while, with the same key. */
+/** Sends a refused run again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
   const run = runs.find((each) => each.key === key);
   if (!run) return null;
