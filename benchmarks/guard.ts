@@ -31,9 +31,9 @@ const base = named ?? lastTagOrParent();
 const CONNECTIONS = 64;
 const SMALL_CONNECTIONS = 16;
 /**
- * Requests of one round. Their number is fixed, and not the time, so that a busy machine measures as many. It is large
- * because the first thousands measure V8's compiler: with a twentieth of it, the figure of GET was 0.73 instead of
- * 0.95.
+ * Requests of one round. Their number is fixed, and not the time, so that a busy machine measures as many. The number
+ * is large because the first thousands measure V8's compiler: with a twentieth of it, the figure of GET was 0.73
+ * instead of 0.95.
  */
 const READS = 38_400;
 const CREATIONS = 19_200;

@@ -96,7 +96,7 @@ try {
     }
   }
   await sleep(AFTER_LOAD_MS);
-  await upstream.close(); // else the pages of the libraries that it shares with the services would count half for them
+  await upstream.close(); // the upstream shares pages of libraries with the services, and these pages would count half
   rows['PSS after the load, MiB'] = bothOf(peers.map(memoryOf));
 
   const starts: number[][] = [];

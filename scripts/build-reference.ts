@@ -32,8 +32,8 @@ export async function buildReference(root: string): Promise<void> {
 }
 
 /**
- * Writes the script of the reference page. Only the package's plugin can return it, so this asks a server with the
- * plugin.
+ * Writes the script of the reference page. Only the package's plugin can return it, so this function asks a server with
+ * the plugin.
  */
 async function writeProgram(target: string): Promise<void> {
   const server = fastify();

@@ -8,10 +8,7 @@ const RETRY_MS = 100;
 const MOST_RETRIES = 50;
 
 export interface Asked {
-  /**
-   * Without a slash at its end.
-   * The base URL, without a slash at its end.
-   */
+  /** The base URL, without a slash at its end. */
   url: string;
   apiKey: string;
   agent: Agent;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 10;
 const STARTS_WITHIN_MS = 180_000;
 
-/** How a service is started, and how the benchmark sees that it is ready. */
+/** How a service is started, and how the benchmark sees that the service is ready. */
 export interface Program {
   command: string;
   args: string[];

@@ -7,7 +7,7 @@ import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
 export interface WaitOptions<State> {
   /** Called with each change of the percentage or the status. */
   onProgress?: (percent: number, state: State) => void;
-  /** Without it there is no limit: the wait ends with the task or batch. */
+  /** The limit of the wait. By default there is none: the wait ends with the task or batch. */
   timeoutMs?: number;
   /** Ends the wait, not the task. */
   signal?: AbortSignal;

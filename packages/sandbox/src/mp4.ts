@@ -28,10 +28,10 @@ interface Track {
   /** Time units in a second, and the track's duration in these units. */
   scale: number;
   duration: number;
-  /** The type and the name of its handler. */
+  /** The type and the name of the track's handler. */
   handler: string;
   name: string;
-  /** The media header of its type, and the description of its samples. */
+  /** The media header of the track's type, and the description of the track's samples. */
   header: Buffer;
   description: Buffer;
   /** The length of each sample in bytes. All samples last equally long, except the last. */

@@ -4,7 +4,7 @@
 export interface SourceImage {
   /** The path of its file. */
   path: string;
-  /** The field of the request that named it, for the error when it cannot be decoded. */
+  /** The field of the request that named the image, for the error when the image cannot be decoded. */
   param: string;
 }
 

@@ -72,6 +72,6 @@ const UNKNOWN: FailureWords = {
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;
 
-/** Whether the same request may end otherwise: not if the service refuses what it asks for. */
+/** Whether the same request may end otherwise. It may not if the service refuses its content. */
 export const mayRunAgain = ({ error }: { error: { code: string } | null }): boolean =>
   !error || !failureWords(error.code).isFinal;

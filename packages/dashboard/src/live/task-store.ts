@@ -37,7 +37,7 @@ export interface Output {
   sizeBytes: number;
   sha256: string;
   kept: boolean;
-  /** The name of the collection in which it is kept. */
+  /** The name of the collection in which the output is kept. */
   collection: string | null;
   url: string | null;
   urlExpiresAt: number | null;

@@ -126,7 +126,7 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   );
 }
 
-/** Runs the failed items again. Shown once an item has failed that may end otherwise. */
+/** Runs the failed items again. Shown once an item has failed and may end otherwise. */
 function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void }) {
   useTasks(
     items.map(({ taskId }) => taskId),

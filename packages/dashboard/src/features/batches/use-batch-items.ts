@@ -10,10 +10,7 @@ export interface BatchItem {
   /** The position in the batch, from 0. */
   index: number;
   customId: string | null;
-  /**
-   * The last task that ran it again; null: none.
-   * The last task that ran the item again; null: none.
-   */
+  /** The last task that ran the item again; null: none. */
   againId: string | null;
 }
 

@@ -17,7 +17,7 @@ export interface Draft {
 /** An image that was uploaded for the form of this tab. */
 export interface Uploaded {
   fileId: string;
-  /** The name of the field that takes it; null: a film is to be made of it. */
+  /** The name of the field that takes the image; null: a film is made of the image. */
   place: string | null;
 }
 

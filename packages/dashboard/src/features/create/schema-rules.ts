@@ -68,7 +68,7 @@ export interface Control {
   required: boolean;
   /** Why the field has no effect beside the other values; null: the field has an effect. */
   disabled: string | null;
-  /** Whether it lies behind "More options". */
+  /** Whether the control lies behind "More options". */
   extra: boolean;
   /** Whether only this model has the parameter. */
   own: boolean;

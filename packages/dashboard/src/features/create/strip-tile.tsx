@@ -36,7 +36,7 @@ export interface TileActs {
 
 interface Props extends TileActs {
   place: Place;
-  /** Whether the tile is the first of its strip, which is as large as there is room. */
+  /** Whether the tile is the first of its strip. The first one is as large as there is room. */
   isLarge: boolean;
   /** Whether to name the model, because the strip has several. */
   withModel: boolean;

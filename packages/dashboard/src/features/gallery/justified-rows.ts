@@ -46,8 +46,8 @@ const placed = <Item extends { ratio: number }>(items: Item[], height: number): 
 });
 
 /**
- * The item in the row `by` rows above or below, whose middle is nearest. A jump of more than one row stops at the first
- * or last row.
+ * The item whose middle is nearest, in the row that is `by` rows above or below. A jump of more than one row stops at
+ * the first or last row.
  */
 export function neighbour<Item>(rows: readonly Row<Item>[], from: Item, by: number): Item | null {
   const at = rows.findIndex(({ items }) => items.some(({ item }) => item === from));
