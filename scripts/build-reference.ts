@@ -12,7 +12,7 @@ const CHAPTERS = [
 ];
 /** The path at which the service serves the pages. */
 const PAGES_PATH = '/llms';
-/** What a block says only to `npm run docs:check` (see CONTRIBUTING.md). The pages leave it out. */
+/** The marks that a block has for `npm run docs:check` (see CONTRIBUTING.md). The served pages leave them out. */
 const MARKS = /^( *```\w+) [\w-]+=.*$/gm;
 
 interface Page {

@@ -31,7 +31,7 @@ export interface Layer {
   pose?(seconds: number): Pose;
   /**
    * Set for a layer that fills the frame with a constant gradient and never moves. A film paints such a layer once and
-   * then copies it, which takes 1 ms in 720p. A copy moved by fractions of a pixel would take 4 ms, and painting a
+   * then copies it, which takes 1 ms in 720p. A copy moved by fractions of a pixel would take 4 ms, but painting a
    * ridge, swell or petal takes only 1 to 2 ms.
    */
   plate?: true;

@@ -223,7 +223,7 @@ export function missing(schema: ModelSchema, values: Values): { name: string; te
 
 interface Switched {
   values: Values;
-  /** What was dropped because the model lacks it, in sentences. */
+  /** Sentences about what was dropped because the model lacks it. */
   notes: string[];
 }
 
