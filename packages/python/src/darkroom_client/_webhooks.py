@@ -43,8 +43,8 @@ def verify_webhook(
     Verifies the signature of a webhook (Standard Webhooks) and returns its event.
 
     raw_body: as it arrived; parsing and writing it again changes its bytes.
-    secrets: `whsec_…`; several while one is being replaced. Raises WebhookVerificationError when no signature matches
-    one of the secrets, or the time is outside the tolerance.
+    secrets: `whsec_…`; several while one is being replaced.
+    Raises WebhookVerificationError when no signature matches one of the secrets, or the time is outside the tolerance.
     """
     given = {name.lower(): value for name, value in headers.items()}
     for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
