@@ -3,10 +3,10 @@
  *
  *     npm run build && npm run bench -- batches [items, 1000] [rounds, 9]
  *
- * One API process (ROLE=api) and one client: from the request to the end of the answer, in ms. The goal is 500 ms for
- * 1,000 items on an idle machine. `work` is the processor time of the process and of PostgreSQL, which other work on
- * the machine affects least. A batch has an Idempotency-Key. The baseline sends the same items one by one over 64
- * connections, without keys and in turns with the batch; the ratio is baseline / batch.
+ * One API process (ROLE=api) and one client. The time runs from the request to the end of the answer, in ms. The goal
+ * is 500 ms for 1,000 items on an idle machine. `work` is the processor time of the process and of PostgreSQL, which
+ * other work on the machine affects least. The batch is sent with an Idempotency-Key. The baseline sends the same items
+ * one by one over 64 connections, without keys and in turns with the batch; the ratio is baseline / batch.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ const bodies = Array.from({ length: ITEMS }, (_, nth) => ({
 }));
 const requests = bodies.map((body, nth) => ({ custom_id: `item-${nth}`, body }));
 
-/** Milliseconds. */
+/** Both in milliseconds. */
 interface Timed {
   ms: number;
   work: number;
@@ -92,7 +92,7 @@ async function time(work: () => Promise<unknown>, ...pids: number[]): Promise<Ti
   return { ms: performance.now() - startedMs, work: used() };
 }
 
-/** Each connection sends its next item after the answer to the one before. */
+/** Each connection sends its next item when the previous one is answered. */
 async function inLanes<Item>(items: Item[], send: (item: Item) => Promise<unknown>): Promise<void> {
   const waiting = items.values();
   const lane = async () => {

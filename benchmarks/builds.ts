@@ -3,12 +3,13 @@
  *
  *     npm run bench -- builds <folder of the other clone, built> [rounds, 5] [seconds a round, 2]
  *
- * The ratio is this / other: above 1 this build is faster. `work` is the processor time of a request, of the process and of
- * PostgreSQL, in microseconds; its ratio is other / this. The control compares two processes of this build: what its ratio
- * differs from 1 is noise. The database has the migrations of this build, beside which the other one must run.
+ * The ratio is this / other: above 1 this build is faster. `work` is the processor time of one request in microseconds,
+ * of the process and PostgreSQL together; its ratio is other / this. The control compares two processes of this build,
+ * so a difference of its ratio from 1 is noise. The database has the migrations of this build, and the other build must
+ * run on it.
  *
- * The whole way of a task, from the request to its end with a provider that answers at once, has a database for each build,
- * because either would work on the tasks of the other.
+ * Whole tasks are measured too, from the request to the end of the task, with a provider that answers at once. There
+ * each build has its own database, because a build would also work on the tasks of the other.
  */
 import type autocannon from 'autocannon';
 import { join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ import { BuildPipeline } from './support/build-pipeline.ts';
 const [folder, rounds = '5', seconds = '2'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder of the other clone.');
 const CONNECTIONS = [16, 64];
-/** Of one round. */
+/** Tasks of one round. */
 const TASKS = 1000;
 const HERE = new URL('..', import.meta.url).pathname;
 

@@ -3,10 +3,11 @@
  *
  *     npm run bench -- bus [seconds a row, 5]
  *
- * A real Redis; instead of processes, connections that publish what the processes of a deployment do: so many changes a
- * second, one a message, and a message of each process to itself a second. `redis_cores` is what Redis uses; it has one.
- * `late_ms` is the longest time of a message that was sent each 100 ms. `process_us` is what one of the real
- * buses uses for a message it gets, with `loop_share` of its event loop. Needs Debian's redis-server.
+ * The Redis is a real one. Connections take the place of the processes of a deployment and publish as much: the
+ * changes, each in a message of its own, and one message a second for each process. `redis_cores` is how many processor
+ * cores Redis uses; one is the most. A probe message is sent each 100 ms, and `late_ms` is the longest time until one
+ * arrived. `process_us` is the processor time that one real bus uses for a message that it gets, and `loop_share` the
+ * share of its event loop. Needs Debian's redis-server.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -25,12 +26,15 @@ const { RedisTransport } = (await import(
 
 const SECONDS = Number(process.argv[2] ?? 5);
 const CHANNEL = 'darkroom_events_00000000';
-/** As the changes of many processes: one that comes alone costs Redis a write to each of them. */
+/**
+ * The pause between two writes. It is short because many processes do not write at the same time, and a change that
+ * arrives alone costs Redis a write to each of them.
+ */
 const TICK_MS = 1;
-/** A change has the ids of its task and key, of 31 and 30 characters. */
+/** A change names a task and its key, with ids of 31 and 30 characters. */
 const CHANGE = `["abcdef01",[["task","${'t'.repeat(31)} ${'k'.repeat(30)}"]],0]`;
 const PROBE_EVERY_MS = 100;
-/** Of a message in which Redis sends one of these on, without its text. */
+/** The bytes around the text of a change in the message that Redis sends to a subscriber. */
 const FRAME_BYTES = `*3\r\n$7\r\nmessage\r\n$24\r\n${CHANNEL}\r\n$${CHANGE.length}\r\n\r\n`.length;
 
 const redis = await startRedis();
@@ -46,7 +50,7 @@ const command = (...parts: string[]): string =>
   `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
 const PUBLISH = command('PUBLISH', CHANNEL, CHANGE);
 
-/** Publishes from all connections in turn. @returns how to stop, which returns how many messages were sent */
+/** Publishes from all connections in turn. @returns a function that stops, and returns how many messages were sent */
 function publishing(publishers: Socket[], perSecond: number): () => number {
   const startedAt = performance.now();
   let sent = 0;
@@ -101,7 +105,7 @@ async function ofRedis(processes: number, changes: number): Promise<object> {
   };
 }
 
-/** What a process has to do with the changes of all others. */
+/** What the changes of all other processes cost one process. */
 async function ofProcess(changes: number): Promise<object> {
   const publishers = await connections(50);
   for (const socket of publishers) socket.resume();
@@ -122,7 +126,7 @@ async function ofProcess(changes: number): Promise<object> {
   const usedUs = await measure(changes);
   const received = got;
   await bus.stop();
-  // The same, without anybody who listens: what publishing takes here.
+  // The same without a subscriber: what publishing itself costs this process.
   const publishingUs = await measure(changes);
   for (const socket of publishers) socket.destroy();
   const us = (usedUs - publishingUs) / received;

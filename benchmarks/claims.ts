@@ -3,9 +3,10 @@
  *
  *     npm run build && npm run bench -- claims [queued tasks of the backlog, 100000] [rounds, 7]
  *
- * The service's own statements on one connection, without a service. Microseconds of PostgreSQL's processor time for one task, claimed in
- * claims of 1, 8 and 32, medians. The short line has as many tasks as a round takes. Reserved places are those for other keys than
- * that of the backlog: such a claim looks in vain, and its time is that of the claim.
+ * The service's own statements on one connection, without a service. The figures are medians of PostgreSQL's processor
+ * time in microseconds for one task, in claims of 1, 8 and 32 tasks. The short line has as many tasks as a round takes.
+ * `reserved places` are claims for other keys than that of the backlog. Such a claim finds no task, so its figure is
+ * the time of one claim.
  */
 import pg from 'pg';
 import { brief } from './support/compare.ts';
@@ -32,7 +33,10 @@ const connect = async () => {
   return client;
 };
 
-/** One round, of a connection that has planned its statements. @returns microseconds for one unit */
+/**
+ * One round, on a connection that has planned its statements.
+ * @returns microseconds for one task; for one claim if `exceptKeys` is given
+ */
 async function round(db: pg.Client, queued: number, limit: number, exceptKeys: string[] | null): Promise<number> {
   await db.query('truncate tasks_live');
   await addQueued(db, KEY, 2 * queued); // every second one is of another key

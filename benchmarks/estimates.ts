@@ -3,14 +3,14 @@
  *
  *     npm run build && npm run bench -- estimates [queued tasks, 100000] [seconds a round, 20] [rounds, 5]
  *
- * Two API processes (ROLE=api) on one database with that many queued tasks. Both serve the same reads of tasks at a
+ * Two API processes (ROLE=api) share one database with so many queued tasks. Both serve the same reads of tasks at a
  * fixed rate. One of them also answers one estimate every half second, so that it reads the line of waiting tasks as
  * often as it ever does: every two seconds. `share` is the difference of their processor times over the time of the
  * round, in percent; the goal is less than 1 %. The processes change roles each round, so that what distinguishes them
- * cancels out. `noise` is the same figure of rounds in which neither answers estimates.
+ * cancels out. `noise` is the same figure for rounds in which neither process answers estimates.
  *
- * The last row is the processor time of one request when clients ask as fast as they can, of an estimate and of a task, in
- * microseconds of the process and of PostgreSQL.
+ * In the last row clients ask as fast as they can. It has the processor time of one estimate and of one read of a task,
+ * in microseconds of the process and PostgreSQL together.
  */
 import { loadavg } from 'node:os';
 import pg from 'pg';

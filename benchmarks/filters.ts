@@ -3,11 +3,13 @@
  *
  *     npm run build && npm run bench -- filters [finished tasks, 5000000] [rounds, 7] [part of a question's name] [queued tasks, 400]
  *
- * One API process (ROLE=api), one request at a time, a page of 20. Half of the tasks belong to the key that asks. Each filter is
- * asked with a value that many tasks have and with one that few or none have, because a page of the second cannot stop early.
- * Medians in ms; `slowest` is that of the rounds, and `work` the processor time of the process and of PostgreSQL. A question that
- * took a second is not repeated. Half of the queued tasks belong to the key too, and each is compared. Words are looked for twice: before and after a worker
- * has indexed them. The size of the table of words and of its index, and the seconds, are the last row.
+ * One API process (ROLE=api) answers one request at a time, with a page of 20 tasks. Half of the tasks belong to the
+ * key that asks. Each filter is asked with a value that many tasks have and with one that few or none have, because
+ * with the second the read cannot stop early. The times are medians in ms; `slowest` is the slowest round, and `work`
+ * the processor time of the process and PostgreSQL together. A question that took a second is not repeated. Half of the
+ * queued tasks belong to the key too, and each read compares all of those with the filter. Words are looked for twice:
+ * before and after a worker has indexed them. The last row has the size of the table of words with its index, and the
+ * seconds that indexing took.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -56,7 +58,7 @@ const QUESTIONS: Record<string, string> = {
   'a word of few tasks, oldest first': `search=${Math.floor(TASKS / 2)},&order=asc`,
 };
 
-/** As a worker does it. @returns seconds, and the size of what was made */
+/** Indexes the words, as a worker does. @returns the seconds it took, and the size of the table and index */
 async function indexWords(db: pg.Client, url: string): Promise<object> {
   const startedAt = performance.now();
   await bench.service({ ROLE: 'worker', PUBLIC_URL: url });
@@ -114,7 +116,7 @@ try {
   await ask(url, questions.filter(([, query]) => query.includes('search=')), ', no index'); // prettier-ignore
   const built = await indexWords(db, url);
   await db.end();
-  url = await bench.service({ ROLE: 'api' }); // it has not read which indexes there are
+  url = await bench.service({ ROLE: 'api' }); // the new process has not read yet which indexes there are
   await ask(url, questions);
   rows['index of words'] = built;
   console.log('index of words', built);

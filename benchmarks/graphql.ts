@@ -1,10 +1,12 @@
 /**
- * How many tasks by id a second through GraphQL, compared with `GET /v1/tasks/{id}` of the same process, alternating in the same run?
+ * How many tasks a second can be read by id through GraphQL, compared with `GET /v1/tasks/{id}`? Both run on the same
+ * process and alternate.
  *
  *     npm run bench -- graphql [seconds a round, 2] [rounds, 5]
  *
- * `poll` selects what a client that polls reads; `all` selects every field that REST shows. The ratio is GraphQL / REST: above 1 GraphQL
- * is faster. `work` is the processor time of a request, of the process and of PostgreSQL, in microseconds; its ratio is REST / GraphQL.
+ * `poll` selects what a client that polls reads; `all` selects every field that REST shows. The ratio is GraphQL /
+ * REST: above 1 GraphQL is faster. `work` is the processor time of one request in microseconds, of the process and
+ * PostgreSQL together; its ratio is REST / GraphQL.
  */
 import type autocannon from 'autocannon';
 import { compare } from './support/compare.ts';

@@ -7,17 +7,17 @@
  * shows how much of a ratio is noise), 100,000, the largest step, and the largest step plus 100,000 queued tasks. Half
  * of all tasks belong to the API key of the requests. The processes and their prepared statements stay the same
  * throughout. Rounds alternate. The results are medians; the ratio is large / small in requests a second at 64
- * connections, and below 1 is slower. `work` is the processor time of a request, of the process and of PostgreSQL, in
- * microseconds. Its ratio is small / large, and below 1 is more work.
+ * connections, and below 1 the large one is slower. `work` is the processor time of one request in microseconds, of the
+ * process and PostgreSQL together. Its ratio is small / large, and below 1 the large one needs more work.
  *
- * "GET finished" requests one task again and again, "any" up to 100,000 tasks in turn. That is more than a process
- * caches, so the database answers where there are as many, and memory answers where there are 1,000.
+ * "GET finished" requests one task again and again, "any" up to 100,000 tasks in turn. A process caches fewer than
+ * 100,000 tasks. So the database answers on the large side, and memory answers on the side with 1,000 tasks.
  *
- * Each finished task has its row in the ledger, and the benchmark stops if one is missing. The ledger takes part in the last
- * question, whose tasks end.
+ * Each finished task has its row in the ledger, and the benchmark stops if a row is missing. The ledger matters to the
+ * last question only, because there tasks end.
  *
- * At the end both sides get a worker whose provider answers at once, and an API key without tasks posts one at a time:
- * tasks a second from POST to the end of the task.
+ * At the end both sides get a worker whose provider answers at once. An API key without tasks then creates one task at
+ * a time. The figure is tasks a second, from POST to the end of the task.
  */
 import type autocannon from 'autocannon';
 import { execFile } from 'node:child_process';
@@ -45,7 +45,7 @@ const INSTANT = new URL('support/instant-provider.ts', import.meta.url).href;
 const json = { 'content-type': 'application/json' };
 const generation = { model: 'gpt-image-2', prompt: 'A lighthouse at dusk', metadata: { order: '42' } };
 
-/** A database that this benchmark fills, and the program on it. */
+/** A database that this benchmark fills, and the service that runs on it. */
 class Side {
   private finished: string[] = [];
   private readonly unfinished: string;
@@ -124,7 +124,10 @@ class Side {
     return result;
   }
 
-  /** One round: a task of an API key that has no other, from POST to its end. @returns such tasks a second */
+  /**
+   * One round: an API key without tasks creates one and waits for its end.
+   * @returns how many such tasks would end in a second
+   */
   async stranger(): Promise<() => Promise<number>> {
     await this.bench.service({ ROLE: 'worker', NODE_OPTIONS: `--import ${INSTANT}` });
     const { key } = await post<{ key: string }>(`${this.url}/v1/api_keys`, this.bench.apiKey, { name: 'stranger' });
@@ -136,7 +139,7 @@ class Side {
     };
   }
 
-  /** @throws Error unless each finished task has its row, as the end of a task would have written it */
+  /** @throws Error unless each finished task has its row in the ledger, as the end of a task writes it */
   async ledgerRows(): Promise<number> {
     const { rows } = await this.db.query<{ finished: number; ledger: number }>(`
       select (select count(*)::int from tasks where completed_at is not null) as finished,
@@ -162,10 +165,10 @@ class Side {
   }
 
   /**
-   * Does now what autovacuum and the system's write-back would do later. `index_cleanup`, because PostgreSQL otherwise
-   * leaves the index entries of deleted rows where these are fewer than 2 % of a table. Those of deleted POSTs are the
-   * newest of the key, where a list begins, and each list would pass all of them (90,000 of them: 1 ms). The service
-   * deletes the oldest.
+   * Does now what autovacuum and the system's write-back would do later. Without `index_cleanup` PostgreSQL leaves the
+   * index entries of deleted rows if these are fewer than 2 % of a table. The entries of deleted POSTs are the newest
+   * of the key, where a list begins, so each list would pass all of them (90,000 entries: 1 ms). In production the
+   * service deletes the oldest rows.
    */
   private async settle(): Promise<void> {
     await this.db.query('vacuum (analyze, index_cleanup on) tasks_live, tasks_done, usage_ledger');

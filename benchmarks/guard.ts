@@ -1,17 +1,18 @@
 /**
- * Has this build become slower than an earlier one? Ends with 1 if a figure lost more than a tenth, and more than noise
- * explains.
+ * Has this build become slower than an earlier one? The exit code is 1 if a figure lost more than a tenth, and more
+ * than noise explains.
  *
  *     npm run bench -- guard [commit] [rounds, 7]
  *
- * Without a commit it compares with the last tag, or before the first tag with the commit before; a shallow clone has neither, and
- * then it says so and ends with 0. It needs two processors for minutes, and another install if the packages differ.
+ * Without an argument the other commit is the last tag, or the parent commit if there is no tag. A shallow clone has
+ * neither: the program says so and ends with 0. It needs two processors for minutes, and installs packages if those of
+ * the commits differ.
  *
  * Builds the other commit in a temporary folder. Three services with a database each take turns: this build, the other
- * one, and this one again as the control. The figures are ratios of the processor time of a request, of the process and
- * of PostgreSQL, which other work of the machine affects least; above 1 this build needs less. The bound is 0.9, or
- * three standard deviations of the control where those are wider. A figure below it is measured again with new
- * processes, and counts only if it is below again.
+ * one, and this one again as the control. The figures are ratios of the processor time of one request, because other
+ * work of the machine affects it least. Above 1 this build needs less. The bound is 0.9, or three standard deviations
+ * of the control where those are wider. A figure below the bound is measured again with new processes, and counts only
+ * if the second figure is below too.
  */
 import type autocannon from 'autocannon';
 import { join } from 'node:path';
@@ -25,19 +26,20 @@ import { Bench } from './support/service.ts';
 import { type Rounds, type Verdict, verdictOn } from './support/slower.ts';
 
 const [given, rounds = '7'] = process.argv.slice(2);
-const named = given || undefined; // '' where only the rounds are given
+const named = given || undefined; // '' is given where only the rounds are set
 const base = named ?? lastTagOrParent();
 const CONNECTIONS = 64;
 const SMALL_CONNECTIONS = 16;
 /**
- * Of one round: a number, not a time, so that a busy machine measures as much. Many, because the first thousands
- * measure the compiler of V8: with a twentieth, GET was 0.73 where it is 0.95.
+ * Requests of one round. Their number is fixed, and not the time, so that a busy machine measures as many. The number
+ * is large because the first thousands measure V8's compiler: with a twentieth of it, the figure of GET was 0.73
+ * instead of 0.95.
  */
 const READS = 38_400;
 const CREATIONS = 19_200;
-/** A busy machine lets a connection wait for longer than the 10 s of autocannon. */
+/** On a busy machine a connection may wait longer than autocannon's default of 10 s. */
 const TIMEOUT_S = 120;
-/** Of one round, from request to end. */
+/** Tasks of one round, each from request to end. */
 const TASKS = 2_000;
 const PIPELINE = 'task, from POST to its end';
 const HERE = new URL('..', import.meta.url).pathname;
@@ -56,7 +58,7 @@ if (!isKnown(base)) {
 type Measure = () => Promise<number>;
 type Measures = Record<string, Measure>;
 
-/** One build on a database of its own, which is closed at the end. */
+/** Starts one build on a database of its own, which `bench` closes at the end. */
 async function requestsOf(folder: string, bench: Bench): Promise<Measures> {
   const url = await bench.service({ ROLE: 'api' }, join(folder, 'dist/main.js'));
   const headers = { authorization: `Bearer ${bench.apiKey}`, 'content-type': 'application/json' };
@@ -80,7 +82,10 @@ async function requestsOf(folder: string, bench: Bench): Promise<Measures> {
   };
 }
 
-/** Rounds take turns, and the order of the builds rotates. The first round is not counted: it compiles the code of each. */
+/**
+ * Rounds take turns, and the order of the builds rotates. The first round is not counted, because it compiles the code
+ * of each.
+ */
 async function compareAll(
   [mine, other, twin]: [Measures, Measures, Measures],
   wanted: (name: string) => boolean,
@@ -105,7 +110,7 @@ async function compareAll(
   return all;
 }
 
-/** Starts new processes for both builds, and measures the figures that are wanted. */
+/** Starts new processes for both builds, and measures the figures that `wanted` selects. */
 async function measureAll(folder: string, wanted: (name: string) => boolean): Promise<Record<string, Verdict>> {
   const results: Record<string, Rounds> = {};
   const benches = await Promise.all([Bench.open(), Bench.open(), Bench.open()]);

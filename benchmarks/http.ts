@@ -1,13 +1,15 @@
 /**
- * How many requests a second, compared with bare Fastify and pg (benchmarks/baseline/), alternating in the same run?
+ * How many requests a second does the service answer, compared with bare Fastify and pg (benchmarks/baseline/)? Both
+ * alternate in the same run.
  *
  *     npm run bench -- http [seconds a round, 2] [rounds, 5] [only questions that begin so, e.g. list]
  *
- * One API process (ROLE=api) of the real program: API key, validation, the queue entry in the same commit, and in a separate row
- * an Idempotency-Key as well. The finished task has an image, whose link is signed at each read. The first list
- * is compared with six columns of a table of the baseline's own; the others with the columns that the service itself reads, of its own
- * tasks. The results are medians; the ratio is service / baseline, and above 1 is faster. `work` is the processor time of a request, of the process and of
- * PostgreSQL, in microseconds; its ratio is baseline / service. Other work of the machine affects `work` least.
+ * One API process (ROLE=api) of the real program, with API key, validation and the queue entry in the same commit. A
+ * separate row adds an Idempotency-Key. The finished task has an image, whose link is signed at each read. For the
+ * first list the baseline reads six columns of a table of its own. For the other lists it reads the columns that the
+ * service reads, from the service's tasks. The results are medians; the ratio is service / baseline, and above 1 the
+ * service is faster. `work` is the processor time of one request in microseconds, of the process and PostgreSQL
+ * together; its ratio is baseline / service. Other work of the machine affects `work` least.
  */
 import type autocannon from 'autocannon';
 import { compare } from './support/compare.ts';
@@ -21,9 +23,12 @@ const SECONDS = Number(process.argv[2] ?? 2);
 const ROUNDS = Number(process.argv[3] ?? 5);
 const ONLY = process.argv[4] ?? '';
 const CONNECTIONS = [1, 16, 64, 256];
-/** Of the lists: a page is 20. */
+/** Tasks on a page of a list. */
 const PAGE = 20;
-/** Requests for lists that differ: more than the connections, so that few are equal at one time. */
+/**
+ * How many different requests for lists there are. They are more than the connections, so that few equal ones run at
+ * one time.
+ */
 const DIFFERENT = 1024;
 
 const { SHOWN_COLUMNS } = await import(new URL('../dist/tasks/record/task.entity.js', import.meta.url).href);
@@ -45,7 +50,8 @@ try {
 
   const list = { url: `${service}/v1/tasks`, headers: auth };
   const sameColumns = { url: `${baseline}/tasks/same-columns` };
-  // Equal requests of one turn share a page. Each of these finds the same tasks by another time, and each connection begins with another one.
+  // Equal requests of one turn of the event loop share a page. So each request asks with another time but finds the
+  // same tasks, and each connection begins with another request.
   let clients = 0;
   const differing: autocannon.Options = {
     ...list,
@@ -81,7 +87,7 @@ try {
         idReplacement: true,
         body,
       },
-      // The baseline ignores the key, but the client does the same work.
+      // The baseline ignores the header, but the client does the same work.
       {
         url: `${baseline}/tasks`,
         method: 'POST',
@@ -111,7 +117,7 @@ try {
   for (const [name, mine, bare, prepare] of questions) {
     if (!name.startsWith(ONLY)) continue;
     await prepare?.();
-    // A process compiles its code while it answers: a single request of a new one costs three times as much.
+    // A process compiles its code while it answers: on a new process a request costs three times as much.
     for (const options of [mine, bare]) await load({ ...options, connections: 64, duration: 2 * SECONDS });
     for (const connections of CONNECTIONS) {
       const round = (url: string, options: autocannon.Options) => () =>

@@ -3,11 +3,11 @@
  *
  *     npm run bench -- large-bodies [rounds, 3]
  *
- * Answers: ten 4K pictures of one call as `b64_json`, asked for again with the same Idempotency-Key, which writes the
- * whole answer from storage. The sandbox's pictures compress well, so noise of the same size takes their place in
- * storage. Uploads: 20 forms at once, each with another PNG picture of nearly 20 MB. Each question has a process of its
- * own (ROLE=api), and another one rendered the pictures. Each process is warmed by one small upload only. Its resident
- * memory is sampled each 50 ms, and the growth is counted from before the first round.
+ * Answers: ten 4K pictures of one call as `b64_json`. They are asked for again with the same Idempotency-Key, so that
+ * the whole answer is written from storage. The sandbox's pictures compress well, so noise of the same size takes their
+ * place in storage. Uploads: 20 forms at once, each with another PNG picture of nearly 20 MB. Each question has a
+ * process of its own (ROLE=api), and another process renders the pictures. Each process is warmed by one small upload
+ * only. Its resident memory is sampled each 50 ms. The growth is the difference to the memory before the first round.
  */
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,10 @@ import { Bench } from './support/service.ts';
 const ROUNDS = Number(process.argv[2] ?? 3);
 const PICTURES = 10;
 const UPLOADS = 20;
-/** Noise does not compress: 3 bytes a pixel, and less than the limit of 20,000,000. */
+/**
+ * Pixels of a side. Noise does not compress, so a pixel takes 3 bytes, and the picture stays below the limit of
+ * 20,000,000.
+ */
 const SIDE = 2_575;
 const MB = 1_000_000;
 
@@ -42,7 +45,7 @@ try {
   await drain(await fetch(`${renderer}/v1/images/generations`, call));
   await replaceWithNoise();
 
-  // Started afterwards: a process caches final tasks.
+  // A new process, because one that has seen the tasks end has them in its cache.
   const api = await bench.service({ ROLE: 'api', TMPDIR: scratch });
   let idleMb = await warm(api);
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -72,7 +75,7 @@ async function warm(url: string): Promise<number> {
   return residentMb(bench.pidOf(url)) ?? Number.NaN;
 }
 
-/** @param work returns the bytes that it moved */
+/** @param work returns how many bytes it moved */
 async function measure(url: string, idleMb: number, work: () => Promise<number>): Promise<object> {
   let most = 0;
   const sampling = setInterval(() => (most = Math.max(most, residentMb(bench.pidOf(url)) ?? 0)), 50);
@@ -89,7 +92,7 @@ async function measure(url: string, idleMb: number, work: () => Promise<number>)
   };
 }
 
-/** @returns its bytes */
+/** @returns the bytes of the picture */
 async function upload(url: string, picture: Buffer<ArrayBuffer>): Promise<number> {
   const body = new FormData();
   body.set('file', new Blob([picture], { type: 'image/png' }), 'noise.png');
@@ -97,7 +100,7 @@ async function upload(url: string, picture: Buffer<ArrayBuffer>): Promise<number
   return picture.length;
 }
 
-/** Reads the answer without keeping it. @returns its bytes */
+/** Reads the answer without keeping it. @returns the bytes of the answer */
 async function drain(response: Response): Promise<number> {
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`);
   let bytes = 0;

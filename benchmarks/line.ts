@@ -3,11 +3,11 @@
  *
  *     npm run bench -- line [tasks a level, 10000]
  *
- * One process with ROLE=all whose provider answers at once. Each of so many connections posts with `Prefer: wait`, and posts
- * the next task when the answer has come. One API key may wait 200 times at once, so 256 and 1,024 connections take turns with
- * eight keys. The times are those from request to answer, in
- * milliseconds. The bounds are the ratios to the median: 4 for p99 and 10 for p99.9. Tasks at the start of a level are not
- * counted, as they wait for code to be compiled.
+ * One process with ROLE=all whose provider answers at once. A level has a number of connections. Each connection
+ * creates a task with `Prefer: wait`, and the next one when the answer has come. One API key may wait 200 times at
+ * once, so the levels of 256 and 1,024 connections use eight keys. The times run from request to answer, in
+ * milliseconds. The bounds are for the ratio to the median: 4 for p99 and 10 for p99.9. Tasks at the start of a level
+ * are not counted, because they wait until code is compiled.
  */
 import autocannon from 'autocannon';
 import { loadavg } from 'node:os';

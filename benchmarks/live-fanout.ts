@@ -5,9 +5,9 @@
  *     npm run bench -- live-fanout
  *
  * Two API processes (ROLE=api) on one database, and a fresh process for the idle subscriptions. There is no worker, so
- * nothing else happens. A change is a cancel, sent over HTTP: every delay starts before the request is written and ends
- * when the client has parsed the event. So it includes the whole request, the commit and the way back. As the baseline,
- * a bare `ws` server sends a message of equal size to as many clients.
+ * nothing else happens. A change is a cancel, sent over HTTP. A delay starts before the request is written and ends
+ * when the client has parsed the event, so it includes the whole request and the commit. In the baseline a bare `ws`
+ * server sends a message of equal size to as many clients.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -124,7 +124,7 @@ async function bareFanout(): Promise<object> {
   return summary;
 }
 
-/** @param creator another process, so that the cost of creating the tasks is not counted */
+/** @param creator the URL of another process, which creates the tasks, so that their cost is not counted */
 async function idle(service: string, creator: string): Promise<object> {
   const before = residentMb(bench.pidOf(service));
   const followers: Follower[] = [];

@@ -1,11 +1,11 @@
 /**
- * What do the metrics of one request cost? Microseconds of processor time, of parts and of a creation; a scrape in
- * milliseconds.
+ * What do the metrics of one request cost? The figures are microseconds of processor time, for parts of a request and
+ * for a creation; for a scrape they are milliseconds.
  *
  *     npm run bench -- metrics
  *
- * Statements, batches and connections are shared by the requests of one turn of the event loop: `alone` is a creation
- * that shares nothing, `of 16` one of sixteen that share a flush.
+ * The requests of one turn of the event loop share statements, batches and connections. `alone` is a creation that
+ * shares nothing, `of 16` one of sixteen that share a flush.
  */
 import { createServer } from 'node:http';
 import { fastify as createFastify } from 'fastify';
@@ -38,7 +38,7 @@ const { tasksCreated } =
 const ROUNDS = 9;
 const CALLS = 200_000;
 
-/** The least of several rounds: other work of the machine only adds. @returns microseconds a call */
+/** The least of several rounds, because other work of the machine only adds time. @returns microseconds a call */
 async function cost(call: () => unknown): Promise<number> {
   let least = Infinity;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,11 +1,12 @@
 /**
- * What do metrics cost the service? This build with them, as it runs without any setting, beside this build with none.
+ * What do metrics cost the service? This build with metrics, which is the default, is compared with this build without
+ * metrics.
  *
  *     npm run bench -- observed [rounds, 7] [seconds a round, 2]
  *
- * `work` is the processor time of a request or task, of the process and of PostgreSQL, in microseconds. A ratio of 0.97
- * is a loss of 3 %. The control compares two processes with metrics: what its ratio differs from 1 is noise. Traces are
- * off; `traces.ts` has theirs.
+ * `work` is the processor time of one request or task in microseconds, of the process and PostgreSQL together. A ratio
+ * of 0.97 is a loss of 3 %. The control compares two processes with metrics, so a difference of its ratio from 1 is
+ * noise. Traces are off; `traces.ts` measures them.
  */
 import type autocannon from 'autocannon';
 import { BuildPipeline } from './support/build-pipeline.ts';
@@ -17,7 +18,7 @@ import { Bench } from './support/service.ts';
 
 const [rounds = '7', seconds = '2'] = process.argv.slice(2);
 const CONNECTIONS = 64;
-/** Of one round. */
+/** Tasks of one round. */
 const TASKS = 1000;
 const HERE = new URL('..', import.meta.url).pathname;
 const NO_METRICS = new URL('support/no-metrics.ts', import.meta.url).pathname;

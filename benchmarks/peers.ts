@@ -1,13 +1,14 @@
 /**
- * What does a picture cost in Darkroom, and in LiteLLM's proxy, through the same call of OpenAI's API? benchmarks/peers.md says how
- * to repeat it and what the figures cannot say.
+ * What does a picture cost in Darkroom, and what in LiteLLM's proxy, through the same call of OpenAI's API?
+ * benchmarks/peers.md says how to repeat it and what the figures cannot say.
  *
  *     npm run bench -- peers <folder of a Python environment with litellm[proxy]> [rounds, 5]
  *
- * An upstream on loopback, a process of its own, answers at once with `b64_json`: a PNG of 5 kB or of 1.5 MB. The services alternate,
- * and each round changes their order. `ms` is the processor time of one picture in milliseconds: of all processes of the service with
- * PostgreSQL, until a pause after the last answer, so that work behind the answer counts. One API key of Darkroom has a webhook
- * endpoint; its rounds end when all webhooks have arrived.
+ * An upstream on loopback, a process of its own, answers at once with `b64_json`: a PNG of 5 kB or of 1.5 MB. The
+ * services alternate, and each round changes their order. `ms` is the processor time of one picture in milliseconds, of
+ * all processes of the service with PostgreSQL. It is counted until a pause after the last answer has ended, so that
+ * work after the answer counts. One API key of Darkroom has a webhook endpoint; rounds of that key end when all
+ * webhooks have arrived.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
@@ -27,15 +28,15 @@ import { median, report, round2 } from './support/report.ts';
 const [venvGiven, roundsGiven = '5'] = process.argv.slice(2);
 if (venvGiven === undefined) throw new Error('Name the folder of a Python environment with litellm[proxy].');
 const venv = resolve(venvGiven);
-const version = liteLlmVersion(venv); // first: it fails before anything runs
+const version = liteLlmVersion(venv); // first, because it fails before anything runs if the environment is wrong
 const ROUNDS = Number(roundsGiven);
 const CONNECTIONS = [1, 64];
-/** Of a round. */
+/** Pictures of one round, by the number of connections. */
 const PICTURES: Record<'5 kB' | '1.5 MB', Record<number, number>> = {
   '5 kB': { 1: 100, 64: 640 },
   '1.5 MB': { 1: 30, 64: 192 },
 };
-/** For work behind the last answer. */
+/** The pause after the last answer, for work that goes on after it. */
 const PAUSE_MS = 300;
 const AFTER_LOAD_MS = 1000;
 const STARTS = 3;
@@ -50,7 +51,7 @@ interface Side {
 interface Cost {
   /** Milliseconds of processor time for one picture. */
   ms: number;
-  /** Of it PostgreSQL's. */
+  /** PostgreSQL's part of `ms`. */
   database: number;
   /** Pictures a second, from the first request to the last answer. */
   rate: number;
@@ -95,7 +96,7 @@ try {
     }
   }
   await sleep(AFTER_LOAD_MS);
-  await upstream.close(); // the libraries that it shares would count half
+  await upstream.close(); // the upstream shares pages of libraries with the services, and these pages would count half
   rows['PSS after the load, MiB'] = bothOf(peers.map(memoryOf));
 
   const starts: number[][] = [];
@@ -134,7 +135,7 @@ async function keyWithWebhook({ url, apiKey }: Peer): Promise<string> {
 interface Round {
   amount: number;
   connections: number;
-  /** Of the upstream's picture. Darkroom adds its mark. */
+  /** Bytes of the upstream's picture, without the mark that Darkroom adds. */
   bytes: number;
 }
 

@@ -1,15 +1,18 @@
 /**
- * How much processor time does a picture take, from the request over the provider's answer to the disk and back to the client?
+ * How much processor time does a picture take, from the request and the provider's answer to the disk and back to the
+ * client?
  *
  *     npm run bench -- pictures [rounds, 5] [folder of another clone, built]
  *
  * An upstream on loopback answers at once with `b64_json`: a PNG of 30 kB or of 1.5 MB. A client creates a task with
- * `Prefer: wait`, then reads the file from its signed link. It does so one picture at a time, and with 64 connections. The baseline
- * is the least work by hand (baseline/pictures.ts). With another clone, such as the commit before, both builds alternate as well;
- * each has a database of its own, because either would work on the tasks of the other.
+ * `Prefer: wait`, then reads the file from its signed link. It does so one picture at a time, and with 64 connections.
+ * The baseline is the least work by hand (baseline/pictures.ts). With a folder of another clone, such as the commit
+ * before, that build takes part too. Each build has a database of its own, because a build would also work on the tasks
+ * of the other.
  *
- * `ms` is the processor time of one picture in milliseconds: of the service's process with all its threads, and apart from it of
- * PostgreSQL. PSS is that of the process after the last round, and the peak is that of its resident memory.
+ * `ms` is the processor time of one picture in milliseconds, of the service's process with all its threads.
+ * PostgreSQL's is shown separately. PSS is that of the process after the last round; the peak is that of the process's
+ * resident memory.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,7 @@ import { Bench } from './support/service.ts';
 const [roundsGiven = '5', otherClone] = process.argv.slice(2);
 const ROUNDS = Number(roundsGiven);
 const CONNECTIONS = [1, 64];
-/** Of a round. */
+/** Pictures of one round, by the number of connections. */
 const PICTURES: Record<'30 kB' | '1.5 MB', Record<number, number>> = {
   '30 kB': { 1: 50, 64: 320 },
   '1.5 MB': { 1: 20, 64: 128 },
@@ -126,7 +129,7 @@ async function baseline(): Promise<Side> {
 interface Round {
   amount: number;
   connections: number;
-  /** Of the upstream's picture. The service adds its mark. */
+  /** Bytes of the upstream's picture, without the mark that the service adds. */
   bytes: number;
 }
 

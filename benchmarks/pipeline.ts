@@ -1,7 +1,7 @@
 /**
- * How many tasks a second get from their 201 to their final state, and to the arrival of their webhook, if the provider
- * answers at once? How long does a single task take? The baselines are the same work written by hand with BullMQ and an
- * equally durable Redis (baseline/pipeline.ts), and pgbench with the service's own statements for one task at a time.
+ * How many tasks a second reach their final state if the provider answers at once, and how many their webhook? How long
+ * does a single task take? One baseline is the same work written by hand with BullMQ and an equally durable Redis
+ * (baseline/pipeline.ts). The other is pgbench with the service's own statements for one task at a time.
  *
  *     npm run bench -- pipeline [tasks a round, 4000] [rounds, 5]
  *
@@ -9,9 +9,9 @@
  * are timed when they arrive here. Needs Debian's redis-server; without pgbench its row is missing. The ratio is
  * service / baseline.
  *
- * `work` is the processor time of one task: of the process, of PostgreSQL, and of Redis where it is used. Both sides
- * inspect the image and store it durably with the same code, which is also measured alone: it bounds how far apart the
- * two can be.
+ * `work` is the processor time of one task, of the process, PostgreSQL and (where used) Redis together. Both sides
+ * inspect the image and store it durably with the same code. This code is also measured alone, because its cost bounds
+ * how far apart the two sides can be.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ const SINGLES = 100;
 /** Pause between two single tasks, so that everything is idle when the second starts. */
 const IDLE_MS = 15;
 
-/** Called at the next webhook. */
+/** Called when the next webhook arrives. */
 let arrived: (() => void) | undefined;
 const arrivals: Arrivals = { count: 0, lastAt: 0 };
 const receiver = createServer((request, reply) => {
@@ -141,7 +141,7 @@ function compared({ ours, theirs }: { ours: number[]; theirs: number[] }): objec
   return { ratio: round2(median(ratios)), service: round2(median(ours)), baseline: round2(median(theirs)) };
 }
 
-/** Milliseconds. */
+/** How many milliseconds the work takes. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   await sleep(IDLE_MS);
   const startedAt = performance.now();

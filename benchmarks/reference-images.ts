@@ -3,9 +3,9 @@
  *
  *     npm run bench -- reference-images [tasks, 50] [images a task, 16] [SCRATCH_MAX_BYTES, the default]
  *
- * Real PNG pictures of nearly 20 MB from a server on loopback, which sends them as fast as they are taken. The provider
- * refuses every task at once, after its images were fetched and checked. Resident memory and bytes in the temporary
- * folder are sampled each 100 ms; memory is compared with the idle process after a first task.
+ * The images are real PNG pictures of nearly 20 MB. A server on loopback sends them as fast as they are read. The
+ * provider refuses every task at once, after its images were fetched and checked. Resident memory and bytes in the
+ * temporary folder are sampled each 100 ms; memory is compared with the idle process after a first task.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,10 @@ import { Bench } from './support/service.ts';
 const TASKS = Number(process.argv[2] ?? 50);
 const IMAGES = Number(process.argv[3] ?? 16);
 const BUDGET = process.argv[4];
-/** Noise does not compress: 3 bytes a pixel, and less than the limit of 20,000,000. */
+/**
+ * Pixels of a side. Noise does not compress, so a pixel takes 3 bytes, and the picture stays below the limit of
+ * 20,000,000.
+ */
 const SIDE = 2_575;
 const MB = 1_000_000;
 
@@ -106,7 +109,7 @@ async function bytesIn(folder: string): Promise<number> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
     const size = await stat(join(entry.parentPath, entry.name)).then(
       (found) => (found.isFile() ? found.size : 0),
-      () => 0, // removed while it was listed
+      () => 0, // the file was removed while the folder was listed
     );
     bytes += size;
   }

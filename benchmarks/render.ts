@@ -5,9 +5,10 @@
  *     npm run bench -- render [rounds of an image, 7] [rounds of a video, 3]
  *
  * The least work is an image of one colour encoded by sharp, and a video of one colour encoded by ffmpeg (libx264
- * ultrafast), if it is installed. Each runs in its own process, at the priority of the sandbox's render threads, one
- * after the other and alternating; the video of 15 s in 4K only once. The results are medians, per second; the ratio is
- * sandbox / least. Memory is the peak of the whole process, including Node and its libraries (Linux only).
+ * ultrafast), if it is installed. Each runs in its own process, at the priority of the sandbox's render threads. The
+ * two sides alternate, and never run at the same time. The video of 15 s in 4K runs only once. The results are medians,
+ * per second; the ratio is sandbox / least. Memory is the peak of the whole process, including Node and its libraries
+ * (Linux only).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,9 +44,9 @@ interface Size {
 }
 
 interface Maker {
-  /** @returns seconds */
+  /** @returns the seconds that it took */
   make(): Promise<number>;
-  /** Megabytes. */
+  /** The peak memory in megabytes. */
   peakMb(): number | null;
   end(): Promise<void>;
 }
@@ -124,18 +125,18 @@ function requestOf(
   };
 }
 
-/** A process that replies to each message with the seconds its work took. */
+/** A process that replies to each message with the seconds that its work took. */
 async function answering(file: string, nextMessage: () => object): Promise<Maker> {
   const path = new URL(file, import.meta.url).pathname;
   const child = spawnNicely(process.execPath, [path], true);
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
-  failed.catch(() => undefined); // the process also ends this way when everything is done
+  failed.catch(() => undefined); // the process also ends when everything is done, which is no failure
   const answer = async () => ((await Promise.race([once(child, 'message'), failed])) as [number])[0];
   const make = async () => {
     child.send(nextMessage());
     return answer();
   };
-  await answer(); // ready
+  await answer(); // the process is ready
   return {
     make,
     peakMb: () => peakMb(child.pid as number),
@@ -146,7 +147,7 @@ async function answering(file: string, nextMessage: () => object): Promise<Maker
   };
 }
 
-/** Each video has its own process. */
+/** Starts an ffmpeg process for each video. */
 function ffmpeg({ width, height }: Size, seconds: number): Maker {
   let peak: number | null = null;
   const make = async () => {

@@ -3,12 +3,12 @@
  *
  *     npm run bench -- scale [seconds a round, 2] [rounds, 5] [tasks of a backlog, 10000]
  *
- * API: one and two processes (ROLE=api) on one database, 64 connections in total, split evenly. Workers: one and two
- * processes (ROLE=worker) whose provider answers at once, in tasks a second by the database's own times. Rounds
- * alternate. The results are medians; the ratio is two / one.
+ * API: one or two processes (ROLE=api) on one database, with 64 connections in total, split evenly. Workers: one or two
+ * processes (ROLE=worker) whose provider answers at once. Their figure is tasks a second, by the database's own times.
+ * Rounds alternate. The results are medians; the ratio is two / one.
  *
- * A backlog is committed at once, for workers that already run and have finished a smaller backlog. So neither the
- * start of a process nor its first, slow steps are counted. Every round of workers has its own database.
+ * The backlog is committed at once, when the workers run already and have finished a smaller backlog. So neither the
+ * start of a process nor its slow first steps are counted. Every round of workers has its own database.
  *
  * Processes, PostgreSQL and the client share one machine: with few cores, a second process has no core to run on.
  */

@@ -3,9 +3,9 @@
  *
  *     npm run bench -- traces [seconds a round, 2] [rounds, 5]
  *
- * API processes of the real program on one database, alternating: traces off, of 5 % of the requests (the default), and
- * of all. `off` is always the second of a pair: the work of off / the work with traces is `work_ratio`, so 0.97 is a
- * loss of 3 %. The collector takes the spans and does nothing; its time is not counted.
+ * API processes of the real program run on one database and alternate: without traces, with traces of 5 % of the
+ * requests (the default), and of all. `work_ratio` is the work without traces / the work with traces, so 0.97 is a loss
+ * of 3 %. The collector receives the spans and does nothing with them. Its time is not counted.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -3,11 +3,11 @@
  *
  *     npm run build && npm run bench -- usage [rows of the ledger, 5000000] [rounds, 9]
  *
- * The ledger holds the tasks of 400 days: ten API keys, five models, three providers. It is rolled up by the service's
- * own statement. Each question runs through the service's own class, as `GET /v1/usage` asks it, and alternates with
- * the naive statement over the ledger: a `group by` of the time cut in the zone, with an index on key and time. Medians
- * in ms; `work` is the processor time of this process and of the connection, which other work on the machine affects
- * least. Both answers are compared: a difference ends the benchmark.
+ * The ledger holds the tasks of 400 days, of ten API keys, five models and three providers. The service's own statement
+ * rolls it up. Each question runs through the service's own class, as `GET /v1/usage` asks it. It alternates with the
+ * naive statement over the ledger: a `group by` of the time truncated in the time zone, with an index on key and time.
+ * Times are medians in ms. `work` is the processor time of this process and of the connection, which other work on the
+ * machine affects least. The two answers are compared, and a difference ends the benchmark.
  */
 import pg from 'pg';
 import { brief } from './support/compare.ts';
@@ -74,7 +74,7 @@ const NAIVE = ({ groups, width, everyKey }: Question) => `
   where completed_at >= to_timestamp($2) and completed_at < to_timestamp($3) ${everyKey ? '' : `and api_key_id = '${KEY}'`}
   group by 1${groups.map((name) => `, ${name}`).join('')} order by 1`;
 
-/** Milliseconds. */
+/** Both in milliseconds. */
 interface Timed {
   ms: number;
   work: number;

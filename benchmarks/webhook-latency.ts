@@ -1,6 +1,6 @@
 /**
- * How long after the final state of a task does its webhook arrive, at 50 ends a second? Also with a dead endpoint that has
- * 1,000 events waiting. The baseline sends the same requests directly to the receiver.
+ * How long after the final state of a task does its webhook arrive, at 50 ends a second? A second row has a dead
+ * endpoint with 1,000 waiting events as well. The baseline sends the same requests directly to the receiver.
  *
  *     npm run bench -- webhook-latency [seconds, 20]
  *
@@ -54,7 +54,7 @@ try {
 }
 await report('webhook-latency', rows, { unit: 'ms', per_second: PER_SECOND, seconds: SECONDS });
 
-/** Calls `create` at the rate, waits for all webhooks and returns their delays. */
+/** Calls `create` at the rate and waits for all webhooks. */
 async function measure(create: () => Promise<unknown>, seconds = SECONDS): Promise<object> {
   delays.length = 0;
   const count = PER_SECOND * seconds;
@@ -62,14 +62,14 @@ async function measure(create: () => Promise<unknown>, seconds = SECONDS): Promi
   return summaryOf(delays, count, 60_000);
 }
 
-/** Creates an API key with this endpoint. @returns a function that creates a task which ends at once */
+/** Creates an API key with this receiver as its endpoint. @returns a function that creates a task which ends at once */
 async function tenant(service: string, receiver: Server): Promise<() => Promise<unknown>> {
   const { key } = await post<{ key: string }>(`${service}/v1/api_keys`, bench.apiKey, { name: 'bench' });
   await post(`${service}/v1/webhook_endpoints`, key, { url: urlOf(receiver) });
   return () => post(`${service}/v1/generations`, key, aFailure);
 }
 
-/** @param take null: accepts every request and never responds */
+/** @param take gets the body of each request; null: the server accepts every request and never responds */
 async function listen(take: ((body: string) => void) | null): Promise<Server> {
   const server = createServer(async (request, response) => {
     let body = '';

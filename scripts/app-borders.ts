@@ -1,4 +1,4 @@
-/** The folders of the dashboard app and the folders of it that each of them may import. */
+/** The folders of the dashboard app, each with the folders of the app that it may import. */
 export const APP_FOLDERS: Record<string, readonly string[]> = {
   format: ['look'],
   look: [],
@@ -11,7 +11,7 @@ export const APP_FOLDERS: Record<string, readonly string[]> = {
   routes: ['features', 'viewer', 'live', 'api', 'parts', 'format', 'look', 'keys'],
 };
 
-/** What the files of a folder of the app must not import, for the linter. */
+/** The imports that the linter must refuse in the files of a folder. */
 export function forbiddenInApp(folder: string): { regex: string; message: string }[] {
   const allowed = APP_FOLDERS[folder] ?? [];
   const closed = Object.keys(APP_FOLDERS).filter((other) => other !== folder && !allowed.includes(other));

@@ -5,30 +5,36 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** The folders of docs that say how to use the service. The others are for those who change it. */
+/** The folders of docs that are about using the service. The others are about changing it. */
 const CHAPTERS = [
   { folder: 'api', title: 'Reference' },
   { folder: 'guides', title: 'Guides' },
 ];
-/** Where the service serves the pages. */
+/** The path at which the service serves the pages. */
 const PAGES_PATH = '/llms';
-/** What a block says to `npm run docs:check`, see CONTRIBUTING.md. It says nothing to readers. */
+/** The marks that a block has for `npm run docs:check` (see CONTRIBUTING.md). The served pages leave them out. */
 const MARKS = /^( *```\w+) [\w-]+=.*$/gm;
 
 interface Page {
-  /** Under docs: `api/tasks.md`. */
+  /** The path under docs: `api/tasks.md`. */
   path: string;
   text: string;
 }
 
-/** Writes what the service serves beside its API: the program of the reference page, and the docs for language models. */
+/**
+ * Writes the files that the service serves beside its API: the script of the reference page, and the docs for language
+ * models.
+ */
 export async function buildReference(root: string): Promise<void> {
   const target = join(root, 'dist/reference');
   await rm(target, { recursive: true, force: true });
   await Promise.all([writeProgram(target), writeDocs(join(root, 'docs'), target)]);
 }
 
-/** The package holds its program as a text that only its plugin gives out. */
+/**
+ * Writes the script of the reference page. Only the package's plugin can return it, so this function asks a server with
+ * the plugin.
+ */
 async function writeProgram(target: string): Promise<void> {
   const server = fastify();
   await server.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
@@ -83,7 +89,7 @@ function lineOf({ path, text }: Page): string {
   return `- [${title}](${PAGES_PATH}/${path}): ${summaryOf(text)}`;
 }
 
-/** The first sentence of the page. */
+/** The first sentence of a page. */
 function summaryOf(text: string): string {
   const paragraph = text.split('\n\n').find((part) => /^(?:[A-Z[]|`[^`])/.test(part)) ?? '';
   const plain = paragraph.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll(/\s+/g, ' ');

@@ -7,17 +7,17 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /**
- * Builds the service, its packages and what its reference page needs side by side. A part is skipped if
- * nothing that it is made from has changed since its stamp was written.
+ * Builds the service, its packages and the files of its reference page, in parallel. A part is skipped if none of its
+ * inputs has changed since its stamp was written.
  */
 
 const ROOT = dirname(import.meta.dirname);
 const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 
 interface Part {
-  /** Files and folders that it is made from. */
+  /** Files and folders from which the part is made. */
   inputs: string[];
-  /** Globs of what is left out of these folders. */
+  /** Globs of files in these folders that do not count. */
   exclude?: string[];
   build: () => Promise<void>;
 }
@@ -74,15 +74,15 @@ await Promise.all(
     const stamp = join(ROOT, `dist/${name}.stamp`);
     if (lastChange(inputs, exclude) < (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return;
     rmSync(stamp, { force: true });
-    const begun = new Date(); // what is written while it builds is built the next time
+    const begun = new Date(); // a file that changes during the build is built the next time
     await build();
-    // Last, so that an interrupted build is done again.
+    // The stamp is written last, so that an interrupted build is repeated.
     writeFileSync(stamp, '');
     utimesSync(stamp, begun, begun);
   }),
 );
 
-/** Modules of an earlier build whose sources are gone: `npm pack` would publish them. */
+/** Removes modules of an earlier build whose sources are gone, because `npm pack` would publish them. */
 function removeOrphans(): void {
   const exclude = ['dashboard/app/**', 'reference/**', 'viewer/**'];
   for (const path of globSync('**/*.{js,cjs}', { cwd: join(ROOT, 'dist'), exclude })) {
@@ -90,13 +90,16 @@ function removeOrphans(): void {
   }
 }
 
-/** Of the files and of the folders, which change when a file is added or removed. Milliseconds since 1970. */
+/**
+ * The newest change of the files and folders, in milliseconds since 1970. A folder changes when a file is added or
+ * removed.
+ */
 function lastChange(inputs: string[], exclude: string[]): number {
   const inside = globSync(
     inputs.map((path) => `${path}/**`),
     { cwd: ROOT, exclude },
   );
-  // Not the time of modification, which some programs set to a time in the past.
+  // ctime and not mtime, which some programs set to a time in the past.
   return Math.max(...[...inputs, ...inside].map((path) => statSync(join(ROOT, path)).ctimeMs));
 }
 
@@ -117,7 +120,7 @@ async function compress(path: string): Promise<void> {
   await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)]);
 }
 
-/** Runs a command of a package under this Node, not under the one that PATH finds. */
+/** Runs a package's command with this Node, not with the Node on PATH. */
 async function run(packageName: string, command: string, args: string[], cwd = ROOT): Promise<void> {
   const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
   const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: Record<string, string> };

@@ -3,7 +3,7 @@ import type { SETTINGS } from '../src/platform/config/settings.ts';
 
 const FILE = new URL('../deploy/helm/darkroom/values.schema.json', import.meta.url);
 
-/** The chart sets these itself, by the role of a pod. */
+/** The chart sets these variables itself, by the role of a pod. */
 const OF_THE_CHART = [
   'ROLE',
   'PORT',
@@ -15,9 +15,9 @@ const OF_THE_CHART = [
   'SHUTDOWN_GRACE_S',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ];
-/** They belong into a Secret, not into the ConfigMap that `config` becomes. */
+/** Secret variables. They belong into a Secret, not into the ConfigMap that is made from `config`. */
 const SECRET = /^(DATABASE_URL|DATABASE_DIRECT_URL)$|((?<!_PER)_KEY|_TOKEN|_HEADERS)$/;
-/** A path, whatever its name says. */
+/** Paths, although their names look like those of secrets. */
 const PATHS = ['C2PA_KEY'];
 
 interface Described {
@@ -29,7 +29,7 @@ interface ValuesSchema {
   properties: { config: { properties: Record<string, object> } };
 }
 
-/** The schema of the chart's values, whose `config` takes every setting that is not secret. */
+/** The schema of the chart's values. `config` allows every setting that is not secret. */
 export function chartSchema(settings: typeof SETTINGS, providerSettings: Record<string, Described>): string {
   const schema = JSON.parse(readFileSync(FILE, 'utf8')) as ValuesSchema;
   const all: Described[] = [...Object.values(settings), ...Object.values(providerSettings)];

@@ -1,10 +1,12 @@
-"""Runs the official Python client of MCP, unchanged, against a service that the sandbox serves: over HTTP and stdio, in both eras.
+"""
+Runs the official Python client of MCP, unchanged, against a service with the sandbox: over HTTP and stdio, in both
+eras.
 
     pip install mcp
     npm run build
     python scripts/check-mcp-python.py http://127.0.0.1:3000 dr_…
 
-Prints one line for each check. Without the package it prints why it skips, and succeeds.
+Prints one line for each check. Without the package it says that it checks nothing, and succeeds.
 """
 
 import asyncio

@@ -1,9 +1,10 @@
-"""Runs OpenAI's Python client, unchanged, against a service that the sandbox serves.
+"""
+Runs OpenAI's Python client, unchanged, against a service with the sandbox.
 
     pip install openai
     python scripts/check-openai-python.py http://127.0.0.1:3000 dr_…
 
-Prints one line for each check. Without the package it prints why it skips, and succeeds.
+Prints one line for each check. Without the package it says that it checks nothing, and succeeds.
 """
 
 import base64
@@ -16,7 +17,7 @@ except ImportError:
     print("skipped: the package openai is not installed (pip install openai)")
     sys.exit(0)
 
-# The package warns of the end of OpenAI's own videos.
+# The package warns that OpenAI will end its videos.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 url, key = sys.argv[1:3]
@@ -31,7 +32,7 @@ def check(name, passed):
 
 
 def throws(name, kind, call, **expected):
-    """The call throws the typed error with these properties."""
+    """Checks that the call raises the typed error with these properties."""
     try:
         call()
     except openai.APIError as error:

@@ -1,7 +1,6 @@
 /**
- * Runs the readers that npm does not have over marked outputs of all formats: exiftool, ffmpeg with ffprobe, and
- * c2pa-python. A reader that is not installed is skipped with a line that says so. Exits with 1 when a reader
- * disagrees.
+ * Checks marked outputs of all formats with readers that npm does not have: exiftool, ffmpeg with ffprobe, and
+ * c2pa-python. If a reader is not installed, a line says so. Exits with 1 when a check fails.
  *
  *   npm run build && node scripts/check-provenance.ts        PYTHON=/path/to/python with c2pa-python
  */
@@ -28,14 +27,14 @@ function report(ok: boolean, text: string): void {
   failed ||= !ok;
 }
 
-/** What the reader prints for the file: the XMP properties, one a line. */
+/** Checks that exiftool prints the XMP properties of the file. */
 function checkXmp(path: string): void {
   const found = run('exiftool', '-s3', '-XMP:DigitalSourceType', '-XMP-darkroom:all', path);
   const words = ['trainedAlgorithmicMedia', 'gpt-image-2', TASK];
   report(found !== null && words.every((word) => found.includes(word)), `exiftool shows the XMP of ${path}`);
 }
 
-/** Size, duration and the hash of every decoded frame. */
+/** The size, the duration and the hash of every decoded frame. */
 function playback(path: string): string | null {
   const entries = 'stream=width,height:format=duration';
   const described = run('ffprobe', '-v', 'error', '-show_entries', entries, '-of', 'csv=p=0', path);
@@ -67,7 +66,7 @@ async function originals(): Promise<[string, string, Buffer][]> {
 }
 
 async function main(): Promise<void> {
-  // From dist: the service's sources use decorators, which Node does not strip.
+  // Imported from dist: the service's sources have decorators, which Node cannot strip.
   const dist = (path: string) => import(new URL(`../dist/${path}`, import.meta.url).href);
   const { Provenance } = (await dist('provenance/provenance.js')) as typeof import('../src/provenance/provenance.ts');
   const { Metrics } = (await dist(

@@ -1,5 +1,6 @@
-// Installs the generators, linters and runtimes that test/outside/client checks against the API, outside of the clone: `npm run
-// check:clients`. What cannot be installed is said, and the tests skip it.
+// Installs the generators, linters and runtimes with which test/outside/client checks the API. They are installed
+// outside of the clone, by `npm run check:clients`. If one cannot be installed, the program says so, and the tests skip
+// it.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -18,7 +19,7 @@ const PACKAGES = [
   'bun@1.4.5',
   'miniflare@4.20260730.0',
 ];
-/** Two of them bring their program only so. */
+/** Whether a package may run its install script. Two of the packages install their program only by that script. */
 const WITH_INSTALL_SCRIPTS = { bun: true, deno: true, workerd: true, '@scarf/scarf': false };
 
 mkdirSync(tools, { recursive: true });

@@ -10,8 +10,8 @@ interface Document {
 }
 
 /**
- * The types of the client, from the schemas of openapi.json. Its operations stay out: the client has functions of its
- * own.
+ * The types of the client, from the schemas of openapi.json. The operations are left out, because the client has its
+ * own functions.
  */
 export async function clientTypes({ openapi, info, components }: Document): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'client-types-'));

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
-/** Runs the service and the dashboard's development server, both with reload. The end of one is the end of both. */
+/**
+ * Runs the service and the dashboard's development server, both with reload. When one of them ends, the other is ended.
+ */
 
-// What is built here has no stamp, so the next `npm run build` builds again.
+// What is built here has no stamp, so the stamp is removed and the next `npm run build` builds again.
 rmSync(new URL('../dist/service.stamp', import.meta.url), { force: true });
 const BIN = new URL('../node_modules/.bin/', import.meta.url).pathname;
 const children: ChildProcess[] = [

@@ -19,8 +19,8 @@ import { Page, type Report } from './docs-check/run-page.ts';
 import { missingTools } from './docs-check/tools.ts';
 
 /**
- * Runs every command of README.md and docs/guides as a reader would, in a fresh clone, against the service that
- * README.md starts. CONTRIBUTING.md lists the marks of blocks.
+ * Runs every command of README.md and docs/guides as a reader would. It runs them in a fresh clone, against the service
+ * that README.md starts. CONTRIBUTING.md lists the marks of blocks.
  *
  *     npm run docs:check                    a clone of the last commit, with `npm ci`
  *     npm run docs:check -- --installed     a copy of this folder as it is, with its packages and its build
@@ -72,11 +72,11 @@ async function leave(): Promise<void> {
 interface Service {
   url: string;
   key: string;
-  /** The environment that the command line shares with it. */
+  /** The environment that the command line shares with the service. */
   settings: Record<string, string>;
 }
 
-/** A page that starts a service talks to its own one. */
+/** Starts a page. It talks to a service of its own if it starts one. */
 async function open(name: string, shared: Service | null): Promise<Service & { page: Page }> {
   const own = mkdtempSync(join(folder, 'page-'));
   const port = await freePort();
@@ -115,7 +115,10 @@ function makeClone(): void {
   console.log(`LEFT OUT \`npm ci\`: --installed uses the packages of ${ROOT}`);
 }
 
-/** The machine of a reader: this one, with a Python of its own, and `darkroom` as \`npm install --global .\` leaves it. */
+/**
+ * The environment of a reader's machine: this machine, with a Python of its own, and with `darkroom` as `npm install
+ * --global .` installs it.
+ */
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const bin = join(folder, 'bin');
   const home = join(folder, 'home');
@@ -124,17 +127,18 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
   symlinkSync(process.execPath, join(bin, 'node'));
   symlinkSync(join(clone, 'dist/cli/darkroom.js'), join(bin, 'darkroom'));
   if (values.installed) writeCommand(join(bin, 'npm'), '[ "$*" = ci ] && exit 0\nPATH=${PATH#*:} exec npm "$@"');
-  // A refused request is a failed command.
+  // curl fails on a refused request, so that the command counts as failed.
   writeFileSync(join(home, '.curlrc'), 'fail\nsilent\nshow-error\n');
   const python = join(folder, 'python');
   if ((await missingTools('pypi')).length === 0) execFileSync('python3', ['-m', 'venv', python]);
-  // `npm run` passes on what .npmrc of this folder says, which holds for the packages of this folder alone.
+  // `npm run` passes on the settings of this folder's .npmrc. They are only for the packages of this folder, so they
+  // are left out.
   const own = /^(npm_(package|lifecycle|config_(local|strict))|INIT_CWD|DARKROOM_|PORT$|DATA_DIR$)/;
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
     PATH: [bin, join(python, 'bin'), process.env['PATH']].join(delimiter),
     CURL_HOME: home,
-    // Webhooks go to receivers on this machine.
+    // Webhooks go to receivers on this machine, so its addresses are allowed.
     OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
     OUTBOUND_ALLOW_HTTP: 'true',
   };

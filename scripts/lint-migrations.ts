@@ -6,31 +6,35 @@ import type { QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../src/platform/database/migrations.ts';
 
 /**
- * Lints the SQL of migrations with squawk: locks that stop the service, changes that break the previous release.
+ * Lints the SQL of migrations with squawk. It finds locks that stop the service, and changes that break the previous
+ * release.
  *
  *   node scripts/lint-migrations.ts [name of a migration …]
  */
 
-/** The first migration that is linted. Those before it are in the databases of users. */
+/** The number of the first migration that is linted. Earlier ones are already in the databases of users. */
 const SINCE = 44;
-/** The name of a migration ends with its number behind this one. */
+/** The name of a migration ends with this number plus its own. */
 const NUMBERED_FROM = 1_700_000_000_000;
 
-/** Rules that migrate.ts makes needless, or that are a matter of taste. */
+/** Rules that migrate.ts makes unnecessary, or that are a matter of taste. */
 const EXCLUDED = [
-  'prefer-robust-stmts', // each migration is one transaction, and is noted as done in it
-  'require-timeout-settings', // the connection has a lock time-out
+  'prefer-robust-stmts', // each migration is one transaction, which also records that it is done
+  'require-timeout-settings', // the connection has a lock timeout
   'prefer-bigint-over-int',
   'prefer-bigint-over-smallint',
 ];
-/** The oldest that the service runs on. */
+/** The oldest PostgreSQL on which the service runs. */
 const POSTGRES = '14';
 
 type Made = InstanceType<(typeof MIGRATIONS)[number]> & { transaction?: boolean };
 
 const numberOf = (name: string): number => Number(/\d+$/.exec(name)?.[0]) - NUMBERED_FROM;
 
-/** What the migration sends. It gets no rows back, so a migration that decides by rows must work without them. */
+/**
+ * The SQL that the migration sends. Its queries return no rows here, so a migration that depends on rows must work
+ * without them.
+ */
 async function sqlOf(migration: Made): Promise<string> {
   const sent: string[] = [];
   const runner = { query: async (text: string) => void sent.push(text) } as unknown as QueryRunner;

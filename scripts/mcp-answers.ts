@@ -7,7 +7,8 @@ const TOOLS = ['generate-image', 'generate-video', 'get-task', 'list-tasks', 'ca
 const CLIENT = { name: 'darkroom', version: '0.0.0' };
 
 /**
- * The answers of the MCP server to what a client asks at its start, for the bridge whose service is away.
+ * The answers of the MCP server to the first requests of a client. The bridge gives them while the service cannot be
+ * reached.
  * @param built imports a file of the built service
  * @returns the source of a module
  */
@@ -17,7 +18,7 @@ export async function mcpAnswers(built: (path: string) => Promise<any>, config: 
       built(`mcp/tools/${name}.js`),
     ),
   );
-  const tools = files.map((file) => new (Object.values<any>(file)[0])(config)); // described without what they call
+  const tools = files.map((file) => new (Object.values<any>(file)[0])(config)); // the descriptions need nothing that the tools call
   const server = new ProtocolServer(new ToolsService(null, ...tools), null, null);
   const exchange = {
     gone: new AbortController().signal,
@@ -58,7 +59,7 @@ export async function mcpAnswers(built: (path: string) => Promise<any>, config: 
     '// Written by `npm run schema`.\n\n',
     constant('INITIALIZE', initialize),
     constant('DISCOVER', discover),
-    // Without the schemas of their results, which are five times as much.
+    // Without the schemas of results, which are five times as long as the rest.
     constant(
       'TOOLS',
       described.map((tool: object) => ({ ...tool, outputSchema: undefined })),

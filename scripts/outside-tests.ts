@@ -1,8 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** Runs the outside tests of what changed since the commit CI_BASE, by default the one before the last. With CI_ALL=1 all of them. */
+/**
+ * Runs the outside tests of the parts that changed since the commit CI_BASE, by default the parent of HEAD. With
+ * CI_ALL=1 it runs all of them.
+ */
 
-/** Tests, and what they are about: a file whose path begins so. */
+/** Folders of tests, each with the beginnings of the paths that they test. */
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'test/outside/client': [
     'packages/client/',

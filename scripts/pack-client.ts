@@ -1,5 +1,5 @@
-// Builds packages/client and packs it as dist/client.tgz, which the service serves at /client.tgz; run by `npm run client`
-// and by each build.
+// Builds packages/client and packs it as dist/client.tgz, which the service serves at /client.tgz. `npm run client` and
+// each build run this program.
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -29,18 +29,18 @@ const files = globSync('**/*.ts', { cwd: source })
 for (const fileName of files) {
   const text = await readFile(fileName, 'utf8');
   const name = relative(source, fileName).replace(/\.ts$/, '');
-  // Each file alone: its exports state their types, as `isolatedDeclarations` demands, so no program is checked here.
-  // TypeScript's own transpileDeclaration declares members with names such as [Symbol.asyncIterator] twice.
+  // Each file is compiled alone. Its exports have explicit types, as `isolatedDeclarations` demands, so this program
+  // checks no types. TypeScript's own transpileDeclaration would declare members like [Symbol.asyncIterator] twice.
   const { code, errors } = await isolatedDeclaration(fileName, text);
   if (errors[0]) throw new Error(`${fileName}: ${errors[0].message}`);
-  // Imports of scripts are rewritten below, those of declarations are not.
+  // The compiler rewrites the imports of scripts (below), but not those of declarations.
   await write(`${name}.d.ts`, code.replaceAll(/(['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
   if (name.endsWith('.gen') || fileName.startsWith(element)) continue;
-  // Comments are for readers of the types.
+  // Comments are removed from scripts, because readers find them in the types.
   const script = ts.transpileModule(text, { fileName, compilerOptions: { ...options, removeComments: true } });
   await write(`${name}.js`, script.outputText);
 }
-// One file, so that a page without a bundler loads it as it is.
+// One file, so that a page without a bundler can load it.
 await build({
   configFile: false,
   logLevel: 'warn',
@@ -56,7 +56,7 @@ await mkdir(join(root, 'dist'), { recursive: true });
 const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', join(root, 'dist')];
 const { stdout } = await promisify(execFile)('npm', pack, {
   cwd: client,
-  shell: process.platform === 'win32', // npm is a script there
+  shell: process.platform === 'win32', // there npm is a script
 });
 await rename(join(root, 'dist', stdout.trim()), join(root, 'dist/client.tgz'));
 

@@ -1,5 +1,5 @@
-// Packs packages/python as a wheel into dist/python, which the service serves at /python/; run by each build. A wheel is a zip
-// with three files of metadata, so it needs no Python. The same sources give the same bytes.
+// Packs packages/python as a wheel into dist/python, which the service serves at /python/. Each build runs this. A
+// wheel is a zip with three files of metadata, so this needs no Python. The same sources give the same bytes.
 import { type Zippable, zipSync } from 'fflate';
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -17,7 +17,7 @@ interface Project {
   classifiers: string[];
 }
 
-/** Zip has local times from 1980 on. */
+/** The earliest time that a zip can have. Zip has local times. */
 const NO_TIME = new Date(1980, 0, 1);
 const FILE_MODE = 0o100644;
 const UNIX = 3;
@@ -43,7 +43,7 @@ export async function packPython(root: string): Promise<{ name: string; bytes: U
   return { name: `${stem}-py3-none-any.whl`, bytes: zipSync(Object.fromEntries(entries) as Zippable, options) };
 }
 
-/** Writes the wheel, and removes those of other versions. */
+/** Writes the wheel, and removes wheels of other versions. */
 export async function buildPython(root: string): Promise<void> {
   const { name, bytes } = await packPython(root);
   const folder = join(root, 'dist/python');

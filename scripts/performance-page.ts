@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
  *
  *     npm run bench:page
  *
- * On the page a table stands between `<!-- begin http -->` and `<!-- end http -->`. What is outside of these marks is written by hand.
+ * On the page a table is between `<!-- begin http -->` and `<!-- end http -->`. The text outside of these marks is
+ * written by hand.
  */
 
 type Row = Record<string, number>;
@@ -16,7 +17,7 @@ const RESULTS = new URL('../benchmarks/results/', import.meta.url);
 
 const rates = ({ ratio, work_ratio }: Row) => `${ratio?.toFixed(2)} (${work_ratio?.toFixed(2)})`;
 
-/** Of each benchmark with a table: its cells, the headings first. */
+/** For each benchmark with a table, a function that makes the cells of the table. The headings come first. */
 const TABLES: Record<string, (rows: Rows) => string[][]> = {
   http: (rows) => spread(rows, /^(.+), (\d+)$/, rates),
   graphql: (rows) => spread(rows, /^(.+), (\d+)$/, rates),
@@ -35,7 +36,7 @@ const TABLES: Record<string, (rows: Rows) => string[][]> = {
     columns(rows, { ms: 'ms', work: 'of processor time', naive_ms: 'baseline', naive_work: 'its processor time' }),
 };
 
-/** The page with its tables as the results have them. */
+/** The page with the tables of the present results. */
 export function withTables(page: string): string {
   return page.replace(/(<!-- begin ([\w-]+) -->)[^]*?(<!-- end \2 -->)/g, (_, begin, name, end) => {
     return `${begin}\n\n${tableOf(name)}\n\n${end}`;
@@ -54,13 +55,16 @@ function tableOf(name: string): string {
   return `${aligned(cells(result.rows))}\n\n${from}`;
 }
 
-/** A row of the page for each row of the results. */
+/** A table with one row for each row of the results. */
 function columns(rows: Rows, headings: Record<string, string>): string[][] {
   const cellsOf = (row: Row) => Object.keys(headings).map((key) => figure(row[key]));
   return [['', ...Object.values(headings)], ...Object.entries(rows).map(([name, row]) => [name, ...cellsOf(row)])];
 }
 
-/** Rows whose names differ only in their second part are one row, with a column for each second part. A name without one stands in the last column. */
+/**
+ * Rows whose names differ only in their second part become one row, with a column for each second part. The value of a
+ * name without a second part is in the last column.
+ */
 function spread(rows: Rows, name: RegExp, cell: (row: Row) => string): string[][] {
   const named = Object.entries(rows).map(([text, row]) => ({ parts: name.exec(text), text, row }));
   const headings = [...new Set(named.flatMap(({ parts }) => parts?.[2] ?? []))];
@@ -77,7 +81,7 @@ function spread(rows: Rows, name: RegExp, cell: (row: Row) => string): string[][
 const figure = (value: number | undefined): string =>
   value === undefined ? '' : Number(value.toPrecision(3)).toLocaleString('en-US');
 
-/** As prettier writes a table. */
+/** A Markdown table, formatted as prettier does it. */
 function aligned(cells: string[][]): string {
   const widths = cells[0]!.map((_, at) => Math.max(3, ...cells.map((line) => line[at]!.length)));
   const lineOf = (line: string[]) => `| ${line.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;

@@ -33,7 +33,7 @@ from typing import Any, Literal, TypedDict, Union
 `;
 
 /**
- * The types of the Python client, from the schemas of openapi.json: each object a TypedDict, each set of values a
+ * The types of the Python client, from the schemas of openapi.json. Each object becomes a TypedDict, each enum a
  * Literal, each union a Union.
  */
 export function pythonTypes({ components }: Document): string {
@@ -41,7 +41,7 @@ export function pythonTypes({ components }: Document): string {
   const named = Object.entries(schemas);
   const values = named.filter(([, schema]) => schema.enum).map(([name, schema]) => `${name} = ${typeOf(schema)}`);
   const objects = named.filter(([, schema]) => schema.properties).flatMap(([name, schema]) => classes(name, schema));
-  // They are evaluated where they stand, so what they join comes first.
+  // Unions come last, because Python evaluates them where they are, so their members must be defined before.
   const unions = named
     .filter(([, schema]) => schema.oneOf)
     .map(([name, { oneOf }]) => `${name} = Union[${oneOf!.map(typeOf).join(', ')}]`);
@@ -50,7 +50,10 @@ export function pythonTypes({ components }: Document): string {
   return `${[HEAD, values.join('\n'), ...objects, unions.join('\n')].join('\n\n')}\n`;
 }
 
-/** Python 3.10 cannot mark one key as required or not, so a class with both kinds of keys is two. */
+/**
+ * Python 3.10 cannot mark a single key as required or optional. So an object with both kinds of keys becomes two
+ * classes.
+ */
 function classes(name: string, schema: Schema): string[] {
   const { properties = {}, required = [] } = schema;
   const of = (isRequired: boolean) =>

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 
-/** Writes what the service consists of, without development packages, as CycloneDX to dist/sbom.json. */
+/** Writes the list of packages of the service, without development packages, as CycloneDX to dist/sbom.json. */
 
 const FILE = new URL('../dist/sbom.json', import.meta.url);
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 
-/** Takes the pictures of the README from a service of its own with the sandbox, and writes them to docs/images. */
+/**
+ * Takes the screenshots of the README from a service that it starts with the sandbox, and writes them to docs/images.
+ */
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const IMAGES = `${ROOT}docs/images`;
@@ -80,7 +82,7 @@ try {
   rmSync(data, { recursive: true, force: true });
 }
 
-/** The key that the first start prints. */
+/** The API key that the service prints at its first start. */
 function firstKey(): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';

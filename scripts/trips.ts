@@ -1,7 +1,8 @@
 /**
- * Counts the files of `dist` and `packages` that run for one warm request: `npm run trips`, after `npm run build`. The more files
- * a request runs through, the more a reader has to open. `npm run trips -- get` lists the files of that trip too.
- * V8 says which functions ran. What also runs while nobody asks is left out, and so is what did not run every time.
+ * Counts the files of `dist` and `packages` that run for one warm request: `npm run trips`, after `npm run build`. The
+ * more files a request runs through, the more a reader has to open. `npm run trips -- get` lists the files of that trip
+ * too. V8 says which functions ran. Functions that also run without any request are left out, and so are those that did
+ * not run every time.
  */
 import 'reflect-metadata';
 import { once } from 'node:events';
@@ -19,16 +20,16 @@ const DIST = `${ROOT}dist/`;
 const BUILT = [DIST, `${ROOT}packages/`];
 const WARM_UP = 4;
 const COUNTED = 4;
-/** Several rounds of every interval of the service but the rare ones. */
+/** Long enough for several rounds of every interval of the service, except the rare ones. */
 const IDLE_MS = 4_000;
-/** What follows an answer or an end has run by then. */
+/** After this time, work that follows an answer or the end of a task has run. */
 const SETTLED_MS = 200;
 
 const built = (path: string) => import(DIST + path);
 const profiler = new Session();
 profiler.connect();
 
-/** `file function position` of what ran since the last call. */
+/** The functions that ran since the last call, as `file function position`. */
 async function ran(): Promise<Set<string>> {
   const { result } = await profiler.post('Profiler.takePreciseCoverage');
   const ownScripts = (result as Profiler.ScriptCoverage[]).filter(({ url }) =>
@@ -43,7 +44,7 @@ async function ran(): Promise<Set<string>> {
   );
 }
 
-/** @returns files, sorted */
+/** @returns the files that run for a trip, sorted */
 async function filesOf(trip: () => Promise<unknown>, idle: ReadonlySet<string>): Promise<string[]> {
   for (let time = 0; time < WARM_UP; time += 1) await trip();
   let everyTime: Set<string> | undefined;
@@ -141,7 +142,7 @@ async function toItsEnd(ask: Ask): Promise<void> {
   await ask('GET', `/v1/tasks/${task_id}?wait=60`);
 }
 
-/** No worker runs beside these. */
+/** Trips of a service without a worker. */
 const requests = {
   post: async (ask: Ask) => taskIds.push((await create(ask)).task_id),
   'keyed post': (ask: Ask) =>

@@ -1,6 +1,7 @@
-// Writes openapi.json, the types of both clients, schema.graphql, the answers of `darkroom mcp` without its service, and the settings in the schema of the chart's values from the
-// built service (`npm run build` first), here or into the folder given; run by `npm run schema`. Needs no database: in
-// preview mode Nest reads the modules without making their providers.
+// Writes openapi.json, the types of both clients, schema.graphql, the answers of `darkroom mcp` without its service,
+// and the settings in the schema of the chart's values. They are derived from the built service (`npm run build` first)
+// and written here, or into the given folder. `npm run schema` runs this. It needs no database, because in preview mode
+// Nest reads the modules without creating their providers.
 import 'reflect-metadata';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

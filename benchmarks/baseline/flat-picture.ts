@@ -1,4 +1,5 @@
-// The cheapest possible image: one colour, encoded as PNG by sharp. A message is a size; the reply is the seconds it took.
+// The cheapest possible image: one colour, encoded as PNG by sharp. A message is the size of an image; the reply is the
+// seconds that it took.
 import sharp from 'sharp';
 
 process.on('message', async ({ width, height }: { width: number; height: number }) => {

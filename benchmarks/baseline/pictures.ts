@@ -1,5 +1,6 @@
-// Written by hand: the least work for a picture. It asks the upstream, decodes, writes durably and serves the file. No validation,
-// no API key, no record, no queue, no inspection, no mark and no hash. Arguments: port, (unused), the upstream's URL, a folder.
+// The least work for a picture, written by hand. The program asks the upstream, decodes the picture, writes it durably
+// and serves the file. It has no validation, no API key, no record, no queue, no inspection, no mark and no hash.
+// Arguments: port, (unused), the upstream's URL, a folder.
 import { fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';

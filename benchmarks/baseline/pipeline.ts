@@ -1,7 +1,7 @@
 // The pipeline of a task, written by hand with BullMQ: bare Fastify and pg, with one statement for each step of each
 // task and the queue in Redis. The provider that answers at once, the inspection of the image and the storage are the
-// service's own. No API key, no validation, no lease, no fencing. Arguments: port, database, Redis, folder of the
-// files, webhook receiver.
+// service's own. This program has no API key, no validation, no lease and no fencing. Arguments: port, database, Redis,
+// folder of the files, webhook receiver.
 import { type Job, Queue, QueueEvents, Worker } from 'bullmq';
 import { fastify } from 'fastify';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -26,7 +26,7 @@ await pool.query(`
     created_at timestamptz not null, completed_at timestamptz)`);
 
 const connection = { url: redisUrl };
-const redis = { connection, prefix: port }; // separates its queues from other users of this Redis
+const redis = { connection, prefix: port }; // the prefix separates its queues from other users of this Redis
 const kept = { removeOnComplete: true, attempts: 8, backoff: { type: 'exponential', delay: 5000 } };
 const tasks = new Queue<{ id: string }>('tasks', redis);
 const webhooks = new Queue<{ id: string; body: string }>('webhooks', redis);

@@ -1,6 +1,6 @@
-// Written by hand: bare Fastify and pg on the same database, one prepared statement per request. No validation, no API
-// key, no queue, no limits. Arguments: port, connection string, the columns that a list of the service's own tasks
-// reads.
+// The baseline, written by hand: bare Fastify and pg on the same database, with one prepared statement per request. It
+// has no validation, no API key, no queue and no limits. Arguments: port, connection string, the columns that the
+// service reads for a list of tasks.
 import { fastify } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Starts each action at its own time, however long the earlier ones take: a slow response must not lower the rate.
+ * Starts each action at its own time, even if earlier ones have not ended, because a slow response must not lower the
+ * rate.
  * @returns when all have ended
  */
 export async function atRate(

@@ -5,10 +5,10 @@ import { processorClock } from './processor-time.ts';
 
 const CONNECTIONS = 64;
 
-/** Where tasks are created, and who works on them. */
+/** The service or program that creates tasks and works on them. */
 export interface Side {
   url: string;
-  /** The table in which they end. */
+  /** The table that holds the ended tasks. */
   table: string;
   headers: Record<string, string>;
   /** Processes whose processor time is counted. */
@@ -31,7 +31,8 @@ export interface Arrivals {
 
 /**
  * Creates tasks and waits until they have succeeded and, where `arrivals` are given, until a webhook has arrived for
- * each. The rate is from the first creation to the last end, by the rows, or to the last arrival.
+ * each. The time of the rate runs from the first creation to the last end, by the rows; with `arrivals` to the last
+ * arrival.
  * @throws Error when a request was refused or failed
  */
 export async function burst(

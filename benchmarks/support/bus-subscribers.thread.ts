@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Subscribes from many connections, and answers each message with the bytes that came since the one before. */
+/** Subscribes from many connections. Answers each message with the bytes that arrived since the message before. */
 const { port, count, subscribe } = workerData as { port: number; count: number; subscribe: string };
 
 let bytes = 0;

@@ -5,8 +5,8 @@ import { median } from './report.ts';
 type Measured = number | Load;
 
 /**
- * Alternates, and changes the order each round, so that other work of the machine affects both alike. A round before
- * the first is not counted: it compiles the code of both and fills their pools.
+ * The two sides alternate, and each round changes their order, so that other work of the machine affects both alike.
+ * One round before the others is not counted: it compiles the code of both and fills their pools.
  * @returns the row of a report: the median of the rounds' ratios, then the two medians; above 1 the first is faster.
  *   For loads it also has the work of a request (above 1 the first needs less) and the median time
  */
@@ -51,5 +51,5 @@ const figureOf = (measured: Measured, figure: keyof Load): number => {
   return figure === 'rate' ? measured : Number.NaN;
 };
 
-/** Three significant digits: more would be noise. */
+/** Rounds to three significant digits, because more would be noise. */
 export const brief = (value: number): number => Number(value.toPrecision(3));

@@ -2,7 +2,7 @@ import { until } from './until.ts';
 
 /**
  * Waits until all delays have been measured.
- * @param delays in milliseconds; may still grow
+ * @param delays in milliseconds; the array may still grow
  * @returns the row of a report
  */
 export async function summaryOf(delays: number[], count: number, patienceMs = 10_000): Promise<object> {

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until } from './until.ts';
 
-/** The service's limit for one socket. */
+/** Subscriptions that the service allows on one socket. */
 export const PER_SOCKET = 50;
 
 /**
- * Subscriptions of one API key over as few sockets as possible. Speaks the protocol directly, so that no client library
- * is measured.
+ * Follows tasks of one API key over as few sockets as possible. It speaks the protocol directly, so that no client
+ * library is measured.
  */
 export class Follower {
   onFinal: (taskId: string) => void = () => undefined;
-  /** The process that it is connected to. */
+  /** The URL of the process to which it is connected. */
   readonly url: string;
   readonly key: string;
   private readonly sockets: WebSocket[];

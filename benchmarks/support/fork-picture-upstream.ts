@@ -2,11 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PictureSize } from './picture-upstream.ts';
 
-/** An upstream of pictures whose work is not on the thread of the client that measures. */
+/**
+ * Starts the upstream of pictures in a process of its own, so that its work is not on the thread of the client that
+ * measures.
+ */
 export interface ForkedPictureUpstream {
   url: string;
   hookUrl: string;
-  /** Webhooks that have arrived. */
+  /** How many webhooks have arrived. */
   webhooks(): Promise<number>;
   /** @returns the bytes of the picture that it answers with from now on */
   use(size: PictureSize): Promise<number>;

@@ -15,7 +15,7 @@ const picture = await sharp({ create: { width: 64, height: 64, channels: 3, back
   .toBuffer();
 
 /**
- * The last step of every task of the pipeline: detects the type of the image and writes its bytes to the disk.
+ * The last step of every task of the pipeline: it detects the type of the image and writes the bytes to the disk.
  * @returns milliseconds of this process's processor time for one image
  */
 export async function inspectAndStore(folder: string): Promise<number> {

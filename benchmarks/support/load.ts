@@ -11,7 +11,7 @@ export interface Load {
 }
 
 /**
- * Keeps every connection busy.
+ * Keeps every connection busy with requests.
  * @param pids processes whose processor time is counted
  * @throws Error when a request was refused or failed
  */

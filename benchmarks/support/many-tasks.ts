@@ -1,11 +1,13 @@
 import type { Client } from 'pg';
 
-/** Rows per statement. */
+/** Rows that one statement inserts. */
 const CHUNK = 50_000;
 /** API keys that share the database with the measured one, which owns every second task. */
 const NEIGHBOURS = 9;
 const DAY_MS = 86_400_000;
-/** Days over which the finished tasks are spread, within the retention of 30; their files were deleted after 7. */
+/**
+ * Days over which the finished tasks are spread. They are within the retention of 30 days; files are deleted after 7.
+ */
 const DAYS = 25;
 
 /**
@@ -17,7 +19,10 @@ const TIME = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
   .map((shift) => `substr('${DIGITS}', (ms >> ${shift} & 31)::int + 1, 1)`)
   .join(' || ');
 
-/** $1: the measured key; $2, $3: first and last number; $4, $5: time of number 0 and interval, in ms. */
+/**
+ * The id, time and key of each numbered task. $1: the measured key; $2, $3: first and last number; $4: time of number
+ * 0; $5: interval. Times are in ms.
+ */
 const NUMBERED = `
   select nth, to_timestamp(ms / 1000.0) as at, 'task_' || ${TIME} || 'e' || substr(md5(nth || '/' || ms), 1, 15) as id,
          case when nth % 2 = 0 then $1::text else 'key_neighbour_' || nth % ${NEIGHBOURS} end as api_key_id
@@ -65,8 +70,8 @@ const QUEUED = `
   from (${NUMBERED}) as wanted`;
 
 /**
- * Inserts finished tasks and their rows of the ledger with plain SQL. The newest is a minute old; every second one
- * belongs to the given key.
+ * Inserts finished tasks and their rows in the ledger with plain SQL. The newest task is a minute old. Every second
+ * task belongs to the given key.
  */
 export async function addFinished(db: Client, apiKeyId: string, count: number): Promise<void> {
   const [from, to] = [Date.now() - DAYS * DAY_MS, Date.now() - 60_000];
@@ -78,8 +83,8 @@ export async function addFinished(db: Client, apiKeyId: string, count: number): 
 }
 
 /**
- * Inserts queued tasks in one commit, with their counters. They are an hour old, so that a list of the newest tasks
- * returns the same as without them.
+ * Inserts queued tasks in one commit, with their counters. The tasks are an hour old, so that a list of the newest
+ * tasks returns the same as without them.
  */
 export async function addQueued(db: Client, apiKeyId: string, count: number): Promise<void> {
   await db.query('begin');

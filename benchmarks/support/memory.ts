@@ -7,10 +7,10 @@ import { processTree } from './process-tree.ts';
  */
 export const peakMb = (pid: number): number | null => megabytes('VmHWM', pid, 'status');
 
-/** Its memory now, from the same source. */
+/** The resident memory of a process now, from the same source. */
 export const residentMb = (pid: number): number | null => megabytes('VmRSS', pid, 'status');
 
-/** Its PSS now: pages that processes share count for each in proportion. */
+/** The PSS of a process now: each process counts its share of the pages that it shares. */
 export const proportionalMb = (pid: number): number | null => megabytes('Pss', pid, 'smaps_rollup');
 
 /** The PSS of processes with all their children. */

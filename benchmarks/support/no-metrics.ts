@@ -1,4 +1,5 @@
-// Loaded before the program (--import): nothing is counted or observed. What computes the labels and reads the clock stays.
+// Loaded before the program (--import): metrics count and observe nothing. The code that computes labels and reads the
+// clock stays.
 import { createRequire } from 'node:module';
 
 const nothing = (): void => undefined;

@@ -9,7 +9,7 @@ const HERE = new URL('../..', import.meta.url).pathname;
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: HERE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
-/** The newest tag that this commit follows, such as the last release; before the first, the commit before this one. */
+/** The newest tag before this commit, such as the last release; without a tag the parent of this commit. */
 export function lastTagOrParent(): string {
   try {
     return git('describe', '--tags', '--abbrev=0', 'HEAD^');
@@ -28,7 +28,7 @@ export function isKnown(commit: string): boolean {
 }
 
 /**
- * Another commit of this repository, built in a temporary folder. Takes a minute where its packages differ, else
+ * Builds another commit of this repository in a temporary folder. This takes a minute if its packages differ, else
  * seconds.
  */
 export async function buildOf(commit: string): Promise<{ folder: string; remove(): Promise<void> }> {

@@ -19,7 +19,7 @@ async function statementOf(send: (sql: object) => Promise<unknown>): Promise<str
   return captured;
 }
 
-/** SQL, by the columns of a new task. */
+/** SQL expressions for the columns of a new task, by name. */
 const ONE_TASK: Record<string, string> = {
   key: '1',
   nth: '1',
@@ -38,8 +38,8 @@ const ONE_END = `json_build_array(json_build_object('id', :t_id::text, 'attempt'
   'images', 1, 'video_seconds', 0, 'micros', 0, 'basis', 'free'))`;
 
 /**
- * Runs the service's own statements (create, claim, end) with pgbench: one task in each, each with its own commit. The statement that
- * counts the end in the counters of the key is left out.
+ * Runs the service's own statements (create, claim, end) with pgbench. Each statement has one task and its own commit.
+ * The statement that updates the counters of the key at the end is left out.
  * @returns tasks a second; null if pgbench is not installed (Debian: postgresql)
  */
 export async function tasksPerSecond(clients: number, seconds: number): Promise<number | null> {
@@ -80,7 +80,7 @@ export async function tasksPerSecond(clients: number, seconds: number): Promise<
     );
     const options = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '1', '-T', String(seconds), '-f', script];
     await promisify(execFile)('pgbench', [...options, bench.databaseUrl]);
-    // By the rows: pgbench counts a transaction whatever its statements found.
+    // Counted by the rows, because pgbench counts a transaction even if its statements found nothing.
     const [row] = await query(bench.databaseUrl, `select count(*)::int as ended from tasks where status = 'succeeded'`);
     return (row?.ended ?? 0) / seconds;
   } catch (error) {

@@ -1,4 +1,5 @@
-// The upstream of pictures in a process of its own. A message is a size, which it answers with from now on, or 'webhooks'.
+// The upstream of pictures in a process of its own. A message is 'webhooks', or the size of the picture that it answers
+// with from now on.
 import { type PictureSize, startPictureUpstream } from './picture-upstream.ts';
 
 const upstream = await startPictureUpstream();

@@ -4,13 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 
-/** An upstream on loopback that speaks OpenAI's images and answers at once. */
+/** An upstream on loopback with OpenAI's interface for images. It answers at once. */
 export interface PictureUpstream {
-  /** Ends in /v1. */
+  /** The base URL, which ends in /v1. */
   url: string;
-  /** Receives webhooks. */
   hookUrl: string;
-  /** Webhooks that have arrived. */
+  /** How many webhooks have arrived. */
   webhooks(): number;
   /** @returns the bytes of the picture that it answers with from now on */
   use(size: PictureSize): number;
@@ -19,7 +18,10 @@ export interface PictureUpstream {
 
 export type PictureSize = keyof typeof SIDES;
 
-/** Of square pictures with 4 bits of noise in each of 3 channels, in pixels: PNGs of some 5 kB, 30 kB and 1.5 MB. */
+/**
+ * Sides in pixels of square pictures with 4 bits of noise in each of 3 channels. Their PNGs have some 5 kB, 30 kB and
+ * 1.5 MB.
+ */
 const SIDES = { '5 kB': 58, '30 kB': 140, '1.5 MB': 1000 } as const;
 const MASK = 0x0f;
 const HOOK = '/hook';

@@ -1,5 +1,5 @@
 /**
- * @param key null: the receiver needs none
+ * @param key null: the receiver needs no key
  * @param more headers
  * @returns the body of the response; empty if there is none
  * @throws Error with the response if it is no success

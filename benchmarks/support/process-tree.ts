@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** @returns the processes that run, with all their children; none on systems other than Linux */
+/** @returns the ids of the given processes that still run, with all their children; none on systems other than Linux */
 export function processTree(...pids: number[]): number[] {
   const parents = parentOf();
   const belongs = (pid: number): boolean => pids.includes(pid) || (parents.has(pid) && belongs(parents.get(pid)!));

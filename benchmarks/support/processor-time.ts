@@ -1,8 +1,9 @@
 import { numbersIn, processTree, readText } from './process-tree.ts';
 
 /**
- * Counts the processor time of processes from now on, from the kernel. Unlike a rate, it hardly depends on other work of the
- * machine. The time of a process that ends meanwhile is lost, for example that of an idle connection.
+ * Counts the processor time that processes use from now on; the kernel has the figures. Unlike a rate, this time hardly
+ * depends on other work of the machine. The time of a process that ends meanwhile is lost, for example that of an idle
+ * connection.
  * @param pids processes, counted with all their children
  * @returns a function that returns the milliseconds so far; NaN on systems other than Linux
  */
@@ -15,11 +16,11 @@ export function processorClock(...pids: number[]): () => number {
   };
 }
 
-/** Milliseconds per process. */
+/** Milliseconds of each process, by its id. */
 const usedBy = (pids: number[]): Map<number, number> =>
   new Map(processTree(...pids).map((pid) => [pid, usedByOne(pid)]));
 
-/** The first number in schedstat: nanoseconds on a processor. */
+/** The first number in schedstat is nanoseconds on a processor. */
 function usedByOne(pid: number): number {
   const threads = numbersIn(`/proc/${pid}/task`);
   return (

@@ -7,14 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 
-/** A Redis as durable as the database: every write is on the disk before the reply. Needs Debian's redis-server. */
+/**
+ * A Redis that is as durable as the database: every write is on the disk before the reply. Needs Debian's redis-server.
+ */
 export async function startRedis(): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-redis-'));
   const settings = { port, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'yes', appendfsync: 'always' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn('redis-server', args, { stdio: 'ignore' });
-  await once(child, 'spawn'); // fails if it is not installed
+  await once(child, 'spawn'); // fails if Redis is not installed
   const url = `redis://127.0.0.1:${port}`;
   const client = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   client.on('error', () => undefined);

@@ -1,4 +1,4 @@
-// The sandbox alone, called as a worker calls it: a message is a request, the reply is the seconds it took.
+// Only the sandbox, called as a worker calls it. A message is a request; the reply is the seconds that it took.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -31,7 +31,7 @@ export class Bench {
       built('auth/credentials/api-key-format.js'),
     ]);
     const folder = await mkdtemp(join(tmpdir(), 'darkroom-bench-'));
-    await chmod(folder, 0o711); // as root the database runs as another user
+    await chmod(folder, 0o711); // under root the database runs as another user
     return new Bench(folder, await startEmbeddedPostgres(join(folder, 'data')), newApiKey());
   }
 
@@ -55,8 +55,8 @@ export class Bench {
 
   /**
    * Starts a build on this database, without limits.
-   * @param main its dist/main.js, by default of this clone
-   * @returns its URL
+   * @param main dist/main.js of the build, by default that of this clone
+   * @returns the URL of the service
    */
   async service(settings: Record<string, string> = {}, main = MAIN): Promise<string> {
     const port = await freePort();
@@ -111,6 +111,6 @@ export class Bench {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     }
     await this.database.leave();
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 }); // with a million rows ENOTEMPTY was seen
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 }); // with a million rows it failed with ENOTEMPTY
   }
 }

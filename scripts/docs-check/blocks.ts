@@ -2,29 +2,29 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What a block may say of itself, behind the language: ```sh in=app needs="docker jq" prints="succeeded". Readers do
- * not see it.
+ * The marks of a block, written after the language: ```sh in=app needs="docker jq" prints="succeeded". Readers do not
+ * see them.
  */
 export interface Marks {
-  /** Not run. The reason is printed. */
+  /** The block is not run. The reason is printed. */
   skip?: string;
-  /** Tools, separated by spaces. Without one of them the block is left out aloud. */
+  /** Tools, separated by spaces. If one is missing, the block is not run, and the output says so. */
   needs?: string;
-  /** `app`: runs in the folder of a reader's own project, not in the clone. */
+  /** `app`: the block runs in the folder of a reader's own project, not in the clone. */
   in?: string;
-  /** The block is saved under this name in that folder, for a later block to run. */
+  /** The block is saved under this name in that folder. A later block runs it. */
   file?: string;
-  /** Goes on beside the next blocks, which begin once it prints this. */
+  /** The block runs beside the next blocks, which begin once it has printed this text. */
   until?: string;
-  /** Texts that it prints, separated by ` | `; of a block that goes on: before the page ends. */
+  /** Texts that the block prints, separated by ` | `. A block with `until` may print them until the page ends. */
   prints?: string;
-  /** Files that the program makes, separated by spaces. */
+  /** Files that the block makes, separated by spaces. */
   saves?: string;
 }
 
 export interface Block {
   page: string;
-  /** Of its first fence, from 1. */
+  /** The line of its first fence, from 1. */
   line: number;
   language: string;
   marks: Marks;
@@ -35,12 +35,12 @@ const NAMES: readonly string[] = ['skip', 'needs', 'in', 'file', 'until', 'print
 const FENCE = /^( *)```(\S+)([^\n]*)\n([\s\S]*?)^\1```$/gm;
 const MARK = /([\w-]+)=(?:"([^"]*)"|'([^']*)'|([^\s"']+))/g;
 
-/** README.md first, because it starts the service that all other pages use. */
+/** The pages. README.md is first, because it starts the service that all other pages use. */
 export function pagesOf(root: string): string[] {
   return ['README.md', ...globSync('docs/guides/**/*.md', { cwd: root }).sort()];
 }
 
-/** All fenced blocks of a page that name a language. */
+/** All fenced blocks of a page with a language. */
 export function blocksOf(root: string, page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(FENCE)].map(({ index, 1: indent = '', 2: language = '', 3: info = '', 4: body = '' }) => {

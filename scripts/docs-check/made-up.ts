@@ -1,26 +1,26 @@
-/** What the pages write in place of what each reader has: an address, a key, ids. */
+/** The values of this run that replace those written in the pages: an address, a key, a folder, a port. */
 
 export interface Real {
-  /** Of the service that the page talks to. */
+  /** The URL of the service that the page talks to. */
   url: string;
   key: string;
   clone: string;
-  /** In place of 4000, the port of the receivers of webhooks. */
+  /** The port of webhook receivers, in place of 4000. */
   receiverPort: number;
 }
 
-/** The names under which the pages know these. */
+/** How the pages write the values of `Real`. */
 const MADE_UP = {
   url: /http:\/\/(?:127\.0\.0\.1|localhost):3000/g,
   port: /\b3000\b/g,
   key: /dr_…/g,
   clone: /\/path\/to\/darkroom/g,
   receiverPort: /\b4000\b/g,
-  /** Here only the sandbox serves. */
+  /** The run has only the sandbox as provider. */
   provider: /--provider openai\b/g,
 };
 
-/** An id of the pages, and where the newest real one is read. */
+/** Ids written in the pages, each with the path at which the newest real id is read. */
 const IDS = [
   { shown: /task_01jd8e5t9kf3qs7m2v4xw6yzab/g, path: '/v1/tasks?status=succeeded&limit=1', field: 'task_id' },
   { shown: /key_01jd8e5t9kf3qs7m2v4xw6yzac/g, path: '/v1/api_keys?limit=1', field: 'id' },
@@ -28,7 +28,7 @@ const IDS = [
   { shown: /host-7-1f2e3d4c/g, path: '/v1/operations/processes', field: 'id' },
 ];
 
-/** The text as the reader of the page would type it. */
+/** The text with the real values, as a reader would type it. */
 export async function withReal(text: string, real: Real): Promise<string> {
   let typed = text
     .replaceAll(MADE_UP.url, real.url)

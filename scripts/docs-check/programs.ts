@@ -2,14 +2,17 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Block } from './blocks.ts';
 
-/** How the blocks of one language on one page become a program, and how it is run in the folder of the reader's project. */
+/** How the blocks of one language on one page become a program, and how the program is run in the reader's project. */
 interface Kind {
   file: string;
-  /** @param clone has the compiler and the types of Node */
+  /** @param clone the folder with the compiler and the types of Node */
   command(clone: string): string;
 }
 
-/** Strict, as a careful reader has it. The types of Node come from the clone, those of libraries from the project. */
+/**
+ * Compiles strictly, as a careful reader's project does. The types of Node come from the clone, those of libraries from
+ * the project.
+ */
 const tsc = (clone: string) =>
   `node ${clone}/node_modules/typescript/bin/tsc --strict --target es2023 --module nodenext --skipLibCheck ` +
   `--typeRoots ${clone}/node_modules/@types --types node --rewriteRelativeImportExtensions --outDir built guide.ts`;
@@ -21,7 +24,7 @@ const KINDS: Record<string, Kind> = {
 };
 
 export interface Program {
-  /** The first of its blocks, which names the program in the output. */
+  /** The first block of the program. Its position names the program in the output. */
   first: Block;
   command: string;
   prints: string[];
@@ -30,7 +33,9 @@ export interface Program {
 
 export const isProgram = ({ language }: Block) => language in KINDS;
 
-/** Writes the blocks of one language as one program, in their order: what one block imports, the next one uses. */
+/**
+ * Writes the blocks of one language as one program, in their order, because a block uses what an earlier block imports.
+ */
 export function writeProgram(blocks: Block[], folder: string, clone: string): Program {
   const [first] = blocks as [Block];
   const { file, command } = KINDS[first.language]!;
@@ -45,7 +50,7 @@ export function writeProgram(blocks: Block[], folder: string, clone: string): Pr
 
 export const listOf = (mark: string | undefined, separator: string) => mark?.split(separator) ?? [];
 
-/** What the output or the folder lacks of what the page says. */
+/** What the page promises and the output or the folder does not have. */
 export function missingOf(
   { prints, saves }: Pick<Program, 'prints' | 'saves'>,
   output: string,

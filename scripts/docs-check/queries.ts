@@ -1,7 +1,7 @@
 import type { Real } from './made-up.ts';
 import type { Outcome } from './session.ts';
 
-/** Sends a document of GraphQL without variables. */
+/** Sends a GraphQL document without variables. */
 export async function runQueries(query: string, { url, key }: Real): Promise<Outcome> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',

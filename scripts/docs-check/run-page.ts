@@ -9,16 +9,16 @@ import { type Outcome, Session } from './session.ts';
 import { missingTools } from './tools.ts';
 
 const SHELLS = ['sh', 'bash'];
-/** For what goes on beside a page to print what the page says. */
+/** How long a block that runs beside the page may take to print its texts. */
 const PRINTS_MS = 60_000;
 const PRINTED_KEY = /API key +(dr_\w+)/;
 
 export type Report = (block: Block, verdict: 'ok' | 'FAILED' | 'LEFT OUT', said?: string) => void;
 
-/** What a page is run with. */
+/** What the blocks of a page run with. */
 export interface Reader {
   real: Real;
-  /** Of its own: logs, and the project of the reader. */
+  /** The folder of this page, for logs and for the reader's project. */
   folder: string;
   env: NodeJS.ProcessEnv;
   report: Report;
@@ -73,7 +73,10 @@ export class Page {
     else await this.judge(block, () => this.runShell(block));
   }
 
-  /** A command behind `$ `, then exactly what it prints. It may fail: that may be what the page shows. */
+  /**
+   * Runs a command after `$ ` and compares its whole output with the block. The command may fail, because the page may
+   * show a failure.
+   */
   private async runTranscript({ text }: Block): Promise<Outcome> {
     const [command = '', ...expected] = (await this.typed(text)).split('\n');
     const { output } = await this.session.run(command.replace(/^\$ /, ''), this.reader.real.clone);

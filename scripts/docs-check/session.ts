@@ -4,24 +4,23 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The slowest is `npm ci` on a busy machine. */
+/** The limit for a command. The slowest is `npm ci` on a busy machine. */
 const COMMAND_MS = 600_000;
-/** README.md installs and builds before it starts. */
+/** The limit until a block prints the text of `until`. README.md installs and builds first. */
 const UNTIL_MS = 900_000;
 const LOOK_MS = 100;
-/** The service finishes what is running, then stops its database. */
+/** The limit for the end of the service, which finishes running tasks and then stops its database. */
 const STOP_MS = 30_000;
-/** The variables of a block, without those that bash keeps about itself. */
+/** Saves the variables of a block, without those that bash itself manages. */
 const SAVED = "{ export -p | grep -vE '^declare -x (PWD|OLDPWD|SHLVL|_)='; }";
 
-/** How a command ended, and what it printed to stdout and stderr. */
+/** Whether a command succeeded, and what it printed to stdout and stderr. */
 export interface Outcome {
   ok: boolean;
   output: string;
 }
 
 export interface Ongoing extends Outcome {
-  /** What it has printed by now. */
   printed(): string;
 }
 
@@ -30,21 +29,21 @@ interface Going {
   log: string;
 }
 
-/** The terminal of a reader of one page: what a block exports, the next one has. */
+/** The terminal of the reader of a page. A block has the variables that earlier blocks exported. */
 export class Session {
   private readonly folder: string;
   private readonly env: NodeJS.ProcessEnv;
   private readonly going: Going[] = [];
   private count = 0;
 
-  /** @param folder where logs and variables are kept */
+  /** @param folder the folder for logs and variables */
   constructor(folder: string, env: NodeJS.ProcessEnv) {
     this.folder = folder;
     this.env = env;
     writeFileSync(this.variables, '');
   }
 
-  /** Runs a block of a shell to its end. What it starts with `&` goes on until `close`. */
+  /** Runs a shell block to its end. A command that it starts with `&` runs until `close`. */
   async run(script: string, cwd: string): Promise<Outcome> {
     const { child, log } = this.start(script, cwd);
     const timer = setTimeout(() => end(child, 'SIGKILL'), COMMAND_MS);
@@ -53,7 +52,7 @@ export class Session {
     return { ok: code === 0, output: readFileSync(log, 'utf8') };
   }
 
-  /** Starts a block that does not end, and waits until it prints this. */
+  /** Starts a block that does not end, and waits until it has printed the text. */
   async runUntil(script: string, cwd: string, text: string): Promise<Ongoing> {
     const { child, log } = this.start(script, cwd);
     const printed = () => readFileSync(log, 'utf8');
@@ -64,12 +63,12 @@ export class Session {
     return { ok: false, output: `${printed()}\nIt never printed "${text}".`, printed };
   }
 
-  /** What the blocks that go on have printed. */
+  /** The output of the blocks that still run. */
   get output(): string {
     return this.going.map(({ log }) => readFileSync(log, 'utf8')).join('');
   }
 
-  /** Ends what goes on, with all that it has started. */
+  /** Ends the blocks that still run, with all processes that they have started. */
   async close(): Promise<void> {
     const children = this.going.map(({ child }) => child);
     for (const child of children) end(child, 'SIGTERM');
@@ -84,13 +83,13 @@ export class Session {
   private start(script: string, cwd: string): Going {
     const log = join(this.folder, `${(this.count += 1)}.log`);
     const file = openSync(log, 'w');
-    // `set -a` exports what a block sets, because its next command may stand in another block.
+    // `set -a` exports all variables of a block, because the command that uses them may be in another block.
     const whole = `set -aeo pipefail\nsource ${this.variables}\n${script}\n${SAVED} > ${this.variables}\n`;
     const child = spawn('bash', ['-c', whole], {
       cwd,
       env: this.env,
       stdio: ['ignore', file, file],
-      detached: true, // a group of its own, which can be ended as a whole
+      detached: true, // a process group of its own, which can be ended as a whole
     });
     closeSync(file);
     this.going.push({ child, log });
@@ -102,7 +101,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid!, signal);
   } catch {
-    // The group has ended.
+    // The process group has already ended.
   }
 }
 

@@ -4,7 +4,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const PROBE_MS = 60_000;
 
-/** A program that is there may still be of no use: `docker` without its engine, `pip` without a registry. */
+/**
+ * Commands that show whether a tool works. An installed program may be of no use: `docker` without its engine, `pip`
+ * without a registry.
+ */
 const PROBES: Record<string, string> = {
   docker: 'docker info',
   kubectl: 'kubectl cluster-info',
@@ -13,7 +16,7 @@ const PROBES: Record<string, string> = {
 
 const known = new Map<string, Promise<boolean>>();
 
-/** Those of the tools that this machine lacks. */
+/** The tools among these that this machine lacks. */
 export async function missingTools(names: string): Promise<string[]> {
   const tools = names.split(' ').filter((name) => name !== '');
   const there = await Promise.all(tools.map(isThere));

@@ -1,15 +1,16 @@
 import { jest } from '@jest/globals';
 
 /**
- * Stops the clocks and timers of the code under test, except those of `node:timers/promises`. Sockets, files and threads go
- * on. `jest.advanceTimersByTimeAsync` moves the clocks, `jest.useRealTimers` ends it.
+ * Stops the clocks and timers of the code under test, except those of `node:timers/promises`. Sockets, files and
+ * threads are not stopped. `jest.advanceTimersByTimeAsync` moves the clocks, `jest.useRealTimers` restores them.
  */
 export function stopClock(): void {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
 }
 
 /**
- * Ends at once the pauses of these lengths. Other timers, such as time-outs, run as usual. `jest.restoreAllMocks` ends it.
+ * Skips pauses of the selected lengths: they end at once. Other timers, such as timeouts, run as usual.
+ * `jest.restoreAllMocks` ends this.
  * @returns the milliseconds of the pauses so far
  */
 export function skipPauses(isPause: (ms: number) => boolean): number[] {
@@ -23,7 +24,10 @@ export function skipPauses(isPause: (ms: number) => boolean): number[] {
   return pauses;
 }
 
-/** Intervals of this length that start from now on never run, so what they repeat happens only for other reasons. `jest.restoreAllMocks` ends it. */
+/**
+ * Intervals of this length that start from now on never run, so that their work is done only for other reasons.
+ * `jest.restoreAllMocks` ends this.
+ */
 export function dropIntervals(droppedMs: number): void {
   const start = globalThis.setInterval;
   jest

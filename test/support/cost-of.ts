@@ -1,10 +1,10 @@
-/** What some work costs this process. */
+/** The costs of some work for this process. */
 interface Cost {
-  /** Highest memory above that at the start. */
+  /** The highest memory, less the memory at the start. */
   bytes: number;
-  /** Of the processor, in all threads. Other work on this machine does not count. */
+  /** Processor time of all threads of this process. Other work on this machine does not count. */
   seconds: number;
-  /** Longest processor time between two timers of this thread. */
+  /** The longest processor time between two timers of this thread. */
   longestMs: number;
 }
 

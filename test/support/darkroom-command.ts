@@ -5,7 +5,7 @@ import { eventually } from './wait.ts';
 
 const COMMAND = new URL('../../dist/cli/darkroom.js', import.meta.url).pathname;
 
-/** The command loads the service, which takes long on a busy machine. */
+/** The limit for a command. It loads the service, which takes long on a busy machine. */
 const START_MS = 240_000;
 
 export interface CommandRun {
@@ -23,7 +23,7 @@ export const darkroom = (args: string[], env: Record<string, string>): Promise<C
     );
   });
 
-/** Starts the built command, and kills it as soon as `met` says so. */
+/** Starts the built command, and kills it as soon as `met` returns true. */
 export async function killDarkroomWhen(
   met: () => boolean,
   args: string[],

@@ -7,13 +7,13 @@ import { TEST_FOLDER } from './test-context.ts';
 
 export interface TestDatabase {
   url: string;
-  /** Cuts the connections that are still open. */
+  /** Removes the database, and closes the connections to it that are still open. */
   drop(): Promise<void>;
 }
 
 const TEMPLATE = 'darkroom_template';
 
-/** A new migrated database, copied from a template that is migrated once per test run. */
+/** A new migrated database. It is a copy of a template, which is migrated once in each test run. */
 export const cloneDatabase = (): Promise<TestDatabase> => createDatabase(`template ${TEMPLATE}`);
 
 /** A new database without any table. */
@@ -27,9 +27,9 @@ async function createDatabase(from: string): Promise<TestDatabase> {
 }
 
 /**
- * PostgreSQL refuses "with (force)" to a role that is not a superuser while an autovacuum runs in the database. Without it,
- * PostgreSQL ends the autovacuum itself, and waits five seconds for connections to close. A service that still runs would
- * connect again, so connections are forbidden first.
+ * Drops the database without "with (force)", because PostgreSQL refuses that to a role that is not a superuser while an
+ * autovacuum runs. A plain drop ends the autovacuum, and waits five seconds for connections to close. A service that
+ * still runs would connect again, so connections are forbidden first.
  */
 async function drop(server: string, name: string): Promise<void> {
   if ((await execute(server, `select 1 from pg_database where datname = '${name}'`)) === 0) return;
@@ -41,7 +41,7 @@ async function drop(server: string, name: string): Promise<void> {
   await execute(server, `drop database if exists ${name}`);
 }
 
-/** The connection string of the one server of the run. The first caller starts it and builds the template. */
+/** The connection string of the run's only server. The first caller starts the server and builds the template. */
 async function testServer(): Promise<string> {
   const folder = process.env[TEST_FOLDER];
   if (!folder) throw new Error('jest.config.js must name test/support/global-setup.ts as its globalSetup.');
@@ -49,7 +49,8 @@ async function testServer(): Promise<string> {
   if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
   return withExclusiveFile(join(folder, 'template.lock'), 120_000, async () => {
     if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
-    // Loaded by the one test file that comes first: the driver and all migrations take half a second of processor time.
+    // Imported here, so that only the test file that comes first loads the driver and all migrations: that takes half a
+    // second of processor time.
     const [{ startEmbeddedPostgres }, { migrate }] = await Promise.all([
       import('../../src/platform/database/embedded/embedded-postgres.ts'),
       import('../../src/platform/database/migrate.ts'),
@@ -70,7 +71,7 @@ function inDatabase(server: string, name: string): string {
   return url.href;
 }
 
-/** @returns how many rows the statement gave or changed */
+/** @returns how many rows the statement returned or changed */
 async function execute(url: string, statement: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();

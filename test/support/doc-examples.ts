@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One fenced block of a page. `args` is what follows the language and the word `request` or `response`. */
+/** A fenced block of a page. `args` are the words after the language and `request` or `response`. */
 interface Block {
   language: string;
   kind: 'request' | 'response';
@@ -11,7 +11,7 @@ interface Block {
 export interface DocRequest {
   method: string;
   path: string;
-  /** Names in lower case. */
+  /** The headers by their names in lower case. */
   headers: Record<string, string>;
   body: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface DocResponse {
   status: number;
   headers: Record<string, string>;
   body: unknown;
-  /** The real response may have more keys and more items. */
+  /** Whether the real response may have more keys and more items. */
   isShortened: boolean;
 }
 
@@ -29,14 +29,14 @@ export interface DocExample {
   response: DocResponse;
 }
 
-/** Compared with the running service by a test of its own: it is no JSON. */
+/** Pages without JSON. Tests of their own compare them with the running service. */
 const WITHOUT_EXAMPLES = ['metrics.md'];
 const PAGES = new URL('../../docs/api/', import.meta.url);
 const FENCE = /^```(\w+) (request|response)\b ?([^\n]*)\n(.*?)^```$/gms;
 
 /**
- * The examples of `docs/api` that are marked for replay by the info string of their fence. The reader of the page does not
- * see the mark. A request is followed by the response to it:
+ * The examples of `docs/api` that are marked for replay by the info string of their fence. Readers of the page do not
+ * see this mark. A request is followed by its response:
  * - `json request POST /v1/generations` and the body, or `http request` and the message with its headers
  * - `json response 201` and the body, `http response` and the message, or `text response 200` and an event stream.
  *   With `shortened` at the end the real body may have more.
@@ -91,7 +91,7 @@ function messageOf(text: string) {
   return { first, headers, body };
 }
 
-/** The data of the last event of a stream. A page may shorten it: `{"status":"running",…}`. */
+/** The parsed data of the last event of a stream. The page may have shortened it: `{"status":"running",…}`. */
 export function lastEventOf(stream: string): unknown {
   const data = stream.split('\n').findLast((line) => line.startsWith('data: '));
   return JSON.parse((data ?? 'data: null').slice('data: '.length).replace(',…}', '}'));

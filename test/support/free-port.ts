@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that Linux gives to outgoing connections and to `listen(0)`: either could take a free port before its
- * user.
+ * The lowest and highest port. They are below the ports that Linux gives to outgoing connections and to `listen(0)`,
+ * either of which could take a free port before its user does.
  */
 const LOWEST = 10_000;
 const HIGHEST = 32_000;
@@ -13,7 +13,7 @@ const ATTEMPTS = 100;
 
 const given = new Set<number>();
 
-/** A port of 127.0.0.1 on which nobody listens, and which this process has not given out before. */
+/** A port of 127.0.0.1 on which nothing listens, and which this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = randomInt(LOWEST, HIGHEST);

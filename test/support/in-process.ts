@@ -10,23 +10,23 @@ import { testEnv } from './test-env.ts';
 export interface InProcess {
   app: NestFastifyApplication;
   database: TestDatabase;
-  /** Uses the bootstrap key, which has all scopes. */
+  /** A client with the bootstrap key, which has all scopes. */
   api: Api;
   baseUrl: string;
-  /** The environment it was started with, for a second process beside it. */
+  /** The environment of the service, for a second process beside it. */
   env: Record<string, string>;
-  /** The API key made at the first start, if BOOTSTRAP_API_KEY is empty; null at later starts. */
+  /** The API key that the first start creates if BOOTSTRAP_API_KEY is empty; null at later starts. */
   firstKey: string | null;
-  /** Signs a browser in with that key, once. */
+  /** A link that signs a browser in with that key, once. */
   signInLink: string | null;
   close(): Promise<void>;
 }
 
 /**
- * The whole service in this process, for a test that looks into it or holds up a part of it. It takes three seconds of processor
- * time more than `startOwnService`, because Jest compiles and loads the sources.
+ * Starts the whole service in this process, for a test that inspects or blocks a part of it. It takes three more
+ * seconds of processor time than `startOwnService`, because Jest compiles and loads the sources.
  * @param settings environment variables that matter to the test
- * @param shared the database of another process, which then stays; without it the service gets a new one
+ * @param shared the database of another process, which is not removed; by default the service gets a new one
  */
 export async function startInProcess(settings: Record<string, string> = {}, shared?: TestDatabase): Promise<InProcess> {
   const database = shared ?? (await cloneDatabase());
@@ -38,7 +38,7 @@ export async function startInProcess(settings: Record<string, string> = {}, shar
   const service = await loadCheckedConfig(env)
     .then((config) => startService(config))
     .catch(async (error: unknown) => {
-      await cleanUp().catch(() => undefined); // a failed start may keep connections open; the run removes the database later
+      await cleanUp().catch(() => undefined); // after a failed start connections may be open; the run removes the database later
       throw error;
     });
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ROOT_FOLDER as ROOT } from '../../src/platform/config/root-folder.ts';
 
-/** @returns a new folder with the build, in which it finds no packages but its `dependencies` */
+/** @returns a new folder with the build, in which only the packages of `dependencies` are found */
 export function installWithoutDevelopment(): string {
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-installed-'));
   cpSync(`${ROOT}dist`, join(folder, 'dist'), { recursive: true });

@@ -1,4 +1,4 @@
-// Loaded into a service: writes the name and the labels of each metric to the file METRICS_FILE.
+// Loaded into a service: writes the name and the labels of each metric to the file in METRICS_FILE.
 import { appendFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { AUDIT_ACTIONS } from '../../src/auth/audit/audit-event.entity.ts';
 
-/** A log line, as the code writes it. */
+/** An event that the code logs. */
 export interface LogEvent {
   event: string;
   levels: string[];
@@ -12,10 +12,10 @@ export interface LogEvent {
 
 const root = new URL('../../', import.meta.url);
 
-/** Methods of a logger, and the levels of their lines. */
+/** The methods of a logger, with the levels of their lines. */
 const LEVELS: Record<string, string> = { fatal: 'fatal', error: 'error', warn: 'warn', log: 'info', debug: 'debug' };
 
-/** The one call whose event is a variable: it logs what the audit log records. */
+/** The only call whose event is a variable: it logs the actions that the audit log records. */
 const COMPUTED: Record<string, readonly string[]> = { action: AUDIT_ACTIONS };
 
 /** The files of the service that may log. */
@@ -23,7 +23,9 @@ export const files = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.spec.ts') && !path.startsWith('src/cli/'))
   .map((path) => ts.createSourceFile(path, readFileSync(new URL(path, root), 'utf8'), ts.ScriptTarget.Latest, true));
 
-/** Every event that the code logs. One that several places log has the levels, contexts and fields of all. */
+/**
+ * Every event that the code logs. An event that several calls log has the levels, contexts and fields of all of them.
+ */
 export const logEvents = (): LogEvent[] => merged(files.flatMap(eventsOf));
 
 /** All object literals of a file that name an event. */
@@ -63,7 +65,7 @@ function eventsIn(literal: ts.ObjectLiteralExpression, file: ts.SourceFile): Log
 const propertyOf = (literal: ts.ObjectLiteralExpression, name: string) =>
   literal.properties.find((property) => property.name?.getText() === name);
 
-/** The texts that an expression may have: of a literal, or of both branches. */
+/** The texts that an expression may have: that of a literal, or those of both branches. */
 function textsIn(node: ts.Node): string[] {
   if (ts.isStringLiteral(node)) return [node.text];
   if (ts.isConditionalExpression(node)) return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)];
@@ -72,7 +74,9 @@ function textsIn(node: ts.Node): string[] {
   return texts;
 }
 
-/** The calls of a logger that write this object: around it, or with the variable or function that holds it. */
+/**
+ * The logger calls that write this object: the call around it, or calls with the variable or function that contains it.
+ */
 function callsWith(literal: ts.Node, file: ts.SourceFile): ts.CallExpression[] {
   for (let node = literal.parent; node; node = node.parent) {
     if (ts.isCallExpression(node) && isLogCall(node)) return [node];
@@ -102,7 +106,7 @@ function logCallsNaming(name: string, within: ts.SourceFile[]): ts.CallExpressio
 const isLogCall = ({ expression }: ts.CallExpression): boolean =>
   /(^|\.)(logger|log)(\.(fatal|error|warn|log|debug|one)|\[.*\])$/s.test(expression.getText());
 
-/** `logger.warn(…)`, `logger[LEVELS[code] ?? 'log'](…)` and `log.one('info', …)`. */
+/** The levels of `logger.warn(…)`, `logger[LEVELS[code] ?? 'log'](…)` and `log.one('info', …)`. */
 function levelsOf({ expression, arguments: given }: ts.CallExpression): string[] {
   if (ts.isElementAccessExpression(expression)) {
     const table = /^\w+/.exec(expression.argumentExpression.getText())?.[0] ?? '';
@@ -125,13 +129,13 @@ function declarationOf(name: string, file: ts.SourceFile): ts.Node {
   return found;
 }
 
-/** The names of an object literal, also of those that it spreads in place. */
+/** The names of an object literal's properties, without those of objects that it spreads. */
 function fieldsOf(node: ts.Node): string[] {
   if (!ts.isObjectLiteralExpression(node)) return [];
   return node.properties.flatMap((property) => (ts.isSpreadAssignment(property) ? [] : [property.name.getText()]));
 }
 
-/** `logServerError` gets the logger of its caller. */
+/** The contexts of a file's loggers. `logServerError` uses the logger of its caller. */
 const contextsOf = ({ text, fileName }: ts.SourceFile): string[] =>
   fileName.endsWith('error.filter.ts')
     ? ['errors', 'graphql']

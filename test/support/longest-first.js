@@ -1,13 +1,16 @@
 import Sequencer from '@jest/test-sequencer';
 
-// In JavaScript like jest.config.js: the types of the package name another export than Node finds.
+// This file is JavaScript, like jest.config.js, because the types of the package name another export than Node finds.
 
-/** Test files that take over half a minute, most of it waiting. Started last, one of them alone would prolong the run. */
+/**
+ * Test files that take more than half a minute, mostly waiting. If one of them started last, it alone would prolong the
+ * run.
+ */
 const LONGEST = ['workers', 'screens', 'composer', 'speed'].map((name) => `test/outside/dashboard/${name}.`);
 
 const isLongest = ({ path }) => LONGEST.some((part) => path.includes(part));
 
-/** Jest knows how long files take only after it has run them once on this machine. */
+/** Starts these files first. Jest knows the duration of a file only after its first run on this machine. */
 export default class LongestFirst extends Sequencer {
   async sort(tests) {
     const sorted = await super.sort(tests);

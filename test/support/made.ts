@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { OutputBody } from './clients/api.ts';
 import type { TestService } from './service.ts';
 
-/** What a task has made. */
+/** A task's output with its bytes. */
 export interface Made {
   taskId: string;
   output: OutputBody;
@@ -18,7 +18,7 @@ export async function make(service: TestService, request: object): Promise<Made>
   return { taskId: body.task_id, output, bytes };
 }
 
-/** Size and hash of the task are of the file that one gets. */
+/** Checks that size and hash in the task are those of the file. */
 export function expectExact({ output, bytes }: Made): void {
   expect(bytes.length).toBe(output.size_bytes);
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(output.sha256);

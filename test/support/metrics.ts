@@ -1,4 +1,4 @@
-/** What `/metrics` of a process answers. */
+/** The answer of `/metrics` of a process. */
 export class Scrape {
   private constructor(readonly text: string) {}
 
@@ -6,14 +6,14 @@ export class Scrape {
     return new Scrape(await (await fetch(`${baseUrl}/metrics`)).text());
   }
 
-  /** Lines with a value. */
+  /** The lines with a value. */
   get lines(): string[] {
     return this.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   }
 
   /**
-   * The sum of the series that have these labels, whatever others they have.
-   * @returns null when there is none
+   * The sum of the series that have these labels, whatever other labels they have.
+   * @returns null when there is no such series
    */
   value(name: string, labels: Record<string, string> = {}): number | null {
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);

@@ -7,16 +7,16 @@ ajv.addSchema({ $id: 'openapi', ...document });
 
 interface Answer {
   method: string;
-  /** With or without a query. */
+  /** The path, with or without a query. */
   path: string;
   status: number;
   body: unknown;
 }
 
-/** What openapi.json does not allow about a JSON answer of the service. */
+/** What openapi.json does not allow in a JSON answer of the service. */
 export function openApiFaults({ method, path, status, body }: Answer): unknown[] {
   const template = Object.keys(document.paths)
-    .toSorted((a, b) => parameters(a) - parameters(b)) // /v1/tasks/cancel before /v1/tasks/{task_id}
+    .toSorted((a, b) => parameters(a) - parameters(b)) // /v1/tasks/cancel is before /v1/tasks/{task_id}
     .find((each) => patternOf(each).test(path.split('?', 1)[0]!));
   const operation = template && document.paths[template][method.toLowerCase()];
   if (!operation) return [`no operation for ${method} ${path}`];
@@ -33,5 +33,5 @@ const parameters = (template: string): number => template.split('{').length;
 
 const patternOf = (template: string): RegExp => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 
-/** A key in a JSON pointer in a URI fragment. */
+/** Escapes a key for a JSON pointer in a URI fragment. */
 const escape = (key: string): string => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));

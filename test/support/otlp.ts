@@ -1,4 +1,4 @@
-/** A span as a collector gets it. */
+/** A span as a collector receives it. */
 export interface ExportedSpan {
   name: string;
   kind: 'internal' | 'server' | 'client' | 'consumer';
@@ -11,7 +11,7 @@ export interface ExportedSpan {
   endMs: number;
   attributes: Record<string, unknown>;
   events: { name: string; attributes: Record<string, unknown> }[];
-  /** `<trace id> <span id>` */
+  /** Each link is `<trace id> <span id>`. */
   links: string[];
   isError: boolean;
   statusMessage: string;
@@ -23,7 +23,10 @@ type Message = Map<number, Value[]>;
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'];
 
-/** Decodes the protobuf of an `ExportTraceServiceRequest`. Numbers of fields: opentelemetry/proto/trace/v1/trace.proto. */
+/**
+ * Decodes the protobuf of an `ExportTraceServiceRequest`. The numbers of the fields are those of
+ * opentelemetry/proto/trace/v1/trace.proto.
+ */
 export function decodeSpans(request: Buffer): ExportedSpan[] {
   return messages(read(request), 1).flatMap((ofResource) => {
     const [resource] = messages(ofResource, 1);
@@ -52,7 +55,7 @@ function toSpan(span: Message, resource: Record<string, unknown>): ExportedSpan 
   };
 }
 
-/** Of each field, its values: varints and fixed numbers as bigint, everything else as bytes. */
+/** The values of each field: varints and fixed numbers as bigint, everything else as bytes. */
 function read(buffer: Buffer): Message {
   const fields: Message = new Map();
   let at = 0;
@@ -95,7 +98,7 @@ function attributes(message: Message, field: number): Record<string, unknown> {
   return Object.fromEntries(messages(message, field).map((pair) => [text(pair, 1), valueOf(messages(pair, 2)[0])]));
 }
 
-/** An `AnyValue`: text, boolean, whole number or number. */
+/** The value of an `AnyValue`: text, boolean, integer or number. */
 function valueOf(value: Message | undefined): unknown {
   if (value?.has(1)) return text(value, 1);
   if (value?.has(2)) return number(value, 2) === 1;

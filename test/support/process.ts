@@ -4,16 +4,19 @@ import { Api } from './clients/api.ts';
 import { programEnv } from './test-env.ts';
 import { eventually } from './wait.ts';
 
-/** The built program, as an operator runs it: a separate process, which a test may kill. */
+/** The built program as a separate process, as an operator runs it. A test may kill it. */
 export interface ServiceProcess {
   child: ChildProcess;
   api: Api;
-  /** What it has written so far to stdout and stderr. */
+  /** What the process has written so far to stdout and stderr. */
   output(): string;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** The start takes two seconds on an idle machine, and a minute on one with twenty times its load. */
+/**
+ * The limit for the start, which takes two seconds on an idle machine, and a minute under twenty times that machine's
+ * load.
+ */
 const START_MS = 240_000;
 
 /** The built program, as `npm start` and the container run it. */
@@ -21,21 +24,23 @@ export const MAIN = new URL('../../dist/main.js', import.meta.url).pathname;
 
 /** A process that may not be ready yet. */
 export interface StartingProcess extends ServiceProcess {
-  /** Waits until it prints that it is ready. If it does not, it is killed, because the caller may have no handle to it. */
+  /**
+   * Waits until the process prints that it is ready. If it does not, it is killed, because the caller may have no
+   * handle to it.
+   */
   untilReady(): Promise<void>;
 }
 
-/**
- * Starts the built program and waits until it prints that it is ready.
- * @param main of another build
- */
+/** Starts the built program and waits until it prints that it is ready. @param main dist/main.js of another build */
 export async function spawnService(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
   const service = launchService(env, main);
   await service.untilReady();
   return service;
 }
 
-/** Waits until all of them are ready. If one fails, it kills the others, to which the caller has no handle. */
+/**
+ * Waits until all processes are ready. If one fails, the others are killed, because the caller has no handle to them.
+ */
 export async function allReady<Processes extends readonly ServiceProcess[]>(
   starts: readonly [...{ [Nth in keyof Processes]: Promise<Processes[Nth]> }],
 ): Promise<Processes> {
@@ -46,10 +51,9 @@ export async function allReady<Processes extends readonly ServiceProcess[]>(
   throw (failure as PromiseRejectedResult).reason;
 }
 
-/** Signals that a process gives itself. What it has written then explains what the test reports. */
+/** Signals with which a crashed process ends. Its output then explains the failure. */
 const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGABRT', 'SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 
-/** Starts the built program. */
 export function launchService(env: Record<string, string>, main = MAIN): StartingProcess {
   const child = spawn(process.execPath, [main], {
     env: { ...programEnv(), ...env },

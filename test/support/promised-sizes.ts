@@ -1,8 +1,8 @@
-/** Pixels of one ratio, a cell for each resolution of its table, in the order of the table's head. */
+/** Pixels by ratio. Each row has a size for each resolution, in the order of the table's heading. */
 type Rows = Record<string, string>;
 
 const GPT_IMAGE: Rows = {
-  auto: '1024x1024 2048x2048 2880x2880', // without a reference image: the square
+  auto: '1024x1024 2048x2048 2880x2880', // the square, because there is no reference image
   '1:1': '1024x1024 2048x2048 2880x2880',
   '5:4': '1280x1024 1920x1536 3200x2560',
   '4:5': '1024x1280 1536x1920 2560x3200',
@@ -37,8 +37,8 @@ const VIDEO: Rows = {
 };
 
 /**
- * What the API promises for each model, ratio and resolution: `"gpt-image-2 3:2 1K": "1536x1024"`. Literals on
- * purpose: a test that computes its expectation with the product's own table cannot find a wrong table.
+ * The sizes that the API promises for each model, ratio and resolution: `"gpt-image-2 3:2 1K": "1536x1024"`. They are
+ * literals, because a test that uses the product's own table cannot find an error in that table.
  */
 export const PROMISED_SIZES: Readonly<Record<string, string>> = {
   ...table('gpt-image-2', ['1K', '2K', '4K'], GPT_IMAGE),

@@ -23,20 +23,23 @@ export class QueuedDeployment {
     return new QueuedDeployment(service, database);
   }
 
-  /** One place unless the settings say otherwise, so that tasks start one after the other. */
+  /**
+   * Starts a worker. It runs one task at a time unless the settings say otherwise, so that tasks start one after the
+   * other.
+   */
   async work(settings: Record<string, string> = {}): Promise<void> {
     const own = { WORKER_CONCURRENCY: '1', ...settings, ROLE: 'worker', PORT: String(await freePort()) };
     this.workers.push(await startService(await loadCheckedConfig({ ...this.service.env, ...own })));
   }
 
-  /** Ends every task that is not final, as if it never was. */
+  /** Deletes every task, and the counters of the keys. */
   async clear(): Promise<void> {
     await this.stopWork();
     await this.database.query('delete from tasks_live; delete from tasks_done');
     await this.database.query('delete from key_load');
   }
 
-  /** Orderly: running tasks are given back. */
+  /** Stops the workers in an orderly way: running tasks are given back. */
   async stopWork(): Promise<void> {
     await Promise.all(this.workers.splice(0).map((worker) => worker.stop()));
   }
@@ -69,7 +72,7 @@ export class QueuedDeployment {
     return this.rows('started_at is not null');
   }
 
-  /** Names of the tasks for which this holds, in the order of their starts. */
+  /** The names of the tasks that meet the condition, in the order of their starts. */
   async rows(condition: string): Promise<string[]> {
     const { rows } = await this.database.query<{ name: string }>(
       `select metadata->>'name' as name from tasks where ${condition} order by started_at, id`,

@@ -9,35 +9,35 @@ import { sharedPidFile, TEST_FOLDER } from './test-context.ts';
 import { programEnv, testEnv, withPatience } from './test-env.ts';
 import { eventually } from './wait.ts';
 
-/** A running service, as a test uses it. */
+/** A running service, as tests use it. */
 export interface TestService {
-  /** Uses a key with all scopes. */
+  /** A client with a key that has all scopes. */
   api: Api;
   baseUrl: string;
   database: Pick<TestDatabase, 'url'>;
-  /** The environment it was started with, for a second process beside it. */
+  /** The environment of the service, for a second process beside it. */
   env: Record<string, string>;
   close(): Promise<void>;
 }
 
-/** A service of the test file's own. */
+/** A service that only one test file uses. */
 export interface OwnService extends TestService {
   database: TestDatabase;
-  /** What it has written so far to stdout and stderr. */
+  /** What the service has written so far to stdout and stderr. */
   output(): string;
-  /** The API key made at the first start, if BOOTSTRAP_API_KEY is empty; null at later starts. */
+  /** The API key that the first start creates if BOOTSTRAP_API_KEY is empty; null at later starts. */
   firstKey: string | null;
-  /** Signs a browser in with that key, once. */
+  /** A link that signs a browser in with that key, once. */
   signInLink: string | null;
 }
 
-/** The service of a Jest worker. */
+/** The service that all test files of a Jest worker share. */
 export interface SharedService extends TestService {
-  /** The id of the key of this test file. */
+  /** The id of the API key of this test file. */
   keyId: string;
 }
 
-/** More than the tests of one file let hang at once. */
+/** More tasks than the tests of one file leave running at one time. */
 const CONCURRENCY = '200';
 const SETTINGS = { WORKER_CONCURRENCY: CONCURRENCY, TASK_SWEEP_S: '0.3' };
 const ALL_SCOPES = [
@@ -53,7 +53,7 @@ const ALL_SCOPES = [
 /**
  * Starts the built program for one test file that needs settings, a database or a lifetime of its own.
  * @param settings environment variables that matter to the test
- * @param shared the database of another process, which then stays; without it the service gets a new one
+ * @param shared the database of another process, which is not removed; by default the service gets a new one
  */
 export async function startOwnService(
   settings: Record<string, string> = {},
@@ -87,8 +87,8 @@ export async function startOwnService(
 }
 
 /**
- * Joins the service of this Jest worker, which the first test file starts. The file gets a key of its own, which sees no task and no
- * endpoint of another file. `close` cancels what the file has left unfinished.
+ * Joins the service of this Jest worker, which the first test file starts. The file gets a key of its own, which cannot
+ * see tasks and endpoints of other files. `close` cancels the tasks that the file has left unfinished.
  */
 export async function joinService(): Promise<SharedService> {
   const { env, databaseUrl } = await started();
@@ -108,8 +108,9 @@ export async function joinService(): Promise<SharedService> {
 }
 
 /**
- * Joins another process of the deployment of this Jest worker, one without workers, which the first test file that needs it starts.
- * @returns its address; the keys are those of `service`
+ * Joins a second process of this Jest worker's deployment. It has no workers; the first test file that needs it starts
+ * it.
+ * @returns the address of the process; the keys are those of `service`
  */
 export async function joinSecondProcess(service: SharedService): Promise<string> {
   const { env } = await startedOnce('second-process', async () => {
@@ -126,15 +127,15 @@ interface Started {
 
 function started(): Promise<Started> {
   return startedOnce('service', async (dataDir) => {
-    mkdirSync(dataDir, { recursive: true }); // there already, if a start failed: the next file then says why
+    mkdirSync(dataDir, { recursive: true }); // it exists already if a start failed: the next file then says why
     return (await testEnv(withPatience((await cloneDatabase()).url), { DATA_DIR: dataDir, ...SETTINGS })).env;
   });
 }
 
 /**
- * Starts it once for each Jest worker, and apart from this process, which may end before the last test file of the worker. The end of
- * the run ends it.
- * @param envOf gets a folder that it may make
+ * Starts the program once for each Jest worker. The program is independent of this process, which may end before the
+ * last test file of the worker. The end of the run ends the program.
+ * @param envOf gets the path of a folder, which it may create
  */
 async function startedOnce(
   name: string,

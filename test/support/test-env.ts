@@ -7,13 +7,16 @@ import { TEST_FOLDER } from './test-context.ts';
 
 export const SECRET_KEY = '0123456789abcdef'.repeat(4);
 
-/** What every program of a test gets from the test run. */
+/** The variables that every program of a test gets from the test run. */
 export const programEnv = () => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
 });
 
-/** A busy machine opens connections to the database slowly. Requests wait for them here, instead of answering 503 after 2 s. */
+/**
+ * Makes requests wait for a connection to the database, because a busy machine opens connections slowly. By default
+ * they get a 503 after 2 s.
+ */
 export function withPatience(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set('connect_timeout', '60');
@@ -21,8 +24,9 @@ export function withPatience(databaseUrl: string): string {
 }
 
 /**
- * The settings that most tests need: short times, no rate limits, loopback allowed. It stands apart from `startApp`,
- * because loading the sources of the service into Jest takes three seconds of processor time for each test file.
+ * The settings that most tests need: short times, no rate limits, loopback allowed. This function is not in
+ * in-process.ts, because loading the sources of the service into Jest takes three seconds of processor time for each
+ * test file.
  */
 export async function testEnv(databaseUrl: string, settings: Record<string, string> = {}) {
   const dataDir = settings.DATA_DIR ?? mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'data-'));

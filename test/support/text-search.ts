@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Client, escapeIdentifier } from 'pg';
 
-/** Every column that can hold a text, of every table of every schema, partitions through their table. */
+/** Every column that can contain a text, of every table in every schema. A partition is searched through its table. */
 const COLUMNS = `
   select n.nspname as schema, c.relname as table, a.attname as column, t.typname as type
   from pg_class c
@@ -13,7 +13,7 @@ const COLUMNS = `
     and t.typname in ('text', 'varchar', 'bpchar', 'name', 'json', 'jsonb', 'bytea', 'xml', '_text', '_varchar', '_json', '_jsonb', '_bytea')
   order by 1, 2, 3`;
 
-/** @returns `table.column` wherever a stored value contains the text, as it is, as bytes or in hexadecimal */
+/** @returns `table.column` for each column that contains the text: as text, as bytes or in hexadecimal */
 export async function columnsWith(database: Client, text: string): Promise<string[]> {
   const { rows } = await database.query<{ schema: string; table: string; column: string }>(COLUMNS);
   const found: string[] = [];
@@ -29,7 +29,7 @@ export async function columnsWith(database: Client, text: string): Promise<strin
   return found;
 }
 
-/** How many columns `columnsWith` looks into. */
+/** How many columns `columnsWith` searches. */
 export async function searchedColumns(database: Client): Promise<number> {
   return (await database.query(COLUMNS)).rows.length;
 }

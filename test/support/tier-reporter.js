@@ -3,7 +3,7 @@ const SLOWEST = 10;
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const nameOf = (path, rootDir) => path.slice(rootDir.length + 1);
 
-/** Prints failures as they come, and at the end a line for the run and its slowest files. */
+/** Prints failures at once. At the end it prints a line for the run and its slowest files. */
 export default class TierReporter {
   constructor({ rootDir, seed }) {
     this.rootDir = rootDir;

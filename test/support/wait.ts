@@ -1,10 +1,10 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A bound for what hangs, not for what is slow: the tests share two cores with each other. */
+/** The limit for something that hangs. It is long, because the tests share two cores and may be slow. */
 export const PATIENCE_MS = 120_000;
 
-/** Polls until the answer is neither null, undefined nor false. The error names what it waited for. */
+/** Polls until the result is neither null, undefined nor false. The error names what was waited for. */
 export async function eventually<T>(
   what: string,
   poll: () => Promise<T | null | undefined | false>,
@@ -20,9 +20,9 @@ export async function eventually<T>(
 }
 
 /**
- * Repeats a measurement that is over the bound: a busy machine is slow now and then, a slow service is slow every time.
+ * Repeats a measurement that exceeds the bound. A busy machine is slow only now and then, a slow service every time.
  * @param measure returns milliseconds
- * @returns the shortest measured time; stops at the first that is under the bound
+ * @returns the shortest time; the first time under the bound ends the repetition
  */
 export async function leastOf(tries: number, boundMs: number, measure: () => Promise<number>): Promise<number> {
   let least = Infinity;
@@ -30,5 +30,5 @@ export async function leastOf(tries: number, boundMs: number, measure: () => Pro
   return least;
 }
 
-/** How many times as long everything takes as on a machine that does nothing else: for bounds that people feel. */
+/** How many times longer everything takes than on an idle machine. For bounds on times that people notice. */
 export const busyness = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());

@@ -2,21 +2,21 @@ import { type Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const BODY = JSON.stringify({ model: 'gpt-image-2', prompt: 'A lighthouse at dusk', n: 1, size: '1024x1024' });
-/** Other work of the machine delayed the database too long. */
+/** The status when other work of the machine delayed the database too long. */
 const BUSY = 503;
 const RETRY_MS = 100;
 const MOST_RETRIES = 50;
 
 export interface Asked {
-  /** Without a slash at its end. */
+  /** The base URL, without a slash at its end. */
   url: string;
   apiKey: string;
   agent: Agent;
-  /** Of the picture, at least. */
+  /** The least bytes of a picture. */
   bytes: number;
 }
 
-/** Sends OpenAI's call and reads the whole answer. It asks again after a 503. @returns how often it asked again */
+/** Sends OpenAI's call and reads the whole answer. Asks again after a 503. @returns how often it asked again */
 export async function askForPicture(asked: Asked): Promise<number> {
   for (let retries = 0; ; retries += 1) {
     const { status, received } = await send(asked);
@@ -30,7 +30,7 @@ export async function askForPicture(asked: Asked): Promise<number> {
   }
 }
 
-/** Counts the bytes only: the client shares the processors with what is measured. */
+/** Only counts the bytes of the answer, because the client shares the processors with what is measured. */
 function send({ url, apiKey, agent }: Asked): Promise<{ status: number; received: number }> {
   const headers = {
     authorization: `Bearer ${apiKey}`,

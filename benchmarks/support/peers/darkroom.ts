@@ -9,9 +9,9 @@ const MAIN = new URL('../../../dist/main.js', import.meta.url).pathname;
 const API_KEYS = new URL('../../../dist/auth/credentials/api-key-format.js', import.meta.url).href;
 
 /**
- * Darkroom as `npm start` runs it, on its embedded PostgreSQL with durable commits. Only the limits for each key are off, and
- * webhooks may go to this machine.
- * @param folder an empty one, which other users may enter: as root the database runs as another user
+ * Darkroom as `npm start` runs it, on its embedded PostgreSQL with durable commits. The differences: the limits for
+ * each key are off, and webhooks may go to this machine.
+ * @param folder an empty one, which other users may enter, because under root the database runs as another user
  */
 export async function darkroom(folder: string, upstreamUrl: string): Promise<Peer> {
   const { newApiKey } = (await import(API_KEYS)) as { newApiKey(): string };
@@ -20,7 +20,8 @@ export async function darkroom(folder: string, upstreamUrl: string): Promise<Pee
   const files = join(dataDir, 'files');
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  // A copy shares no pages with the processes of the benchmark, so its PSS is that of a service alone on its machine.
+  // The service runs on a copy of Node: a copy shares no pages with the processes of the benchmark, so its PSS is that
+  // of a service alone on its machine.
   const node = join(folder, 'node');
   await mkdir(dataDir);
   await copyFile(process.execPath, node);

@@ -34,7 +34,7 @@ export async function liteLlm(folder: string, upstreamUrl: string, venv: string)
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
-      LITELLM_LOCAL_MODEL_COST_MAP: 'True', // or it would be fetched at each start
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True', // else it is fetched at each start
       LITELLM_TELEMETRY: 'False',
     },
   };
@@ -56,7 +56,7 @@ export async function liteLlm(folder: string, upstreamUrl: string, venv: string)
   };
 }
 
-/** Of the package, and of its Python. */
+/** The version of the package, and of its Python. */
 export const liteLlmVersion = (venv: string): string =>
   execFileSync(join(venv, 'bin/python'), ['-c', VERSIONS], { encoding: 'utf8' }).trim();
 

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 10;
 const STARTS_WITHIN_MS = 180_000;
 
-/** How a service is started, and how one sees that it serves. */
+/** How a service is started, and how the benchmark sees that the service is ready. */
 export interface Program {
   command: string;
   args: string[];
-  /** The whole environment: nothing of this process's own is added. */
+  /** The whole environment. Nothing of this process is added. */
   env: Record<string, string>;
   cwd: string;
-  /** Answers 200 once the service serves. */
+  /** The URL that answers 200 once the service is ready. */
   readyUrl: string;
 }
 

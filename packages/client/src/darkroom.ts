@@ -49,7 +49,8 @@ export class Darkroom {
   }
 
   /**
-   * The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts.
+   * The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts the
+   * iteration.
    * @param patienceMs how long the service may be away, by default five minutes
    */
   events({ signal, patienceMs }: { signal?: AbortSignal; patienceMs?: number } = {}): AsyncGenerator<Task> {

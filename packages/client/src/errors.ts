@@ -1,14 +1,14 @@
 import type { ErrorCode, FailedTask } from './types.gen.ts';
 
-/** What the service said about a request that it refused. */
+/** What the service said when it refused a request. */
 export interface ErrorDetails {
   status: number;
-  /** For programs. New codes may be added, so keep a default. */
+  /** For programs. New codes may be added, so handle unknown ones. */
   code: ErrorCode | (string & {});
   type: string;
   /** The field that caused the error, such as `reference_images[2]`. */
   param: string | null;
-  /** Include it when you report a problem. */
+  /** Name this id when you report a problem. */
   requestId: string | null;
 }
 
@@ -22,9 +22,9 @@ export class DarkroomError extends Error implements ErrorDetails {
   readonly requestId: string | null;
   /** Whether the same request may succeed later. */
   retryable = false;
-  /** The seconds that the service asked to wait. */
+  /** How many seconds the service asked to wait. */
   retryAfterS: number | null = null;
-  /** Of `batch_invalid`: what is wrong with which item. */
+  /** Only with `batch_invalid`: what is wrong with which item. */
   errors: readonly Record<string, unknown>[] = [];
 
   constructor(message: string, details: ErrorDetails, options?: { cause?: unknown }) {
@@ -53,19 +53,19 @@ export class BudgetError extends DarkroomError {
 export class PermissionError extends DarkroomError {
   override name = 'PermissionError';
 }
-/** 404 and 410: it is not there, or no longer. */
+/** 404 and 410: the object does not exist, or no longer. */
 export class NotFoundError extends DarkroomError {
   override name = 'NotFoundError';
 }
-/** 409: the state of a thing does not allow it. */
+/** 409: the state of the object does not allow the request. */
 export class ConflictError extends DarkroomError {
   override name = 'ConflictError';
 }
-/** 429: too many requests, or too many tasks that wait. */
+/** 429: too many requests, or too many waiting tasks. */
 export class RateLimitError extends DarkroomError {
   override name = 'RateLimitError';
 }
-/** 5xx: the service could not do it. */
+/** 5xx: the service failed. */
 export class ServerError extends DarkroomError {
   override name = 'ServerError';
 }
@@ -77,7 +77,7 @@ const NO_ANSWER = {
   requestId: null,
 };
 
-/** No whole answer came: the service is away, or the time ran out. */
+/** No whole answer came: the service cannot be reached, or the time ran out. */
 export class ConnectionError extends DarkroomError {
   override name = 'ConnectionError';
 
@@ -101,7 +101,7 @@ export class TaskFailedError extends Error {
   }
 }
 
-/** The time of a wait ran out. What was waited for goes on, and can be waited for again. */
+/** The wait took longer than its limit. The task or batch goes on, and can be waited for again. */
 export class WaitTimeoutError extends Error {
   override name = 'WaitTimeoutError';
 
@@ -113,7 +113,7 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** The body did not come from the service, or came too late. */
+/** The body did not come from the service, or its timestamp is outside the tolerance. */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';
 }

@@ -1,7 +1,7 @@
-/** The file system, where there is one: node.ts brings it. Browsers and Workers go without. */
+/** Access to the file system. node.ts sets it; browsers and Workers have none. */
 export interface FileAccess {
   read(path: string): Promise<File>;
-  /** Writes a whole file or none, and compares its hash. */
+  /** Writes the whole file or nothing, and checks its hash. */
   write(path: string, bytes: ReadableStream<Uint8Array>, sha256: string): Promise<void>;
 }
 
@@ -11,7 +11,7 @@ export function useFileAccess(given: FileAccess): void {
   access = given;
 }
 
-/** @throws Error where there are no files */
+/** @throws Error where there is no file system */
 export function fileAccess(): FileAccess {
   if (!access) throw new Error('There are no files here: pass a Blob, or read .blob(), .bytes() or .stream().');
   return access;

@@ -3,34 +3,37 @@ import { readEvents } from './http/events.ts';
 import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 
-/** What changes until it is final: a task, or a batch. */
+/** A task or batch that is followed until its final state. */
 export interface Followed<State> {
   id: string;
-  /** The path of its events. Null if there are only reads. */
+  /** The path of the stream of events; null: there is no stream, only reads. */
   events: string | null;
   isFinal: (state: State) => boolean;
   /**
-   * Reads the present state. Null if there is only the stream: `events` and `read` are never both null.
-   * @param waits whether it may wait for a change, because no stream will show that
+   * Reads the present state; null: the service has no such read. `events` and `read` are never both null.
+   * @param waits whether the read may wait for a change, because no stream will show the change
    */
   read: ((signal: AbortSignal | undefined, waits: boolean) => Promise<State>) | null;
-  /** How long the service may be away. */
+  /** How long the service may be unreachable. */
   patienceMs?: number;
 }
 
-/** How long the service may be away before it is given up. Each answer restarts this time. */
+/** How long the service may be unreachable before following ends with an error. Each answer restarts this time. */
 const PATIENCE_MS = 300_000;
-/** The first state of one thing comes at once, unless a proxy keeps streams back. */
+/**
+ * How long the first event may take. The stream of a task or batch begins with its state at once, unless a proxy holds
+ * it back.
+ */
 const FIRST_EVENT_MS = 10_000;
 
-/** Streams in a row that delivered nothing while reads were answered. Then only reads are left. */
+/** So many streams in a row may deliver nothing while reads are answered. After that there are only reads. */
 const MAX_FAILED_STREAMS = 2;
 
 /**
- * Yields every state of something until its final one: from a stream of events, which is resumed where it broke, or by
- * reads where streams do not work. Each second try of a broken stream is a read, because a proxy may cut or refuse
- * streams alone. Survives a service that restarts.
- * @throws DarkroomError when the service refuses, or has been away for `patienceMs`
+ * Yields every state of a task or batch until its final one. It reads a stream of events, and resumes the stream where
+ * it broke. Where streams do not work it reads the state instead. After a broken stream the next try is a read, because
+ * a proxy may cut or refuse streams but not reads. It goes on over a restart of the service.
+ * @throws DarkroomError when the service refuses, or was unreachable for `patienceMs`
  */
 export async function* follow<State>(
   transport: Transport,
@@ -40,7 +43,7 @@ export async function* follow<State>(
   const { events, read, isFinal, patienceMs = PATIENCE_MS } = followed;
   let resume: string | null = null;
   let failedStreams = 0;
-  /** The last try was a stream that broke or delivered nothing. */
+  /** True after a stream that broke or delivered nothing. */
   let isBroken = false;
   let failures = 0;
   let awaySince: number | null = null;
@@ -57,17 +60,17 @@ export async function* follow<State>(
         yield state;
         if (isFinal(state)) return;
       }
-      // A stream that is resumed after its final event is empty: only a read shows that state.
+      // A stream that is resumed after its final event delivers nothing: only a read shows the final state.
       isBroken = streams && !delivered;
       if (streams) failedStreams = delivered ? 0 : failedStreams + 1;
       if (streams && (delivered || read === null)) await sleep(backoffMs(0), signal);
     } catch (error) {
       signal?.throwIfAborted();
       const isRefused = error instanceof DarkroomError && !error.retryable;
-      if (isRefused && !(streams && read)) throw error; // a refused stream may be the doing of a proxy: the read tells
+      if (isRefused && !(streams && read)) throw error; // perhaps a proxy refused the stream, so a read decides
       awaySince ??= Date.now();
       if (Date.now() - awaySince > patienceMs) throw error;
-      // Without a read in between, a service that is away looks like a stream that is.
+      // Without a read in between, nobody knows whether the service or only its streams are unreachable.
       if (streams)
         failedStreams = delivered ? 0 : failedStreams + (error instanceof ConnectionError ? 1 : MAX_FAILED_STREAMS);
       else failedStreams = 0;
@@ -81,7 +84,7 @@ async function* once<State>(state: Promise<State>): AsyncGenerator<{ id: null; s
   yield { id: null, state: await state };
 }
 
-/** One connection. */
+/** The events of one connection. */
 async function* stream<State>(
   transport: Transport,
   { events, firstMs }: { events: string; firstMs: number | undefined },

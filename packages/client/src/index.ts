@@ -1,4 +1,4 @@
-/** The entry of browsers and Workers. node.ts adds the file system. */
+/** The entry for browsers and Workers. node.ts adds the file system. */
 export { Darkroom } from './darkroom.ts';
 export * from './errors.ts';
 export type { CallOptions, DarkroomOptions } from './http/transport.ts';

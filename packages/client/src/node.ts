@@ -8,7 +8,7 @@ import { type FileAccess, useFileAccess } from './file-access.ts';
 
 export * from './index.ts';
 
-/** The entry of Node, Deno and Bun: the same client, which can also read and write files. */
+/** The entry for Node, Deno and Bun: the same client, which can also read and write files. */
 const files: FileAccess = {
   async read(path) {
     const bytes = await readFile(path).catch((cause: unknown) => {

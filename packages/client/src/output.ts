@@ -4,23 +4,23 @@ import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 import type { SucceededTask, TaskOutput } from './types.gen.ts';
 
-/** An image or video of a task. An expired link is replaced by a new one. */
+/** An image or video of a task. If its link has expired, the client reads a new one. */
 export interface Output extends TaskOutput {
-  /** The bytes while they arrive. A download that is cut continues where it was. */
+  /** The bytes as they arrive. After a cut the download continues where it stopped. */
   stream(options?: { signal?: AbortSignal }): ReadableStream<Uint8Array<ArrayBuffer>>;
   bytes(options?: { signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
   blob(options?: { signal?: AbortSignal }): Promise<Blob>;
-  /** Where there are files: writes it whole or not at all, and compares its hash. @returns the path */
+  /** Needs a file system. Writes the whole file or nothing, and checks its hash. @returns the path */
   save(path: string, options?: { signal?: AbortSignal }): Promise<string>;
 }
 
 /** A task that succeeded, with outputs that can be read. */
 export type FinishedTask = SucceededTask & { readonly outputs: readonly Output[] };
 
-/** Downloads in a row that deliver nothing. */
+/** Downloads in a row that may deliver nothing. */
 const MAX_FAILURES = 5;
 
-/** `outputs` is not written by JSON.stringify, which shows the task as the service sent it. */
+/** JSON.stringify leaves `outputs` out, so that it shows the task as the service sent it. */
 export function withOutputs(transport: Transport, task: SucceededTask): FinishedTask {
   const outputs = task.result.outputs.map((output) => toOutput(transport, task.task_id, output));
   return Object.defineProperty({ ...task }, 'outputs', { value: outputs }) as unknown as FinishedTask;
@@ -46,7 +46,7 @@ function toOutput(transport: Transport, taskId: string, output: TaskOutput): Out
   );
 }
 
-/** Continues after each cut with the bytes that are missing. */
+/** Downloads an output. After each cut it continues with the missing bytes. */
 function download(
   transport: Transport,
   taskId: string,
@@ -62,7 +62,7 @@ function download(
         const range: Record<string, string> = received > 0 ? { range: `bytes=${received}-` } : {};
         const response = await openLink(range);
         if (received > 0 && response.status !== 206) throw new Error('The download cannot be continued.');
-        failures += 1; // until bytes arrive
+        failures += 1; // reset when bytes arrive
         for await (const chunk of chunksOf(response)) {
           received += chunk.length;
           failures = 0;
@@ -76,7 +76,7 @@ function download(
       }
     }
   }
-  /** A link dies with its time, or when the service gets another address. */
+  /** Opens the link, or a new one: a link ends with its time, or when the service gets another address. */
   async function openLink(range: Record<string, string>): Promise<Response> {
     if (url === null) throw expired(output);
     try {
@@ -105,7 +105,7 @@ async function* chunksOf(response: Response): AsyncGenerator<Uint8Array<ArrayBuf
   }
 }
 
-/** ReadableStream.from is not everywhere yet. */
+/** Not every runtime has ReadableStream.from yet. */
 function toStream(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     async pull(controller) {

@@ -6,12 +6,12 @@ interface Page<Item> {
   last_id: string | null;
 }
 
-/** A list: `for await` reads page after page, `first()` only the first one. */
+/** A list. `for await` reads page after page; `first()` reads only the first page. */
 export interface Pages<Item> extends AsyncIterable<Item> {
   first(): Promise<Page<Item>>;
 }
 
-/** @param query may hold `limit`, which is the size of a page and not the end of the list */
+/** @param query may contain `limit`, which is the size of a page and not the end of the list */
 export function pages<Item>(
   transport: Transport,
   path: string,

@@ -7,15 +7,15 @@ import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
 export interface WaitOptions<State> {
   /** Called with each change of the percentage or the status. */
   onProgress?: (percent: number, state: State) => void;
-  /** Without it the wait has no end but that of what is waited for. */
+  /** The limit of the wait. By default there is none: the wait ends with the task or batch. */
   timeoutMs?: number;
   /** Ends the wait, not the task. */
   signal?: AbortSignal;
 }
 
-/** What a creation takes beside the request. */
+/** Options of a creation, beside the request. */
 export interface CreateOptions extends CallOptions {
-  /** A random one when left out. A second creation with the same key and request creates nothing. */
+  /** By default a random one. A second creation with the same key and request creates nothing. */
   idempotencyKey?: string;
 }
 
@@ -31,12 +31,12 @@ export class Run implements AsyncIterable<Task> {
   constructor(
     private readonly transport: Transport,
     readonly id: string,
-    /** The newest state seen; null before the first. */
+    /** The newest state that was read; null before the first. */
     public task: Task | null = null,
   ) {}
 
   /**
-   * Waits for the result. It can be called again, in another process as well: `darkroom.run(id).wait()`.
+   * Waits for the result. It may be called again, also in another process: `darkroom.run(id).wait()`.
    * @throws TaskFailedError when the task ends without a result
    * @throws WaitTimeoutError when the time runs out; the task goes on
    */
@@ -55,13 +55,13 @@ export class Run implements AsyncIterable<Task> {
     return this.task;
   }
 
-  /** @returns the task; it is unchanged if it had ended already */
+  /** @returns the task; unchanged if it had already ended */
   async cancel(options: CallOptions = {}): Promise<Task> {
     this.task = await this.transport.json<Task>('POST', `${this.path}/cancel`, { ...options, isRepeatable: true });
     return this.task;
   }
 
-  /** Makes the task again. @param input parameters to replace; null takes one out */
+  /** Creates a task with the same request. @param input parameters to replace; null removes one */
   async retry(input: Record<string, unknown> = {}, options: CreateOptions = {}): Promise<Run> {
     const task = await create<Task>(this.transport, `${this.path}/retry`, { input }, options);
     return new Run(this.transport, task.task_id, task);
@@ -90,7 +90,7 @@ export class Run implements AsyncIterable<Task> {
   }
 }
 
-/** A creation carries a key, so that sending it again never buys twice. */
+/** A creation carries an idempotency key, so sending it again never pays twice. */
 export function create<Answer>(
   transport: Transport,
   path: string,
@@ -101,7 +101,7 @@ export function create<Answer>(
   return transport.json<Answer>('POST', path, { ...options, body, headers, isRepeatable: true });
 }
 
-/** The last of the states. */
+/** Waits for the last of the states. */
 export async function waitForLast<State extends { progress: number; status: string }>(
   id: string,
   statesOf: (signal: AbortSignal | undefined) => AsyncIterable<State>,

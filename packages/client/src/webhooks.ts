@@ -26,8 +26,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
  * Verifies the signature of a webhook (Standard Webhooks).
  * @param rawBody as it arrived: parsing and writing it again changes its bytes
  * @param secrets `whsec_…`; several while one is being replaced
- * @throws WebhookVerificationError when no signature by one of the secrets fits these bytes, or its time is outside the
- *   tolerance
+ * @throws WebhookVerificationError when no signature matches one of the secrets, or the time is outside the tolerance
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -66,7 +65,7 @@ function valueOf(headers: HeaderSource, name: string): string | null {
   return (Array.isArray(value) ? value.join(' ') : value) ?? null;
 }
 
-/** @throws WebhookVerificationError for anything else */
+/** @throws WebhookVerificationError when the text is not base64 */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -8,8 +8,9 @@ import { wasOutdated } from './api/outdated.ts';
 import { report } from './parts/toasts.ts';
 import { router } from './routes/router.ts';
 
-// After a new build the router reads the page again for a screen that is gone, and the root route offers it for any
-// other part. Drafts are in the storage of the tab, so nothing is lost; the new page says what happened.
+// After a new build, a screen or another part of this page may be gone. For a screen the router reloads the page; for
+// another part the root route offers a reload. Drafts are in the tab's storage, so nothing is lost. The new page says
+// what happened.
 if (wasOutdated()) report('Darkroom was updated.');
 followSystemTheme();
 

@@ -1,20 +1,20 @@
 import type { Random } from './random.ts';
 
-/** How a camera moves on over a film. In a picture it stands in the middle of its way. */
+/** How a camera moves during a film. A picture shows the camera in the middle of its path. */
 export interface Camera {
-  /** Pixels to the side by which a layer has moved. @param depth 0 does not move, 1 is nearest and moves most */
+  /** How many pixels a layer has moved to the side. @param depth 0 does not move; 1 is nearest and moves most */
   drift(depth: number, seconds: number): number;
-  /** How much larger a layer is, from 1. */
+  /** The factor by which a layer is enlarged, from 1 on. */
   zoom(depth: number, seconds: number): number;
 }
 
-/** Shares of the width and of the size, at depth 1 over the whole film. */
+/** The drift as a share of the width, at depth 1 over the whole film. */
 const LEAST_DRIFT = 0.08;
-/** The margin of a frame has room for it. */
+/** The margin of a frame is wide enough for this drift. */
 export const MOST_DRIFT = 0.12;
 const MOST_ZOOM = 0.12;
 
-/** @param width of the frame, in pixels */
+/** @param width the frame's width in pixels */
 export function cameraOf(width: number, random: Random, durationSeconds: number | undefined): Camera {
   const reach = width * random.between(LEAST_DRIFT, MOST_DRIFT) * (random.chance(0.5) ? 1 : -1);
   if (durationSeconds === undefined) return { drift: () => 0, zoom: () => 1 };

@@ -1,6 +1,6 @@
 /**
- * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps look equal, so mixes stay
- * clean.
+ * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps of a value look equal, so
+ * mixed colours stay clean.
  */
 export interface Color {
   l: number;
@@ -11,7 +11,7 @@ export interface Color {
 export const color = (l: number, c: number, h: number): Color => ({ l, c, h });
 
 /**
- * Mixes in a straight line through OKLab: red to green passes through brown, not yellow.
+ * Mixes two colours in a straight line through OKLab: between red and green lies brown, not yellow.
  * @param share 0 is `a`, 1 is `b`
  */
 export function mix(a: Color, b: Color, share: number): Color {
@@ -24,7 +24,7 @@ export function mix(a: Color, b: Color, share: number): Color {
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
-/** The colour between these. */
+/** The average of the colours. */
 export function mean(colors: readonly Color[]): Color {
   const [first = color(0.5, 0, 0), ...others] = colors;
   return others.reduce((sum, next, i) => mix(sum, next, 1 / (i + 2)), first);
@@ -32,13 +32,13 @@ export function mean(colors: readonly Color[]): Color {
 
 export const lighter = (a: Color, by: number): Color => ({ ...a, l: Math.min(0.98, Math.max(0.05, a.l + by)) });
 
-/** The colour for a canvas. Values outside sRGB are clipped channel by channel. */
+/** The colour as CSS for a canvas. Channels outside of sRGB are clipped. */
 export function css(a: Color, alpha = 1): string {
   const [r, g, b] = toSrgb(a);
   return `rgba(${r},${g},${b},${alpha})`;
 }
 
-// Björn Ottosson's OKLab matrices (public domain).
+// Uses Björn Ottosson's OKLab matrices (public domain).
 function toSrgb({ l, c, h }: Color): [number, number, number] {
   const a = c * Math.cos(radians(h));
   const b = c * Math.sin(radians(h));

@@ -13,21 +13,22 @@ interface Composed {
   references: SourceImage[];
   seed?: number | undefined;
   variation?: string | undefined;
-  /** Of a film: over this time the camera moves. */
+  /** Only for a film: the camera moves over this time. */
   durationSeconds?: number | undefined;
 }
 
 /**
- * Chooses palette and scene of one picture or film at random, seeded by the prompt, the model and the picture's index.
- * References colour it. A variation keeps scene and mood, and is another picture of them.
+ * Chooses the palette and the scene of one picture or film at random. The prompt, the model and the picture's index
+ * seed the choice. The references give the colours. A variation has the scene and mood of its original, but is another
+ * picture.
  * @throws UndecodableImage
  */
 export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {
-  // Seeds count on from one picture to the next, as those of the models do.
+  // The seeds of several pictures are consecutive numbers, as with real models.
   const { text, model, seed, variation } = order;
   const chosen =
     seed === undefined ? seededRandom(text, model, index) : seededRandom(text, model, 'seed', seed + index);
-  // A seed that is given decides alone, as it does with the models.
+  // If a seed is given, the variation changes nothing, as with real models.
   const drawn =
     seed === undefined && variation !== undefined ? seededRandom(text, model, 'variation', variation, index) : chosen;
   const mood = choosePalette(text, chosen, drawn);
@@ -37,7 +38,7 @@ export async function compose(frame: Frame, order: Composed, index: number): Pro
   return scene.compose({ frame, palette, random: drawn, camera, text });
 }
 
-/** Paints a layer at its pose of this moment, but not where the layers above it, which follow in the list, hide it. */
+/** Paints a layer at its pose of this moment, without the part that later layers of the list hide. */
 export function paintLayer(context: SKRSContext2D, layers: readonly Layer[], index: number, seconds: number): void {
   const layer = layers[index] as Layer;
   const { width } = context.canvas;
@@ -50,10 +51,10 @@ export function paintLayer(context: SKRSContext2D, layers: readonly Layer[], ind
   context.restore();
 }
 
-/** Rows from the top of which something may show behind these layers. */
+/** The number of rows, from the top, in which something may be visible behind these layers. */
 function visibleRows({ canvas }: SKRSContext2D, above: readonly Layer[], seconds: number): number {
   const hidden = above.map((layer) => (layer.hidesBelow ?? Infinity) + (layer.pose?.(seconds).y ?? 0));
-  return Math.min(canvas.height, ...hidden.map((row) => Math.ceil(row) + 1)); // a row more, for the soft edge
+  return Math.min(canvas.height, ...hidden.map((row) => Math.ceil(row) + 1)); // one row more, for the soft edge
 }
 
 function applyPose(context: SKRSContext2D, layer: Layer, seconds: number): void {

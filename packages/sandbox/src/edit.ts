@@ -2,13 +2,13 @@ import sharp from 'sharp';
 import { UndecodableImage } from './render-errors.ts';
 import type { PicturesOrder, SourceImage } from './render-order.ts';
 
-/** The rim without colour, as a share of the shorter side. */
+/** The width of the transparent rim, as a share of the shorter side. */
 const RIM_SHARE = 1 / 32;
 
 /**
- * Edits a new picture as ordered: its first reference shines through, or stays where the mask is black. A transparent
- * picture has no rim.
- * @param rgba is changed
+ * Edits a new picture as ordered. With `strength` its first reference shines through; with a mask the reference stays
+ * where the mask is black. A transparent picture gets a transparent rim.
+ * @param rgba is changed in place
  * @throws UndecodableImage
  */
 export async function edit(rgba: Uint8ClampedArray, order: PicturesOrder): Promise<void> {
@@ -22,7 +22,7 @@ export async function edit(rgba: Uint8ClampedArray, order: PicturesOrder): Promi
   if (isTransparent) clearRim(rgba, size);
 }
 
-/** @param share of what is new, by pixel */
+/** @param share gives the share of the new picture for a pixel */
 function blend(rgba: Uint8ClampedArray, before: Uint8Array, share: (pixel: number) => number): void {
   for (let at = 0; at < rgba.length; at += 1) {
     const own = share(at >> 2);
@@ -30,7 +30,7 @@ function blend(rgba: Uint8ClampedArray, before: Uint8Array, share: (pixel: numbe
   }
 }
 
-/** Pixels of each edge that have no colour. */
+/** How many pixels at each edge are transparent. */
 export const rimOf = ({ width, height }: PicturesOrder['size']): number =>
   Math.max(1, Math.round(Math.min(width, height) * RIM_SHARE));
 
@@ -45,7 +45,10 @@ function clearRim(rgba: Uint8ClampedArray, size: PicturesOrder['size']): void {
   }
 }
 
-/** In the size of the picture. A mask keeps its edges. @throws UndecodableImage */
+/**
+ * The pixels of an image, scaled to the size of the picture. A mask is scaled without smoothing its edges.
+ * @throws UndecodableImage
+ */
 async function pixelsOf(image: SourceImage, { width, height }: PicturesOrder['size'], channels: 1 | 4) {
   try {
     const kernel = channels === 1 ? 'nearest' : 'lanczos3';

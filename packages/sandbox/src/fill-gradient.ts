@@ -1,11 +1,11 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-/** A colour, for a canvas, at a row. */
+/** A row and the colour there, as canvas text. */
 export type RowColor = readonly [row: number, color: string];
 
 /**
- * Fills a rectangle with a vertical gradient, band by band between its colours. Skia takes a quarter of the time for a
- * gradient of two colours that it takes for one of three. The context must not be scaled or turned, so that bands meet
+ * Fills a rectangle with a vertical gradient, in one band between each two colours. Skia paints a gradient of two
+ * colours in a quarter of the time of one with three. The context must not be scaled or rotated, so that bands meet
  * between rows.
  * @param colors from top to bottom, at least two; the first and last also fill what is above and below them
  */

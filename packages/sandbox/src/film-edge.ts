@@ -5,37 +5,37 @@ import type { Frame } from './scenes/scene.ts';
 
 const WEIGHT = 600;
 const SPACING = 0.12;
-/** Of a row, as a multiple of its letters. */
+/** The height of a row, as a multiple of the letters' height. */
 const ROW_HEIGHT = 2.2;
 const FACT_ROW_HEIGHT = 1.5;
-/** Rows of facts take at most this share of the height. */
+/** The largest share of the frame's height that rows of facts take. */
 const MAX_FACTS_SHARE = 0.4;
 const MAX_TITLE_CHARACTERS = 320;
 const MAX_FACT_CHARACTERS = 90;
-/** A shorter rest of the prompt says nothing. */
+/** The shortest part of the title that is still shown, in characters. */
 const LEAST_TITLE_CHARACTERS = 6;
 
 const BASE = color(0.15, 0.014, 45);
 const INK = color(0.8, 0.145, 66);
 
-/** A strip at the lower edge with small letters, like those on the edge of a film. Nothing is written on the scene. */
+/** A strip at the lower edge with small letters, like those on the edge of a film. The scene itself has no letters. */
 export interface FilmEdge {
-  /** Where it starts in the frame, in pixels from the top. It ends with the frame and is as wide. */
+  /** The row of the frame at which the strip starts. The strip ends with the frame and is as wide as the frame. */
   top: number;
-  /** Paints it with its top at the origin. */
+  /** Paints the strip with its top at the origin. */
   paint(context: SKRSContext2D): void;
 }
 
 interface Text {
   model: string;
-  /** Of the picture in its order, from 1. */
+  /** The number of the picture in its order, from 1. */
   number: number;
   title: string;
-  /** Size and duration, at the right. */
+  /** Size and duration, shown at the right. */
   measures: string;
-  /** `name value`, a row each. */
+  /** Each fact is `name value` and gets a row. */
   facts?: readonly string[] | undefined;
-  /** Rows at the lower edge of the frame that will not be seen. */
+  /** Rows at the lower edge of the frame that will be hidden. */
   hiddenRows?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export function layOutFilmEdge(frame: Frame, text: Text): FilmEdge {
     paint(context) {
       context.save();
       context.beginPath();
-      context.rect(0, 0, width, height - top); // stacked accents would reach the scene
+      context.rect(0, 0, width, height - top); // else stacked accents would reach the scene
       context.clip();
       context.fillStyle = css(BASE);
       context.fillRect(0, 0, width, height - top);
@@ -84,13 +84,15 @@ export function layOutFilmEdge(frame: Frame, text: Text): FilmEdge {
   };
 }
 
-/** Without letters for its value it still has its name. */
+/** If the fonts cannot write the value, only the name is shown. */
 function factRow(fact: string): string {
   const [name = '', ...value] = fact.split(' ');
   return [...`${name} ${writable(value.join(' '))}`].slice(0, MAX_FACT_CHARACTERS).join('').trim();
 }
 
-/** What of a line has room: the marks, as much of the title as fits, and the measures if both do. */
+/**
+ * The parts of a line for which there is room: the marks, as much of the title as fits, and the measures if both fit.
+ */
 function lineOf(
   { marks, title, measures }: { marks: string; title: string; measures: string },
   families: string,
@@ -107,7 +109,7 @@ function lineOf(
   return { left: shown ? `${marks} · ${shown}` : marks, right };
 }
 
-/** The text, or as much of its beginning as fits, with an ellipsis; empty if that is hardly any. */
+/** The text, or as much of its beginning as fits, with an ellipsis. Empty if too little fits. */
 function fitted(text: string, fits: (part: string) => boolean): string {
   if (fits(text)) return text;
   const characters = [...text];

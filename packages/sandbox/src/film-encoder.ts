@@ -1,12 +1,12 @@
 import { FILM_ENCODER } from './encoder/film-encoder.gen.ts';
 
-const QUANTIZER = 22; // above 25 or so, skies show blocks
+const QUANTIZER = 22; // above about 25, skies show blocks
 const SPEED = 10; // 4.5 ms of CPU for a frame of 720p; 8 looks the same
 
-/** A frame as MP4 stores it: units, each behind its length. */
+/** A frame as MP4 stores it: units, each with its length before it. */
 export interface EncodedFrame {
   bytes: Uint8Array;
-  /** Only of a key frame: the sequence and the picture parameter set. */
+  /** Only for a key frame: the sequence and the picture parameter set. */
   parameters?: ParameterSets;
 }
 
@@ -19,28 +19,28 @@ export interface Plane {
   bytes: Uint8Array;
   width: number;
   height: number;
-  /** Bytes from one row to the next. */
+  /** Bytes from the start of one row to that of the next. */
   stride: number;
 }
 
 interface FilmShape {
-  /** Pixels; both even. */
+  /** Pixels; both numbers are even. */
   size: { width: number; height: number };
-  /** How much larger the film is than the scene, 1 or 2. */
+  /** The factor by which the film is larger than the scene, 1 or 2. */
   scale: number;
-  /** Premultiplied RGBA of the film's width, which lies over the scene. */
+  /** The pixels of the letters, which lie over the scene: premultiplied RGBA of the film's width. */
   letters: Uint8Array;
-  /** Rows of a band of the cover. */
+  /** The number of rows in a band of the cover. */
   coverRows: number;
 }
 
-/** What of WebAssembly is used: neither this project's library of types nor Node's declares it. */
+/** The part of WebAssembly that is used here. Neither this project's type library nor Node's types declare it. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object) => { exports: unknown };
 };
 
-/** What encoder/film-encoder.c exports. */
+/** The exports of encoder/film-encoder.c. */
 interface Exports {
   memory: { buffer: ArrayBuffer };
   open(width: number, height: number, scale: number, letterRows: number, coverRows: number, quantizer: number, speed: number): number; // prettier-ignore
@@ -56,9 +56,9 @@ interface Exports {
 
 /** Composes frames from pixels and encodes them as H.264, in WebAssembly (docs/decisions/0072-the-film-encoder.md). */
 export class FilmEncoder {
-  /** RGBA without transparency. It is enlarged by `scale`. */
+  /** The pixels of the scene, opaque RGBA. They are enlarged by `scale`. */
   readonly scene: Uint8Array;
-  /** Premultiplied RGBA over scene and letters: the rows of one `compose`. */
+  /** The pixels over scene and letters, premultiplied RGBA: the rows of one `compose`. */
   readonly cover: Uint8Array;
   private readonly exports: Exports;
   private readonly size: FilmShape['size'];
@@ -70,19 +70,21 @@ export class FilmEncoder {
     this.exports = new WebAssembly.Instance(wasm).exports as Exports;
     const status = this.exports.open(width, height, scale, letters.length / 4 / width, coverRows, QUANTIZER, SPEED);
     if (status !== 0) throw new Error(`the film encoder cannot open ${width} x ${height}: ${status}`);
-    // The memory has its final size, so these views stay valid.
+    // The memory does not grow any more, so these views stay valid.
     const { buffer } = this.exports.memory;
     new Uint8Array(buffer, this.exports.letters(), letters.length).set(letters);
     this.scene = new Uint8Array(buffer, this.exports.scene(), (width / scale) * (height / scale) * 4);
     this.cover = new Uint8Array(buffer, this.exports.cover(), width * coverRows * 4);
   }
 
-  /** Composes rows of the next frame; `top` and `count` are even. The letters begin at row `lettersTop`. */
+  /**
+   * Composes rows of the next frame. `top` and `count` are even. `lettersTop` is the row at which the letters begin.
+   */
   compose(top: number, count: number, lettersTop: number, covered: boolean): void {
     this.exports.compose(top, count, lettersTop, Number(covered));
   }
 
-  /** The composed frame in planar 4:2:0 of BT.709 in limited range: luma, then the two planes of chroma. */
+  /** The composed frame in planar 4:2:0, BT.709 in limited range: luma, then both planes of chroma. */
   get planes(): Plane[] {
     const { width, height } = this.size;
     const stride = Math.ceil(width / 16) * 16;
@@ -94,7 +96,7 @@ export class FilmEncoder {
     return [plane(0, 1), plane(1, 2), plane(2, 2)];
   }
 
-  /** Makes the next frame a key frame. What follows depends on no frame before it. */
+  /** Makes the next frame a key frame, so that it and later frames depend on no earlier one. */
   restart(): void {
     if (this.exports.restart() !== 0) throw new Error('the film encoder cannot restart');
   }
@@ -106,18 +108,18 @@ export class FilmEncoder {
     const sequence = unitOf(units, SEQUENCE_PARAMETERS);
     const picture = unitOf(units, PICTURE_PARAMETERS);
     if (!sequence || !picture) return { bytes: units.slice() };
-    // Both come before the picture's own units, and MP4 stores them apart.
+    // Both parameter sets come before the units of the picture. MP4 stores them elsewhere.
     const bytes = units.slice(LENGTH_BYTES + sequence.length + LENGTH_BYTES + picture.length);
     return { bytes, parameters: { sequence: sequence.slice(), picture: picture.slice() } };
   }
 }
 
-// Types of units, in the lower five bits of their first byte.
+// Types of units. The lower five bits of a unit's first byte are its type.
 const SEQUENCE_PARAMETERS = 7;
 const PICTURE_PARAMETERS = 8;
 const LENGTH_BYTES = 4;
 
-/** The first unit of a type, without its length. */
+/** The first unit of this type, without its length. */
 function unitOf(units: Uint8Array, type: number): Uint8Array | undefined {
   const view = new DataView(units.buffer, units.byteOffset, units.byteLength);
   for (let at = 0; at < units.length;) {

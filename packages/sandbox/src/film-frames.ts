@@ -6,10 +6,10 @@ import { withPixels, withPremultiplied } from './pixels.ts';
 import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { FilmOrder } from './render-order.ts';
 
-// The client's pictures are painted in bands of this many rows, an even number, which bounds its memory in 4K.
+// The client's pictures are painted in bands of this many rows, which limits the memory in 4K. The number is even.
 const COVER_ROWS = 90;
 
-/** Whether a picture of the client's is shown over the scene. */
+/** Whether a picture of the client covers the scene. */
 const hasCover = ({ firstFrame, lastFrame }: FilmOrder): boolean => Boolean(firstFrame ?? lastFrame);
 
 export const frameCountOf = (order: FilmOrder): number => Math.round(order.durationSeconds * FRAMES_PER_SECOND);
@@ -21,7 +21,7 @@ interface FilmWork {
   control: RenderControl;
 }
 
-/** Encodes one piece after another until all are taken. */
+/** Encodes one piece after another until none is left. */
 export async function encodePieces(
   { order, painter, board, control }: FilmWork,
   onPiece: (piece: Piece, frames: EncodedFrame[]) => void,
@@ -34,7 +34,7 @@ export async function encodePieces(
     letters,
     (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: hasCover(order) ? COVER_ROWS : 0 }),
   );
-  letters.width = letters.height = 1; // frees its pixels: the encoder has them
+  letters.width = letters.height = 1; // frees its pixels, because the encoder has a copy
   const composeFrame = composerOf(order, painter, encoder);
   for (let piece = board.take(pieces); piece; piece = board.take(pieces)) {
     encoder.restart();
@@ -49,7 +49,7 @@ export async function encodePieces(
   }
 }
 
-/** @returns what composes the frame of a moment in the encoder */
+/** @returns a function that composes the frame of a moment in the encoder */
 function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
   const { width, height } = order.size;
   const { scene, lettersTop } = painter;

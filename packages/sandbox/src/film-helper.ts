@@ -5,25 +5,27 @@ import type { EncodedFrame } from './film-encoder.ts';
 import { RenderStopped } from './render-errors.ts';
 import type { FilmOrder } from './render-order.ts';
 
-/** What the helper gets as its `workerData`. */
+/** The `workerData` of the helper. */
 export interface HelperCall {
   order: FilmOrder;
-  /** The shared flag of the render: any value but 0 stops it. */
+  /** The shared flag of the render. Any value but 0 stops the render. */
   stop: SharedArrayBuffer;
-  /** Of the film's PieceBoard. */
+  /** The shared memory of the film's PieceBoard. */
   board: SharedArrayBuffer;
 }
 
 export type HelperMessage = { type: 'piece'; index: number; frames: EncodedFrame[] } | { type: 'stopped' };
 
-/** A second thread for a film. It has the priority of the thread that starts it (Linux), and ends with that thread. */
+/**
+ * A second thread for a film. It has the priority of the thread that starts it (on Linux), and ends with that thread.
+ */
 export class FilmHelper {
   /** Rejects if the helper crashes or the render is stopped. */
   readonly finished: Promise<void>;
   private readonly worker: Worker;
 
   constructor(call: HelperCall, onPiece: (index: number, frames: EncodedFrame[]) => void) {
-    // In dist both files are JavaScript; in development both are TypeScript, which Node strips.
+    // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
     const file = fileURLToPath(new URL(`./film.thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url));
     this.worker = new Worker(file, { execArgv: [], workerData: call });
     this.finished = new Promise((resolve, reject) => {
@@ -36,7 +38,7 @@ export class FilmHelper {
         code === 0 ? resolve() : reject(new Error(`a film helper ended with ${code}`)),
       );
     });
-    this.finished.catch(() => undefined); // the film may fail before it waits for the helper
+    this.finished.catch(() => undefined); // the film may fail before anybody waits for the helper
   }
 
   async end(): Promise<void> {

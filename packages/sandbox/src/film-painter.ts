@@ -6,33 +6,33 @@ import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
-// Larger films have their scene painted in half the width and height, so that time and memory stay bounded in 4K. Its
-// shapes are soft.
+// The scene of a film with more pixels is painted in half the width and height, to limit time and memory in 4K. The
+// shapes of a scene are soft.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
-/** Paints what a frame is composed of, from bottom to top: the scene, the letters, the client's first and last picture. */
+/** Paints the parts of a frame, from bottom to top: the scene, the letters, the client's first and last picture. */
 export interface FilmPainter {
-  /** How much larger the film is than the scene. */
+  /** The factor by which the film is larger than the scene. */
   scale: 1 | 2;
   scene: SKRSContext2D;
   letters: Canvas;
   paintScene(seconds: number): void;
   /** The row of the film at which the letters begin. */
   lettersTop: number;
-  /** Opacity of the picture that hides most, 0 to 1. At 1 nothing below is visible. */
+  /** The opacity of the more opaque of the client's pictures, 0 to 1. At 1 nothing below it is visible. */
   coverAt(seconds: number): number;
-  /** Paints the pictures at their opacity, in the coordinates of the film. */
+  /** Paints the client's pictures with their opacity, in the coordinates of the film. */
   paintCover(context: SKRSContext2D, seconds: number): void;
 }
 
-/** Does everything that is the same for all frames. @throws UndecodableImage */
+/** Prepares everything that is the same for all frames. @throws UndecodableImage */
 export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   const { width, height } = order.size;
   const scale = width * height > MAX_SCENE_PIXELS ? 2 : 1;
   const frame = frameOf(width / scale, height / scale);
   const opening = order.firstFrame ? await decodeToCover(order.firstFrame, width, height) : null;
   const ending = order.lastFrame ? await decodeToCover(order.lastFrame, width, height) : null;
-  // The scene has the colours of the opening picture, from which it takes over.
+  // The opening picture colours the scene, because the film fades from the picture to the scene.
   const references = order.firstFrame ? [order.firstFrame, ...order.references] : order.references;
   const layers = await compose(frame, { ...order, references }, 0);
   const paint = painterOf(frame, layers);
@@ -63,7 +63,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   };
 }
 
-/** Paints plates once, and then copies them. */
+/** Paints each plate only once and then copies it. */
 function painterOf(frame: Frame, layers: Layer[]): (context: SKRSContext2D, seconds: number) => void {
   for (const layer of layers) layer.prepare?.();
   const prepared = layers.map((layer) => (layer.plate ? platedLayer(frame, layer) : layer));
@@ -76,7 +76,7 @@ function platedLayer({ width, height }: Frame, layer: Layer): Layer {
   const plate = createCanvas(width, height);
   const painting = plate.getContext('2d');
   layer.paint(painting, 0);
-  painting.getImageData(0, 0, 1, 1); // paint now: otherwise every use would repeat all strokes
+  painting.getImageData(0, 0, 1, 1); // paint now: otherwise every use would paint all strokes again
   return { paint: (context) => context.drawImage(plate, 0, 0) };
 }
 
@@ -85,7 +85,7 @@ function drawZoomed(context: SKRSContext2D, picture: Canvas, zoom: number): void
   context.drawImage(picture, (width * (1 - zoom)) / 2, (height * (1 - zoom)) / 2, width * zoom, height * zoom);
 }
 
-/** 0 before `from`, 1 after `to`, eased in between. */
+/** 0 before `from`, 1 after `to`, and a smooth curve in between. */
 function smooth(at: number, from: number, to: number): number {
   const share = Math.min(1, Math.max(0, (at - from) / (to - from)));
   return share * share * (3 - 2 * share);

@@ -1,19 +1,21 @@
-/** A film is encoded in pieces that depend on nothing but their own frames, so that two threads can work on it. */
+/**
+ * A part of a film that is encoded alone. It depends on no frame of another piece, so two threads can encode one film.
+ */
 export interface Piece {
   index: number;
-  /** Of its first frame, a key frame. */
+  /** The number of its first frame, which is a key frame. */
   from: number;
   frames: number;
 }
 
 export const FRAMES_PER_SECOND = 24;
 
-/** Two seconds, the longest way to a key frame when a player seeks. */
+/** Two seconds: the longest distance between key frames, which limits the work of a player that seeks. */
 const MAX_PIECE_FRAMES = 48;
-/** One second. Starting another thread for less takes longer than it saves. */
+/** One second. For a shorter film, starting another thread takes longer than it saves. */
 const MAX_UNSHARED_FRAMES = 24;
 
-/** Pieces of equal length, an even number of them, so that two threads finish together. */
+/** The pieces of a film. They have equal lengths and their number is even, so that two threads finish together. */
 export function piecesOf(frameCount: number): Piece[] {
   const count = frameCount <= MAX_UNSHARED_FRAMES ? 1 : 2 * Math.ceil(frameCount / (2 * MAX_PIECE_FRAMES));
   const start = (index: number) => Math.round((frameCount * index) / count);
@@ -26,9 +28,9 @@ export function piecesOf(frameCount: number): Piece[] {
 const NEXT_PIECE = 0;
 const DONE_FRAMES = 1;
 
-/** What the threads of one film share. */
+/** The state that the threads of one film share. */
 export class PieceBoard {
-  /** To send to another thread, which makes its own board of it. */
+  /** Shared memory to send to another thread, which creates its own board on it. */
   readonly shared: SharedArrayBuffer;
   private readonly counters: Int32Array;
 
@@ -37,12 +39,12 @@ export class PieceBoard {
     this.counters = new Int32Array(shared);
   }
 
-  /** Each piece is taken once. */
+  /** Takes the next piece. No piece is taken twice. */
   take(pieces: readonly Piece[]): Piece | undefined {
     return pieces[Atomics.add(this.counters, NEXT_PIECE, 1)];
   }
 
-  /** @returns how many frames all threads have done */
+  /** @returns how many frames all threads together have done */
   countFrame(): number {
     return Atomics.add(this.counters, DONE_FRAMES, 1) + 1;
   }

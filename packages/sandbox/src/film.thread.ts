@@ -1,4 +1,4 @@
-/** The entry point of a film's second thread. Like render.thread, it must hold erasable TypeScript only. */
+/** The entry point of a film's second thread. Like render.thread.ts, it may contain only erasable TypeScript. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { encodePieces } from './film-frames.ts';
 import type { HelperCall, HelperMessage } from './film-helper.ts';

@@ -9,14 +9,14 @@ import { writeMp4 } from './mp4.ts';
 import type { RenderControl } from './render-control.ts';
 import type { FilmOrder } from './render-order.ts';
 
-// Pixels of the longest side. Larger films have a smaller still.
+// Pixels of the longest side of a still. A larger film gets a smaller still.
 const MAX_STILL_SIDE = 1920;
 const STILL_QUALITY = 85;
 const MAX_SHARED_OPENING_PIXELS = 1920 * 1152;
 
 /** Renders the film of an order into its file. */
 export async function renderFilm(order: FilmOrder, control: RenderControl): Promise<void> {
-  const file = await open(order.path, 'wx'); // opened first, so that a full or read-only disk fails before the work
+  const file = await open(order.path, 'wx'); // first, so that a full or read-only disk fails before the work
   try {
     const frames = await encode(order, control);
     await file.writev(
@@ -28,7 +28,10 @@ export async function renderFilm(order: FilmOrder, control: RenderControl): Prom
   control.reportProgress(1);
 }
 
-/** Shares the pieces with a second thread. Which thread encodes a piece does not change its bytes. */
+/**
+ * Encodes the film, shared with a second thread if that is worth it. Which thread encodes a piece does not change its
+ * bytes.
+ */
 async function encode(order: FilmOrder, control: RenderControl): Promise<EncodedFrame[]> {
   const pieces: EncodedFrame[][] = [];
   const board = new PieceBoard();
@@ -47,7 +50,10 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Encoded
   return pieces.flat();
 }
 
-/** A thread's copy of a large picture of the client's takes 100 MB while it is decoded, so such a film has one thread. */
+/**
+ * Whether two threads encode the film. With a large picture of the client only one does, because each thread decodes
+ * its own copy, which takes 100 MB.
+ */
 function isShared(order: FilmOrder): boolean {
   const { width, height } = order.size;
   return (

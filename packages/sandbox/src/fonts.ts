@@ -4,18 +4,20 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
-/** One file of a typeface with the characters of some ranges. It is registered when a text first needs it. */
+/** One file of a typeface, with the characters of some ranges. It is registered when a text first needs it. */
 interface Face {
   family: string;
   file: string;
   covers(codePoint: number): boolean;
 }
 
-// Ideographs, kana and their punctuation. The package's ranges also list emoji for which it has no glyphs.
+// Ideographs, kana and their punctuation. The package's ranges also contain emoji, but the package has no glyphs for
+// them.
 const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fb\u30fc\uff01-\uff9f]$/u;
 
-// Fonts come from npm, because a minimal machine has none. They are variable: `fontVariationSettings` sets the weight.
+// Fonts come from npm, because a minimal machine has none. They are variable fonts: `fontVariationSettings` sets the
+// weight.
 const FACES: Face[] = [
   ...faces('@fontsource-variable/inter', 'inter', () => true),
   ...faces('@fontsource-variable/noto-sans-sc', 'noto-sans-sc', (codePoint) =>
@@ -24,24 +26,24 @@ const FACES: Face[] = [
 ];
 
 /**
- * The text without its emoji and control characters. Empty if our fonts lack any of its letters, or it has none: what
- * is left would be fragments and stray commas.
+ * The text without emoji and control characters. Empty if the fonts lack a letter of the text, or if it has no letter:
+ * the rest would be fragments and stray commas.
  */
 export function writable(text: string): string {
   const characters = [...text.normalize('NFC')];
   const letters = characters.filter((character) => /[\p{L}\p{M}\p{N}]/u.test(character));
-  const isWritten = letters.every((letter) => faceOf(letter) ?? /[\uFE00-\uFE0F\u20E3]/.test(letter)); // of emoji
+  const isWritten = letters.every((letter) => faceOf(letter) ?? /[\uFE00-\uFE0F\u20E3]/.test(letter)); // parts of emoji
   if (letters.length === 0 || !isWritten) return '';
   const kept = characters.filter((character) => /\s/u.test(character) || faceOf(character)).join('');
   if (kept.length === text.length) return kept.replace(/\s+/gu, ' ').trim();
-  // Punctuation that belonged to what is left out goes with it.
+  // Removes the punctuation that belonged to removed characters.
   return kept
     .replace(/\s+/gu, ' ')
     .replace(/(?: ?([,;:、，]))+/gu, '$1')
     .replace(/^[ ,;:、，.!?]+|[ ,;:、，]+$/gu, '');
 }
 
-/** Registers the fonts for a writable text. @returns their families, for the `font` property of a canvas */
+/** Registers the fonts that a writable text needs. @returns the families for the `font` property of a canvas */
 export function familiesFor(text: string): string {
   const needed = new Set([...`Ag ${text}`].map(faceOf).filter((face) => face !== undefined));
   for (const face of needed) {
@@ -65,7 +67,10 @@ function faceOf(character: string): Face | undefined {
   return faceByCharacter.get(character);
 }
 
-/** The files of a @fontsource-variable package. Its `unicode.json` maps each file to ranges like `U+0370-0377,U+037A`. */
+/**
+ * The files of a @fontsource-variable package. Its `unicode.json` lists the ranges of each file, like
+ * `U+0370-0377,U+037A`.
+ */
 function faces(packageName: string, name: string, accepts: (codePoint: number) => boolean): Face[] {
   const ranges = rangesOf(packageName);
   return Object.entries(ranges).map(([subset, list]) => {
@@ -83,7 +88,7 @@ function faces(packageName: string, name: string, accepts: (codePoint: number) =
   });
 }
 
-/** Without the package, pictures are painted without its characters. */
+/** The ranges of a package. If the package is not installed, pictures are painted without its characters. */
 function rangesOf(packageName: string): Record<string, string> {
   try {
     return JSON.parse(readFileSync(require.resolve(`${packageName}/unicode.json`), 'utf8')) as Record<string, string>;

@@ -1,61 +1,61 @@
 import type { EncodedFrame, ParameterSets } from './film-encoder.ts';
 import { FRAME_SAMPLES, silenceOf, SOUND_CONFIG, SOUND_RATE } from './silence.ts';
 
-// H.264 level 6.0. The encoder declares at most 5.1, which ends at 36,864 macroblocks.
+// H.264 level 6.0. The encoder declares at most level 5.1, which allows 36,864 macroblocks.
 const LEVEL_6 = 60;
 const LEVEL_5_1_MACROBLOCKS = 36_864;
-/** Units of time a frame lasts. */
+/** Time units that one frame lasts. */
 const FRAME_TICKS = 512;
-/** "und" for undetermined, five bits a letter. */
+/** The language code "und" (undetermined), five bits a letter. */
 const NO_LANGUAGE = 0x55c4;
-/** 72 dots an inch, in 1/65536. */
+/** 72 dots an inch, as a fixed-point number in 1/65536. */
 const RESOLUTION = 0x480000;
-/** The transformation that leaves a picture as it is. */
+/** The matrix that does not transform the picture. */
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 
 interface Film {
   size: { width: number; height: number };
   framesPerSecond: number;
-  /** The first is a key frame. */
+  /** The first frame is a key frame. */
   frames: EncodedFrame[];
-  /** A track of silence. */
+  /** Whether to add a silent sound track. */
   hasSound?: boolean;
 }
 
-/** What the index says of one track. */
+/** What the index contains about one track. */
 interface Track {
   id: number;
-  /** Units of time a second, and its length in them. */
+  /** Time units in a second, and the track's duration in these units. */
   scale: number;
   duration: number;
-  /** The kind of its handler, and its name. */
+  /** The type and the name of the track's handler. */
   handler: string;
   name: string;
-  /** The header of its kind, and what describes a sample. */
+  /** The media header of the track's type, and the description of the track's samples. */
   header: Buffer;
   description: Buffer;
-  /** For each sample its length in bytes; all last equally long but the last. */
+  /** The length of each sample in bytes. All samples last equally long, except the last. */
   sizes: number[];
   sampleTicks: number;
-  /** Numbers of the samples where playback can begin, from 1; null: any. */
+  /** Numbers of the samples at which playback can begin, from 1; null: at any. */
   keys: number[] | null;
-  /** Of the picture, in pixels. */
+  /** The size of the picture in pixels. */
   size: { width: number; height: number };
   volume: number;
 }
 
 /**
- * An MP4 by hand (docs/decisions/0013-mp4-boxes-by-hand.md). The index comes first, so that playback can start before
- * the download ends. There are no dates, so that the same film has the same bytes.
+ * Writes an MP4 without a library (docs/decisions/0013-mp4-boxes-by-hand.md). The index comes first, so that playback
+ * can start before the download ends. There are no dates, so that the same film has the same bytes.
  * @returns the file in pieces, in order
  */
 export function writeMp4(film: Film): Uint8Array[] {
   const ftyp = box('ftyp', text('isom'), u32(0x200), text('isomiso2avc1mp41'));
-  // The sound comes first: it is small, and a player that reads from the start then has it with the first frame.
+  // The sound comes first. It is small, so a player that reads from the start has it with the first frame.
   const media = [...soundOf(film), ...film.frames.map(({ bytes }) => bytes)];
   const mediaBytes = media.reduce((sum, { length }) => sum + length, 0);
-  const header = 8; // of the media data's box
-  // The index has the same length wherever the media data begins.
+  const header = 8; // of the box with the media data
+  // The index has the same length for every position of the media data.
   const mediaStart = ftyp.length + moov(film, 0).length + header;
   return [ftyp, moov(film, mediaStart), Buffer.concat([u32(header + mediaBytes), text('mdat')]), ...media];
 }
@@ -145,10 +145,13 @@ function stbl({ description, sizes, sampleTicks, duration, keys }: Track, mediaS
   );
 }
 
-/** AAC of one channel, in the descriptors of MPEG-4: a stream, its decoder, and what the decoder needs to know. */
+/**
+ * The sample description of AAC with one channel, in the descriptors of MPEG-4: a stream, its decoder, and the
+ * decoder's configuration.
+ */
 function mp4a(): Buffer {
   const specific = descriptor(5, SOUND_CONFIG);
-  const decoder = descriptor(4, Buffer.of(0x40, 0x15, 0, 0, 0), u32(0, 0), specific); // AAC, a stream of sound
+  const decoder = descriptor(4, Buffer.of(0x40, 0x15, 0, 0, 0), u32(0, 0), specific); // AAC, an audio stream
   const stream = descriptor(3, u16(2), Buffer.of(0), decoder, descriptor(6, Buffer.of(2)));
   const fields = [u16(0, 0, 0, 1), u32(0, 0), u16(1, 16, 0, 0), u32(SOUND_RATE * 0x10000)];
   return box('mp4a', ...fields, box('esds', u32(0), stream));

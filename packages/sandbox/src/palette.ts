@@ -6,12 +6,12 @@ import { anyOf, mentioned } from './words.ts';
 export interface Palette {
   skyTop: Color;
   skyLow: Color;
-  /** The most distant and the nearest layer; the layers between get a mix. */
+  /** The colours of the most distant and of the nearest layer. The layers between have mixed colours. */
   far: Color;
   near: Color;
   accent: Color;
   second: Color;
-  /** Sun, moon, lamps. */
+  /** The colour of sun, moon and lamps. */
   light: Color;
   night: boolean;
 }
@@ -109,18 +109,19 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
 ];
 
 /**
- * The mood that the prompt names, or else a random one. Its colours are those that the prompt names, or else its own
- * with the hue shifted a little.
+ * The mood that the prompt names, else a random one. Colours that the prompt names replace those of the mood, whose hue
+ * is otherwise shifted a little.
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);
-  const own = random.between(-9, 9); // drawn for a variation too, so that it has the scene of the first
+  const own = random.between(-9, 9); // drawn for a variation too, so that it has the scene of its original
   const shift = shifting === random ? own : shifting.between(-24, 24);
-  // Night wins over any other mood, wherever in the prompt it is named.
+  // Night comes before any other mood, wherever the prompt names it.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
   const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
-  // A second mood contributes its brightest colours. Its light and dark ones would clash with the first mood's.
+  // Only the brightest colours of a second mood are used. Its light and dark ones would clash with those of the first
+  // mood.
   const blend = other ? withSecondMood(base, other) : base;
   if (!first) return blend;
   return mood ? withAccent(blend, first, second) : recoloured(blend, first, second);
@@ -147,7 +148,10 @@ function withHueShift(palette: Palette, degrees: number): Palette {
   }; // prettier-ignore
 }
 
-/** A named mood keeps its colours. The named colour becomes the accent and tints the light. */
+/**
+ * A named mood keeps its colours. The first named colour becomes the accent and tints the sky, the far layer and the
+ * light.
+ */
 function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   const accent = bright(first);
   return {
@@ -177,6 +181,6 @@ function recoloured(palette: Palette, first: Dye, second: Dye | null): Palette {
 }
 
 function bright({ chroma, hue }: Dye): Color {
-  // Yellows look best light, blues and purples at medium lightness.
+  // Yellows look best when they are light, blues and purples at medium lightness.
   return { l: hue > 50 && hue < 120 ? 0.8 : 0.64, c: Math.max(chroma, 0.02), h: hue };
 }

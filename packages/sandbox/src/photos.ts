@@ -3,10 +3,10 @@ import sharp from 'sharp';
 import { UndecodableImage } from './render-errors.ts';
 import type { SourceImage } from './render-order.ts';
 
-// Decoded pixels are used once, so libvips' cache would only waste memory.
+// Each image is decoded only once, so libvips' cache would only take memory.
 sharp.cache(false);
 
-/** Decodes as shown (EXIF orientation applied), cropped to cover exactly this size. @throws UndecodableImage */
+/** Decodes an image with its EXIF orientation, cropped to exactly this size. @throws UndecodableImage */
 export async function decodeToCover(image: SourceImage, width: number, height: number): Promise<Canvas> {
   try {
     const { data, info } = await sharp(image.path, { failOn: 'error' })

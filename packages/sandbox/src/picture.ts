@@ -8,18 +8,18 @@ import { type RenderControl, yieldToEventLoop } from './render-control.ts';
 import type { PicturesOrder } from './render-order.ts';
 import { frameOf } from './scenes/scene.ts';
 
-// Painting takes roughly this share of a picture's time; encoding the PNG takes the rest.
+// Painting takes about this share of the time of a picture. Encoding the PNG takes the rest.
 const PAINTING_SHARE = 0.6;
-// Level 2 takes 10 ms of CPU for 1K. Level 6 takes 15 ms for files that are a fifth smaller. Choosing a filter for each
-// row takes 26 ms.
+// Level 2 takes 10 ms of CPU for a 1K picture. Level 6 takes 15 ms, and its files are a fifth smaller. With a filter
+// chosen for each row it takes 26 ms.
 const PNG_COMPRESSION = 2;
 
-// 2K, in one step of 40 ms or so.
+// The pixels of a 2K picture, which are painted in one step of about 40 ms.
 const MAX_PIXELS_AT_ONCE = 2048 * 2048;
 
 /**
  * Renders the pictures of an order one after another.
- * @param onPartial gets the early stages of each, PNGs of the same size
+ * @param onPartial gets the early stages of each picture, as PNGs of the final size
  * @returns PNGs
  */
 export async function renderPictures(
@@ -54,8 +54,8 @@ async function renderPicture(
   const context = canvas.getContext('2d');
   for (const i of layers.keys()) {
     paintLayer(context, layers, i, 0);
-    // Skia records strokes and paints them when pixels are read. All layers at once take two thirds of the time; layer
-    // by layer has shorter steps.
+    // Skia records strokes and paints them when pixels are read. Painting all layers at once takes two thirds of the
+    // time, but painting each alone has shorter steps.
     if (width * height > MAX_PIXELS_AT_ONCE) context.getImageData(0, 0, 1, 1);
     reportProgress((PAINTING_SHARE * (i + 1)) / (layers.length + 1));
     for (const stage of stagesAfter(i + 1, layers.length, order.partials)) {
@@ -74,7 +74,8 @@ async function renderPicture(
   context.translate(0, edge.top);
   edge.paint(context);
   const { data } = context.getImageData(0, 0, width, height);
-  // Frees its pixels, which sharp uses again: 1K takes a third less. 4K would take a quarter more.
+  // Frees the pixels, so that sharp uses their memory: a 1K picture takes a third less time. A 4K picture would take a
+  // quarter more.
   if (width * height <= MAX_PIXELS_AT_ONCE) canvas.width = canvas.height = 1;
   reportProgress(PAINTING_SHARE);
   await edit(data, order);
@@ -87,16 +88,18 @@ async function renderPicture(
   return png;
 }
 
-/** The stages, from 0, that show the picture after this number of layers. Stages are spread evenly over the layers. */
+/**
+ * The stages (from 0) that show the picture after this number of layers. The stages are spread evenly over the layers.
+ */
 function stagesAfter(painted: number, layers: number, stages: number): number[] {
   const paintedAt = (stage: number) => Math.max(1, Math.round((layers * (stage + 1)) / (stages + 1)));
   return Array.from({ length: stages }, (_, stage) => stage).filter((stage) => paintedAt(stage) === painted);
 }
 
-/** Pixels of the longer side that the first stage shows; twice as many in each that follows. */
+/** Pixels of the longer side in the first stage. Each later stage has twice as many. */
 const FIRST_STAGE_PIXELS = 48;
 
-/** What is painted so far, out of focus: less so from stage to stage. */
+/** The picture painted so far, blurred. Each stage is less blurred than the one before. */
 async function coarse(rgba: Uint8ClampedArray, size: PicturesOrder['size'], stage: number): Promise<Uint8Array> {
   const { width, height } = size;
   const side = FIRST_STAGE_PIXELS * 2 ** stage;

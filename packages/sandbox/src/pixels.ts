@@ -1,14 +1,14 @@
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 
 /**
- * Returns their memory at once. Garbage collection would let 64 MB of pixels pile up in each thread, and each
- * collection costs as much as a third of a picture.
+ * Returns the memory of pixels at once. Otherwise 64 MB of pixels pile up in each thread before a garbage collection,
+ * and each collection takes as long as a third of a picture.
  */
 export function freePixels({ buffer }: Uint8Array | Uint8ClampedArray): void {
   (buffer as ArrayBuffer).transfer(0);
 }
 
-/** Hands out all pixels of a canvas as RGBA, and then frees them. */
+/** Passes all pixels of a canvas as RGBA to `use`, and then frees them. */
 export function withPixels(context: SKRSContext2D, use: (rgba: Uint8ClampedArray) => void): void {
   const { width, height } = context.canvas;
   const { data } = context.getImageData(0, 0, width, height);
@@ -16,7 +16,7 @@ export function withPixels(context: SKRSContext2D, use: (rgba: Uint8ClampedArray
   freePixels(data);
 }
 
-/** Hands out all pixels of a canvas as premultiplied RGBA, and then frees them. */
+/** Passes all pixels of a canvas as premultiplied RGBA to `use`, and then frees them. */
 export function withPremultiplied<T>(canvas: Canvas, use: (rgba: Uint8Array) => T): T {
   const data = canvas.data();
   const used = use(data);

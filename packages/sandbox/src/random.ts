@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 
 /** The only source of randomness in a picture. The same seed gives the same sequence. */
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** A number from 0 to below 1. */
   next(): number;
   between(low: number, high: number): number;
-  /** A whole number, both bounds included. */
+  /** A whole number; both bounds are included. */
   whole(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;

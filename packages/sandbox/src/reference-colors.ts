@@ -4,13 +4,13 @@ import type { Palette } from './palette.ts';
 import { UndecodableImage } from './render-errors.ts';
 import type { SourceImage } from './render-order.ts';
 
-/** Of each image so many rows of so many colours are taken. */
+/** Each image is reduced to this many rows of this many colours. */
 const SIDE = 8;
 
-/** The colours of images, each row by row from the top. @throws UndecodableImage */
+/** The colours of images, row by row from the top. @throws UndecodableImage */
 export async function sampleColors(images: readonly SourceImage[]): Promise<Color[][]> {
   const samples: Color[][] = [];
-  // One at a time, each scaled down while it is decoded: sixteen of 33 megapixels would take 2 GB.
+  // One image at a time, and each is scaled down while it is decoded: sixteen images of 33 megapixels would take 2 GB.
   for (const { path, param } of images) {
     try {
       const rgb = await sharp(path, { failOn: 'error' })
@@ -31,8 +31,8 @@ export async function sampleColors(images: readonly SourceImage[]): Promise<Colo
 }
 
 /**
- * The palette in the colours of images: the sky in those at the top of the first image, the ground in those at its
- * foot, what stands out in the most vivid ones of all.
+ * The palette with the colours of images. The sky gets those at the top of the first image, the ground those at its
+ * bottom, and accents the most vivid ones of all images.
  */
 export function colored(palette: Palette, samples: readonly Color[][]): Palette {
   const [first] = samples;
@@ -54,7 +54,9 @@ export function colored(palette: Palette, samples: readonly Color[][]): Palette 
   };
 }
 
-/** The hue of the image. Half of the lightness stays, so that a scene keeps its depth. */
+/**
+ * The colour with the hue of the image's colour. Half of its own lightness stays, so that the scene keeps its depth.
+ */
 function tinted(a: Color, by: Color): Color {
   return { ...mix(a, by, 0.9), l: (a.l + by.l) / 2 };
 }

@@ -2,9 +2,9 @@ import { RenderStopped } from './render-errors.ts';
 
 const REPORT_INTERVAL_MS = 200;
 
-/** Connects a render to its caller across threads: it reports progress, and ends the render after an abort. */
+/** Connects a render to its caller in another thread: it reports progress, and stops the render after an abort. */
 export class RenderControl {
-  /** One shared 32-bit flag, for a thread that works on the same render. */
+  /** The shared 32-bit flag, to pass to another thread of the same render. */
   readonly stop: SharedArrayBuffer;
   private readonly stopFlag: Int32Array;
   private readonly report: (share: number) => void;
@@ -17,8 +17,8 @@ export class RenderControl {
   }
 
   /**
-   * Call it between steps of at most 100 ms or so.
-   * @param share of the whole work that is done, 0 to 1; reported at most every 200 ms
+   * Reports progress, or stops the render. Call it between steps of at most about 100 ms.
+   * @param share the share of the whole work that is done, 0 to 1; reported at most every 200 ms
    * @throws RenderStopped
    */
   reportProgress(share: number): void {
@@ -31,7 +31,7 @@ export class RenderControl {
 }
 
 /**
- * Yields one turn of the event loop. Only then does the runtime return dropped pixel buffers to the system: 30 frames
- * of 4K held 1.1 GB without it, 350 MB with it.
+ * Yields one turn of the event loop. Only then does the runtime return unused pixel buffers to the system: 30 frames of
+ * 4K took 1.1 GB without it, and 350 MB with it.
  */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,9 +4,9 @@ export class RenderStopped extends Error {}
 /** A render thread threw or exited. The cause is a bug or a lack of resources, never the client's input. */
 export class RenderCrashed extends Error {}
 
-/** An image that passed the checks at its download and still cannot be decoded. */
+/** An image that passed the checks after its download, but cannot be decoded. */
 export class UndecodableImage extends Error {
-  /** The request field of the image. */
+  /** The field of the request that named the image. */
   readonly param: string;
 
   constructor(param: string, cause: unknown) {

@@ -1,49 +1,49 @@
 /** Messages between the render pool and its threads. */
 
-/** An image of the client's. */
+/** An image of the client. */
 export interface SourceImage {
-  /** Of its file. */
+  /** The path of its file. */
   path: string;
-  /** The request field it came from, for the error when it cannot be decoded. */
+  /** The field of the request that named the image, for the error when the image cannot be decoded. */
   param: string;
 }
 
 interface Order {
   model: string;
-  /** What to paint: the prompt without directives. */
+  /** The prompt without directives. */
   text: string;
   /** Pixels. */
   size: { width: number; height: number };
   references: SourceImage[];
-  /** Another one is another picture; absent: the prompt alone decides. */
+  /** Another seed gives another picture. Absent: only the prompt decides. */
   seed?: number | undefined;
-  /** Another one is another picture of the same scene, unless there is a seed. */
+  /** Another variation gives another picture of the same scene, unless there is a seed. */
   variation?: string | undefined;
-  /** Rows of small text: parameters that change nothing that can be painted. */
+  /** Rows of small text: parameters that cannot be shown in the painting. */
   facts?: string[] | undefined;
 }
 
 export interface PicturesOrder extends Order {
   kind: 'pictures';
   count: number;
-  /** Early stages to send of each picture; 0 to 3. */
+  /** How many early stages of each picture to send, 0 to 3. */
   partials: number;
-  /** White where the first reference changes; elsewhere its pixels stay. */
+  /** The first reference changes where the mask is white. Elsewhere its pixels stay. */
   mask?: SourceImage | null | undefined;
-  /** How much of the first reference is painted over: 0 to 1. */
+  /** How much the first reference is painted over, 0 to 1. */
   strength?: number | undefined;
-  /** The rim has no colour then. */
+  /** Whether the rim of the picture is transparent. */
   isTransparent?: boolean | undefined;
 }
 
 export interface FilmOrder extends Order {
   kind: 'film';
   durationSeconds: number;
-  /** Fills the opening frame. */
+  /** The picture that fills the first frame. */
   firstFrame: SourceImage | null;
-  /** The last second fades to it, and it fills the last frame. */
+  /** The picture that fills the last frame. The last second fades to it. */
   lastFrame?: SourceImage | null | undefined;
-  /** A sound track, of silence. */
+  /** Whether the film has a silent sound track. */
   hasSound?: boolean | undefined;
   /** Where the MP4 is written. The file must not exist yet. */
   path: string;
@@ -53,13 +53,13 @@ export interface FilmOrder extends Order {
 
 export type RenderOrder = PicturesOrder | FilmOrder;
 
-/** Pool to thread. `stop` is one shared 32-bit flag: any value but 0 stops the render. */
+/** From the pool to a thread. `stop` is a shared 32-bit flag: any value but 0 stops the render. */
 export interface RenderCall {
   order: RenderOrder;
   stop: SharedArrayBuffer;
 }
 
-/** Thread to pool. `done` carries the PNGs; for a film it is empty. */
+/** From a thread to the pool. `done` contains the PNGs; for a film it is empty. */
 export type RenderMessage =
   | { type: 'progress'; share: number }
   | { type: 'partial'; picture: Uint8Array }

@@ -5,14 +5,14 @@ import { Worker } from 'node:worker_threads';
 import { RenderCrashed, UndecodableImage } from './render-errors.ts';
 import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 
-// At least two, so that a picture need not wait for a film. One core stays free for HTTP requests.
-// A film may start one more thread, of its own (film-helper.ts).
+// The most threads. At least two, so that a picture need not wait for a film. One core stays free for HTTP requests. A
+// film may start one more thread of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread checks its stop flag between frames and layers. One that is inside a longer step is terminated after this
-// time.
+// A thread checks its stop flag between frames and layers. A thread that is still inside a step after this time is
+// terminated.
 const STOP_GRACE_MS = 400;
-// JavaScript memory only; pixels are outside of it. A render uses about 30 MB.
+// The JavaScript heap of a thread. A render uses about 30 MB of it; pixels are outside of the heap.
 const THREAD_HEAP_MB = 256;
 
 interface Job {
@@ -23,16 +23,16 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** A worker and its current handlers, which change with the job it runs and while it is idle. */
+/** A worker with its current handlers. These change with the job that it runs, and when it becomes idle. */
 interface Thread {
   worker: Worker;
   onMessage: (message: RenderMessage) => void;
   onExit: (cause: unknown) => void;
-  /** Ends an idle thread. */
+  /** Ends the thread after it was idle for a while. */
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Renders in worker threads, first come first served. Films leave one thread free for pictures. */
+/** Renders in worker threads, in the order of the calls. Films leave one thread free for pictures. */
 export class RenderPool {
   private readonly queue: Job[] = [];
   private readonly idle: Thread[] = [];
@@ -44,9 +44,9 @@ export class RenderPool {
   }
 
   /**
-   * @param onProgress share of the whole that is done, 0 to 1
-   * @param onPartial PNGs of the early stages of a pictures order
-   * @returns the PNGs of a pictures order; nothing for a film, which is in its file
+   * @param onProgress gets the share of the whole work that is done, 0 to 1
+   * @param onPartial gets the early stages of an order of pictures, as PNGs
+   * @returns the PNGs of an order of pictures; nothing for a film, which is in its file
    * @throws UndecodableImage
    * @throws RenderCrashed
    * @throws the signal's reason, within half a second of its abort
@@ -80,7 +80,7 @@ export class RenderPool {
     });
   }
 
-  /** Terminates every thread; jobs that are queued or running fail. */
+  /** Terminates every thread. Queued and running jobs fail. */
   async close(): Promise<void> {
     this.closed = true;
     for (const job of this.queue.splice(0)) job.reject(new Error('the render pool was closed'));
@@ -115,7 +115,7 @@ export class RenderPool {
     let stopped: { reason: unknown } | null = null;
     let forceTimer: NodeJS.Timeout | undefined;
 
-    /** Settles the job and starts the next one; `reusable` says whether the thread may run another. */
+    /** Settles the job and starts the next one. `reusable` says whether the thread may run another job. */
     const end = (settle: () => void, reusable: boolean) => {
       if (!this.running.delete(job)) return;
       clearTimeout(forceTimer);
@@ -129,7 +129,7 @@ export class RenderPool {
     thread.onMessage = (message) => {
       if (message.type === 'progress') return job.onProgress(message.share);
       if (message.type === 'partial') return job.onPartial(message.picture);
-      // WebAssembly memory never shrinks: after a film the thread ends, so that its memory is freed.
+      // The memory of WebAssembly never shrinks, so the thread ends after a film to free it.
       const reusable = job.order.kind === 'pictures';
       if (message.type === 'done') return end(() => job.resolve(message.pictures), reusable);
       if (message.type === 'stopped') return end(() => job.reject(new Error('a render stopped unasked')), reusable);
@@ -148,7 +148,7 @@ export class RenderPool {
     thread.worker.postMessage({ order: job.order, stop: stopFlag } satisfies RenderCall, []);
   }
 
-  /** Keeps a thread for the next job. An idle thread never keeps the process alive, and ends after 30 s. */
+  /** Keeps a thread for the next job. An idle thread does not keep the process alive, and ends after 30 s. */
   private park(thread: Thread): void {
     thread.worker.unref();
     this.idle.push(thread);
@@ -165,7 +165,7 @@ export class RenderPool {
 }
 
 function startThread(): Thread {
-  // In dist both files are JavaScript; in development both are TypeScript, which Node strips.
+  // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
   const here = fileURLToPath(import.meta.url);
   const file = fileURLToPath(new URL(`./render.thread${extname(here)}`, import.meta.url));
   const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB } });

@@ -1,6 +1,6 @@
 /**
- * The entry point of a render thread. In development Node runs it by type stripping, so this file and everything it
- * imports must hold erasable TypeScript only.
+ * The entry point of a render thread. In development Node runs it by stripping its types, so this file and everything
+ * that it imports may contain only erasable TypeScript.
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -13,13 +13,13 @@ import type { RenderCall, RenderMessage } from './render-order.ts';
 const port = parentPort;
 if (!port) throw new Error('render.thread must be started by the render pool');
 
-// HTTP requests have priority over renders. Linux sets this thread's priority; other systems would lower the whole
-// process.
+// HTTP requests have priority over renders. On Linux this sets the priority of this thread; other systems would lower
+// that of the whole process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 port.on('message', (call: RenderCall) => {
-  // Any error but a stop or a bad image is a bug: rethrown here it ends the thread, and the pool fails the task and
-  // starts another.
+  // Any error but a stop or a bad image is a bug. It is rethrown here, which ends the thread. The pool then fails the
+  // task and starts another thread.
   void render(call).then(
     (message) =>
       port.postMessage(
@@ -53,5 +53,8 @@ function sendPartial(png: Uint8Array): void {
   port?.postMessage({ type: 'partial', picture } satisfies RenderMessage, [picture.buffer as ArrayBuffer]);
 }
 
-/** Memory of sharp cannot be transferred to another thread. A copy can, and is not copied again there. */
+/**
+ * Copies the bytes, because memory of sharp cannot be transferred to another thread. The copy is transferred without
+ * copying it again.
+ */
 const transferable = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

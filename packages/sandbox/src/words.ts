@@ -1,4 +1,7 @@
-/** A pattern for any of these words, in any letter case, with English plurals. Chinese words need no word boundary. */
+/**
+ * A pattern for any of these words, in any letter case, also in the English plural. Chinese words need no word
+ * boundary.
+ */
 export function anyOf(...words: string[]): RegExp {
   const chinese = words.filter((word) => /\p{Script=Han}/u.test(word));
   const spaced = words.filter((word) => !chinese.includes(word));

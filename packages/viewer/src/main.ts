@@ -5,14 +5,14 @@ import { isFinal, type Task } from './task.ts';
 import './viewer.css';
 
 const POLL_MS = 1_000;
-/** A search lists tasks twice, and the reads are those of the key. */
+/** The pause between searches for the task. A search reads two lists, and these count as reads of the key. */
 const SEARCH_MS = 3_000;
-/** Clocks of the page and of the service may differ. */
+/** How far the clocks of the page and of the service may differ. */
 const CLOCKS_S = 60;
 
 const app = new App({ name: 'darkroom-viewer', version: '1.0.0' }, {});
 const openedS = Date.now() / 1000;
-/** Rises with each thing to show, so that what was asked for an earlier one is dropped. */
+/** Rises with each thing to show, so that answers for an earlier one are dropped. */
 let turn = 0;
 let shown: Task | null = null;
 
@@ -20,7 +20,7 @@ const pause = (ms = POLL_MS) => new Promise((resolve) => setTimeout(resolve, ms)
 const mayCall = () => app.getHostCapabilities()?.serverTools !== undefined;
 const mayOpen = () => app.getHostCapabilities()?.openLinks !== undefined;
 
-/** The host shows the call before it has an answer. Its task is found among the unfinished ones. */
+/** The host shows the call before its answer. The page then looks for the call's task among the unfinished ones. */
 app.ontoolinput = async ({ arguments: given = {} }) => {
   const mine = ++turn;
   const { prompt, task_id: id } = given as { prompt?: string; task_id?: string };
@@ -65,7 +65,7 @@ async function show({ task, previews, refusal }: Answer): Promise<void> {
   }
   shown = task;
   showTask(task);
-  const outputs = (task.result?.outputs ?? []).filter(({ url }) => url !== null); // previews are of these alone
+  const outputs = (task.result?.outputs ?? []).filter(({ url }) => url !== null); // only these have previews
   const replace = showOutputs(outputs, previews, task.input.prompt ?? '');
   showActs({ call: mayCall(), open: mayOpen() && outputs.some(({ url }) => url !== null) });
   for (const [at, output] of outputs.entries()) {
@@ -90,7 +90,7 @@ async function follow(first: Task, mine: number): Promise<void> {
       await show(answer);
       return;
     }
-    task = answer?.task ?? task; // a poll that broke is made again
+    task = answer?.task ?? task; // after a failed poll the next one follows
     showTask(task);
   }
   if (!isFinal(task)) return;
@@ -100,7 +100,7 @@ async function follow(first: Task, mine: number): Promise<void> {
   await tell(task);
 }
 
-/** The model does not see what the buttons have made. */
+/** Tells the model of a task that the user made with a button, because the model does not see it. */
 async function tell({ task_id: id, status, input }: Task): Promise<void> {
   if (!app.getHostCapabilities()?.updateModelContext) return;
   const text = `The viewer shows the task ${id} (${status}), prompt: ${input.prompt ?? ''}`;
@@ -119,7 +119,10 @@ async function make(changes: { prompt?: string }): Promise<void> {
 }
 
 page.again.addEventListener('click', () => void make({}));
-/** The first click asks for the prompt, the second takes it. A host need not let its pages submit forms. */
+/**
+ * The first click shows the field for the prompt, the second sends the prompt. There is no form, because a host may
+ * forbid its pages to submit one.
+ */
 page.change.addEventListener('click', () => {
   if (!page.vary.hidden) {
     const prompt = page.words.value.trim();

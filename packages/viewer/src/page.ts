@@ -20,7 +20,7 @@ export function showTask(task: Task): void {
   if (task.status === 'running' && task.progress > 0) bar.value = task.progress;
 }
 
-/** Nothing is under way. */
+/** Shows a text, and that nothing is being made. */
 export function showState(text: string): void {
   byId('state').textContent = text;
   working.hidden = true;
@@ -57,7 +57,7 @@ function stateOf(task: Task): string {
   return task.status === 'succeeded' ? `Done, ${task.model}.` : (task.error?.message ?? 'The task failed.');
 }
 
-/** @returns for each output, a function that shows its file in place of the preview */
+/** @returns a function for each output, which shows the file in place of the preview */
 export function showOutputs(outputs: Output[], previews: string[], alt: string): ((url: string) => void)[] {
   const places = outputs.map((output, at) => {
     const place = document.createElement('figure');

@@ -1,12 +1,12 @@
 import type { App } from '@modelcontextprotocol/ext-apps';
 import { type Output, type Task, taskIn } from './task.ts';
 
-/** The server gives no more in one answer. */
+/** The most bytes that the server puts into one answer. */
 const MAX_FILE_BYTES = 20_000_000;
 
 export interface Answer {
   task: Task | null;
-  /** `data:` URLs of small pictures, one for each output that has one. */
+  /** Small pictures as `data:` URLs, one for each output that has one. */
   previews: string[];
   /** Why the call was refused. */
   refusal: string | null;
@@ -14,7 +14,7 @@ export interface Answer {
 
 type Result = Awaited<ReturnType<App['callServerTool']>>;
 
-/** Refusals that the same call need not get a moment later. */
+/** Refusals after which the same call may succeed a moment later. */
 const TEMPORARY = /"code":\s*"(?:rate_limit_exceeded|service_unavailable)"/;
 
 const textOf = ({ content: [first] }: Pick<Result, 'content'>): string => (first?.type === 'text' ? first.text : '');
@@ -27,7 +27,7 @@ export function answerOf({ structuredContent, content, isError }: Result): Answe
   return { task, previews, refusal: isError && !task ? messageIn(textOf({ content })) : null };
 }
 
-/** The tools answer a refusal as the JSON of REST. */
+/** The message of a refusal. The tools answer with the same JSON as REST. */
 function messageIn(text: string): string {
   try {
     return (JSON.parse(text) as { error: { message: string } }).error.message;
@@ -36,7 +36,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** @throws Error for what is worth another try: the call broke, or was refused for a moment */
+/** @throws Error if another try may succeed: the call broke, or was refused only for a moment */
 export async function call(app: App, name: string, given: Record<string, unknown>): Promise<Answer> {
   const result = await app.callServerTool({ name, arguments: given });
   const answer = answerOf(result);
@@ -44,10 +44,7 @@ export async function call(app: App, name: string, given: Record<string, unknown
   return answer;
 }
 
-/**
- * The unfinished task of a call whose answer has not come.
- * @param matches whether a task may be that of the call
- */
+/** The unfinished task of a call that is not answered yet. @param matches whether a task may be the task of the call */
 export async function findUnfinished(app: App, matches: (task: Task) => boolean): Promise<Task | null> {
   for (const status of ['running', 'queued']) {
     const { structuredContent } = await app.callServerTool({ name: 'list_tasks', arguments: { status, limit: 10 } });

@@ -1,4 +1,4 @@
-/** What the view reads of a task, as the tools answer it in `structuredContent`. */
+/** The fields that the page reads of a task. The tools return the task in `structuredContent`. */
 export interface Output {
   id: string;
   type: 'image' | 'video';
@@ -21,7 +21,7 @@ export interface Task {
   error?: { message: string };
 }
 
-/** @returns null for what is no task, such as the answer to a refused call */
+/** @returns null if the content is no task, as in the answer to a refused call */
 export const taskIn = (content: Record<string, unknown> | undefined): Task | null =>
   typeof content?.task_id === 'string' ? (content as unknown as Task) : null;
 

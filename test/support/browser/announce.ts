@@ -4,7 +4,7 @@ import { PostgresTransport } from '../../../src/platform/events/postgres-transpo
 import { Secrets } from '../../../src/platform/config/secrets.ts';
 import { SECRET_KEY } from '../test-env.ts';
 
-/** Tells a service of changed tasks as another process of its deployment does. */
+/** Announces changed tasks to a service, as another process of its deployment does. */
 export async function announcer(databaseUrl: string, keyId: string) {
   const [channel] = channelsOf(new Secrets([Buffer.from(SECRET_KEY, 'hex')]));
   const bus = new Bus(new PostgresTransport(databaseUrl, channel));

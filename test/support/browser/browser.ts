@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** The shell is the same engine without the window around it, which takes two thirds of the processor time of a page. */
+/**
+ * The browsers to look for. The headless shell comes first, because it is the same engine without a window and takes
+ * two thirds of the processor time of a page.
+ */
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium-headless-shell',
@@ -13,7 +16,7 @@ const CANDIDATES = [
 
 const executablePath = CANDIDATES.find((path) => path && existsSync(path));
 
-/** Nothing of the browser calls home, and no sandbox of its own: containers often run as root. */
+/** The browser sends nothing to its vendor. It has no sandbox of its own, because containers often run as root. */
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -24,12 +27,15 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** Tests in a real Chromium. Without one they are skipped, unless DARKROOM_TEST_BROWSER=required. */
+/**
+ * Declares tests that run in a real Chromium. Without Chromium they are skipped, unless DARKROOM_TEST_BROWSER=required.
+ */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (executablePath) {
     return void describe(name, () => {
       tests();
-      // Where the service did not start, the file never got its browser, which would keep the run from ending.
+      // The browsers are closed here and not by the test file: if the service did not start, the file never got its
+      // browser, and an open browser keeps the run from ending.
       afterAll(() => Promise.all(launched.splice(0).map((browser) => browser.close())));
     });
   }

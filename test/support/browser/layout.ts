@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 
 /**
- * What is wrong with the layout at the present width. A control is covered if a click on its centre reaches something
- * else; what stays in place while the page scrolls under it, such as a bar, may cover it. Text is cut if its box hides
- * a part of it without an ellipsis.
+ * What is wrong with the layout at the present width. A control is covered if a click on its centre reaches another
+ * element. An element that stays in place while the page scrolls, such as a bar, may cover it. Text is cut if its box
+ * hides a part of it without an ellipsis.
  */
 export const layoutFaults = async (page: Page): Promise<string[]> => (await page.evaluate(FAULTS)) as string[];
 
@@ -25,7 +25,7 @@ const FAULTS = `(() => {
     }
     return false;
   };
-  // A dialog is meant to cover the page.
+  // A dialog may cover the page, so only its own controls are checked.
   const page = document.querySelector('[role=dialog], [role=alertdialog]') ?? document;
   for (const control of page.querySelectorAll('a[href], button, input, select, textarea, summary')) {
     const { left, top, width, height } = control.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** Calls the service as another client of the same key does. */
+/** Calls the service with the key of the visitor, as another client does. */
 export class Rest {
   constructor(
     private readonly baseUrl: string,
@@ -18,12 +18,10 @@ export class Rest {
     return (await response.json()) as T;
   }
 
-  /** Creates a task and returns its id. */
   async make(body: object): Promise<string> {
     return (await this.call<{ task_id: string }>('/v1/generations', body)).task_id;
   }
 
-  /** Creates a task and waits for its end. */
   finished<T>(body: object): Promise<T> {
     return this.call<T>('/v1/generations', body, { prefer: 'wait=60' });
   }

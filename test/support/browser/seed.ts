@@ -21,7 +21,7 @@ const PROMPTS: [prompt: string, ratio: string][] = [
   ['Paper boats on a canal, top view', '4:3'],
 ];
 
-/** Something on every screen: pictures, a film, a failure, an endpoint that refuses. */
+/** Fills every screen: pictures, a film, a failure, an endpoint that refuses. */
 export async function seed(baseUrl: string, key: string): Promise<Seeded> {
   const call = async (path: string, body?: unknown) => {
     const response = await fetch(baseUrl + path, {
@@ -31,7 +31,7 @@ export async function seed(baseUrl: string, key: string): Promise<Seeded> {
     });
     return (await response.json()) as Record<string, unknown>;
   };
-  // Nothing listens there: its deliveries fail.
+  // Nothing listens at this address, so the deliveries fail.
   const endpoint = await call('/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/hooks', description: 'the shop' });
   const make = async (body: object) => String((await call('/v1/generations', body))['task_id']);
   const pictures: string[] = [];

@@ -1,13 +1,13 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /**
- * For `evaluate` on a locator, which calls no function that is given as text. These tests are compiled without the
- * types of a browser.
+ * For `evaluate` on a locator, which does not call functions that are given as text. The parameter has the type
+ * unknown, because these tests are compiled without the types of a browser.
  */
 export const HAS_FOCUS = (element: unknown): boolean =>
   element === (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement;
 
-/** The width in pixels of a picture that the browser has decoded. */
+/** The width in pixels of a picture, once the browser has decoded it. */
 export async function decodedWidth(element: unknown): Promise<number> {
   const image = element as { decode(): Promise<void>; naturalWidth: number };
   await image.decode();
@@ -18,20 +18,20 @@ interface Options {
   theme?: 'light' | 'dark';
   width?: number;
   height?: number;
-  /** With animations, each of which is drawn by the processor: sixty frames a second. */
+  /** Whether there are animations. The processor draws each of them, at sixty frames a second. */
   motion?: boolean;
-  /** A screen for fingers, which do not hover. */
+  /** Whether the screen is a touch screen, which has no hover. */
   touch?: boolean;
 }
 
-/** A bound for what hangs, as in the other tests: the tests share two cores with each other. */
+/** The limit for something that hangs. It is long, because the tests share two cores. */
 const PATIENCE_MS = 60_000;
 
-/** One browser profile at the dashboard. It notes everything that must not happen. */
+/** A browser profile that visits the dashboard. It records everything that must not happen. */
 export class Visitor {
-  /** Console errors, page errors, violations of the policy, requests that leave the origin. */
+  /** Console errors, page errors, violations of the content policy, and requests to other origins. */
   readonly problems: string[] = [];
-  /** Paths of requests, in order. */
+  /** Methods and paths of requests, in order. */
   readonly requests: string[] = [];
 
   private constructor(
@@ -68,7 +68,7 @@ export class Visitor {
       void dialog.dismiss();
     });
     page.on('console', (message) => {
-      // The first question of a page: whether it is signed in. Browsers log every 401.
+      // A page first asks whether it is signed in. A 401 is then no problem, but browsers log every 401 as an error.
       const isFirstQuestion = message.location().url.endsWith('/v1/session');
       if (message.type() === 'error' && !isFirstQuestion) problems.push(`console: ${message.text()}`);
     });
@@ -102,7 +102,7 @@ export class Visitor {
     await this.page.getByText('Live', { exact: true }).waitFor();
   }
 
-  /** Opens another screen without loading the app anew, as its links do. */
+  /** Opens another screen without reloading the app, as the links of the app do. */
   async go(path: string): Promise<void> {
     await this.page.evaluate(
       `document.querySelector('h1')?.setAttribute('data-left', ''); history.pushState({}, '', '/app${path}')`,
@@ -110,7 +110,7 @@ export class Visitor {
     await this.page.locator('h1:not([data-left])').first().waitFor();
   }
 
-  /** Opens what lies beside the table of Create. */
+  /** Opens a drawer of Create. */
   async openDrawer(name: 'Settings' | 'Code' | 'History'): Promise<void> {
     const button = this.page.getByRole('button', { name, exact: true });
     await button.waitFor();

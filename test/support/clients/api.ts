@@ -5,7 +5,7 @@ import { eventually, PATIENCE_MS } from '../wait.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
-/** The body as it was sent: `call` parses it itself. */
+/** The body as it was sent, because `call` parses it itself. */
 const readText = callbackify((response: request.Response) => textOf(response as unknown as NodeJS.ReadableStream));
 
 export interface Answer<Body = TaskBody> {
@@ -47,9 +47,9 @@ export interface ErrorBody {
 }
 
 export const aCat = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
-/** Fails at once and renders nothing. */
+/** A task that fails at once and renders nothing. */
 export const aFailure = { model: 'gpt-image-2', prompt: '#fail:content_policy_violation' };
-/** Runs until it is cancelled. */
+/** A task that runs until it is cancelled. */
 export const aHang = { model: 'gpt-image-2', prompt: '#hang' };
 
 const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed']);
@@ -80,7 +80,7 @@ export class Api {
       .parse(readText);
     if (body !== undefined) void sending.send(typeof body === 'string' ? body : JSON.stringify(body));
     const reply = await sending;
-    const text = typeof reply.body === 'string' ? reply.body : ''; // of HEAD nothing is read
+    const text = typeof reply.body === 'string' ? reply.body : ''; // an answer to HEAD has no body
     const isJson = /json(?!l)/.test(reply.get('content-type') ?? '') && text !== '';
     const answered = new Headers(Object.entries(reply.headers as Record<string, string>));
     return { status: reply.status, headers: answered, body: isJson ? JSON.parse(text) : (undefined as Body), text };

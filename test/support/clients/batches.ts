@@ -85,7 +85,7 @@ export class BatchClient {
     return linesOf((await this.api.get(`/v1/batches/${id}/results${query}`)).text);
   }
 
-  /** In the order of the items. */
+  /** The tasks of a batch, in the order of the items. */
   async tasks(id: string): Promise<TaskBody[]> {
     const { body } = await this.api.get<{ data: TaskBody[] }>(`/v1/tasks?batch_id=${id}&limit=100`);
     return body.data.toReversed();

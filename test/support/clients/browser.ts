@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { Answer } from './api.ts';
 import { Api } from './api.ts';
 
-/** A browser with a page of the service, or of the given origin: it keeps cookies and sends `Origin` as browsers do. */
+/** A browser with a page of the service, or of the given origin. It keeps cookies and sends `Origin` as browsers do. */
 export class Browser {
   private readonly cookies = new Map<string, string>();
 
@@ -41,7 +41,7 @@ export class Browser {
     return { status: reply.status, ...reply.body };
   }
 
-  /** Another browser, or a page elsewhere in the same one, with the cookies of this one. */
+  /** A page of another origin, with the cookies of this browser. */
   withOrigin(origin: string): Browser {
     const other = new Browser(this.baseUrl, origin);
     for (const [name, value] of this.cookies) other.cookies.set(name, value);
@@ -52,7 +52,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  /** Opens a socket. Resolves with the status of the answer to its upgrade, 101 for one that is accepted. */
+  /** Opens a socket. Resolves with the status of the answer to the upgrade: 101 if it was accepted. */
   upgradeStatus(): Promise<number | undefined> {
     const { origin, cookie } = this;
     const url = new URL('/graphql', this.baseUrl).href.replace('http', 'ws');
@@ -70,7 +70,7 @@ export class Browser {
     });
   }
 
-  /** Opens a socket. Resolves with the code of its close; `onOpen` once it was admitted. */
+  /** Opens a socket. Resolves with its close code. `onOpen` is called once the socket was accepted. */
   socketUntilClosed(onOpen: () => void): Promise<number> {
     const { origin, cookie } = this;
     class Socket extends WebSocket {

@@ -2,17 +2,17 @@ import { eventually } from '../wait.ts';
 
 export interface ServerEvent {
   id: string | undefined;
-  /** Parsed. */
+  /** The parsed JSON. */
   data: { task_id: string; status: string; progress: number; [field: string]: unknown };
 }
 
 interface ReaderOptions {
   lastEventId?: string;
-  /** Do not read before `resume()`. */
+  /** Whether nothing is read before `resume()`. */
   paused?: boolean;
 }
 
-/** Reads a text/event-stream as the HTML standard defines it, with an API key and an optional Last-Event-ID. */
+/** Reads a text/event-stream as the HTML standard defines it. It sends an API key, and a Last-Event-ID if given. */
 export class EventReader {
   readonly events: ServerEvent[] = [];
   readonly comments: string[] = [];

@@ -26,7 +26,7 @@ export interface FileBody {
 export class FilesClient {
   constructor(readonly api: Api) {}
 
-  /** @param fields text parts, sent before the file */
+  /** @param fields the text parts of the form, sent before the file */
   async upload<Body = FileBody>(
     bytes: Uint8Array | string,
     fields: Record<string, string> = {},
@@ -48,7 +48,7 @@ export class FilesClient {
     return { status: reply.status, headers: reply.headers, body: JSON.parse(text) as Body, text };
   }
 
-  /** Announces a file and sends its bytes. */
+  /** Announces a file, and then sends its bytes. */
   async announce(bytes: Buffer, more: object = {}): Promise<FileBody> {
     const { body } = await this.api.call<FileBody>('POST', '/v1/files', {
       filename: 'direct.png',
@@ -85,7 +85,7 @@ export class FilesClient {
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 let shade = 0;
-/** A picture with bytes of its own. */
+/** A picture whose bytes no earlier picture had. */
 export function aPicture(width = 8, height = 6, format: 'png' | 'jpeg' | 'webp' = 'png'): Promise<Buffer> {
   const at = shade++;
   const background = { r: at % 256, g: (at >> 8) % 256, b: 77 };

@@ -13,7 +13,7 @@ export interface GraphqlAnswer<Data> {
   errors?: GraphqlErrorBody[];
 }
 
-/** A client of `/graphql` with one API key: over HTTP, and over WebSocket with the client of graphql-ws. */
+/** A client of `/graphql` with one API key. It uses HTTP, and for WebSocket the client of graphql-ws. */
 export class GraphqlClient {
   private readonly open: Client[] = [];
 
@@ -35,7 +35,6 @@ export class GraphqlClient {
     return { status: reply.status, headers: reply.headers, ...((await reply.json()) as object) } as GraphqlAnswer<Data>;
   }
 
-  /** Opens another socket. */
   socket(options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
     const client = createClient({
       url: new URL('/graphql', this.baseUrl).href.replace('http', 'ws'),

@@ -2,7 +2,7 @@ import { Client, type CallToolResult, StreamableHTTPClientTransport, type Tool }
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { TaskBody } from './api.ts';
 
-/** The two eras of the protocol: with a handshake, and without. */
+/** The two eras of the protocol: `legacy` has a handshake, `modern` has none. */
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
 
@@ -41,7 +41,7 @@ export interface ToolFault {
   message: string;
 }
 
-/** The error that a tool has answered. */
+/** The error in the answer of a tool. */
 export const faultOf = (result: CallToolResult): ToolFault =>
   (JSON.parse(textOf(result)) as { error: ToolFault }).error;
 

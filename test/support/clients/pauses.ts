@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 
-/** Keeps the tasks of a model waiting until `end`, so that nothing ends before the test has looked. */
+/** Pauses a model until `end`, so that no task ends before the test has looked at it. */
 export async function pauseModel(api: Api, model: string): Promise<{ end(): Promise<void> }> {
   const pause = { model, reason: 'A test holds it.' };
   const { status, body, text } = await api.call<{ id: string }>('POST', '/v1/operations/pauses', pause);

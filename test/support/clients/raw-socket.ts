@@ -1,13 +1,15 @@
 import { WebSocket } from 'ws';
 import { eventually } from '../wait.ts';
 
-/** A graphql-ws connection without a client library. It keeps every text it receives, and the close code and reason. */
+/**
+ * A graphql-ws connection without a client library. It keeps every received text, and the close code with its reason.
+ */
 export class RawSocket {
   readonly texts: string[] = [];
   readonly closed: Promise<void>;
   private readonly socket: WebSocket;
 
-  /** @param authorization goes into connection_init */
+  /** @param authorization the value that is sent in connection_init */
   constructor(baseUrl: string, authorization: string) {
     this.socket = new WebSocket(new URL('/graphql', baseUrl).href.replace('http', 'ws'), 'graphql-transport-ws');
     this.closed = new Promise((resolve) => this.socket.once('close', () => resolve()));

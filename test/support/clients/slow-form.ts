@@ -3,10 +3,10 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const BOUNDARY = 'slow-form';
-/** Until the service has read the head of the request, and accepted its key. */
+/** After this time the service has read the head of the request and accepted its key. */
 const HEAD_MS = 500;
 
-/** An upload whose last bytes wait. */
+/** An upload whose last bytes are sent later. */
 export class SlowForm {
   private readonly request: ClientRequest;
 

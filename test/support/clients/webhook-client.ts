@@ -88,7 +88,7 @@ export class WebhookClient {
     return (await this.api.get<ListBody<DeliveryBody>>(`/v1/webhook_endpoints/${id}/deliveries${query}`)).body;
   }
 
-  /** Waits until at least `count` attempts have ended. @returns them, oldest first */
+  /** Waits until at least `count` attempts have ended. @returns all that have ended, oldest first */
   ended(id: string, count: number, withinMs?: number): Promise<DeliveryBody[]> {
     const poll = async () => {
       const all = (await this.deliveries(id)).data.filter((delivery) => delivery.duration_ms !== null);

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, ErrorBody, TaskBody } from '../clients/api.ts';
 
-/** The outcome of one request. Status 0: the connection failed without a response. */
+/** The result of one request. With status 0 the connection failed without a response. */
 export interface Attempt {
   status: number;
-  /** Milliseconds. */
+  /** Milliseconds until the result. */
   took: number;
   retryAfter: string | null;
   code: string | null;
   taskId: string | null;
 }
 
-/** Bounds each request, so that a lost response cannot block the test. */
+/** The limit for each request, so that a lost response cannot block the test. */
 const TIMEOUT_MS = 15_000;
 
-/** Sends a create. Never throws. */
+/** Sends a request that creates a task. Never throws. */
 export async function attemptCreate(api: Api, body: object, key: string): Promise<Attempt> {
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
@@ -35,8 +35,8 @@ export async function attemptCreate(api: Api, body: object, key: string): Promis
 }
 
 /**
- * Sends a create as a well-behaved client does: it retries with the same Idempotency-Key, at one API after the other, until
- * the create is accepted.
+ * Creates a task as a well-behaved client does: it retries with the same Idempotency-Key, at one API process after the
+ * other, until the request is accepted.
  * @returns the task and every attempt
  */
 export async function createWithRetries(
@@ -58,7 +58,7 @@ export async function createWithRetries(
   throw new Error(`Not accepted: ${JSON.stringify(attempts.slice(-5))}`);
 }
 
-/** The value below which the given share of the numbers lies. */
+/** The value below which this share of the numbers lies. */
 export function quantile(numbers: number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -6,11 +6,14 @@ interface Line {
   server: Socket;
 }
 
-/** A TCP proxy that a test can cut: it closes its connections and refuses new ones until `mend()`. */
+/** A TCP proxy that a test can cut: it then closes its connections and refuses new ones until `mend()`. */
 export class CutLine {
   readonly port: number;
   private readonly lines = new Set<Line>();
-  /** Came while the line was frozen. They read nothing, so they would not notice the end of the client either. */
+  /**
+   * Connections that were opened while the proxy was frozen. Nothing reads them, so they would not notice that the
+   * client has gone.
+   */
   private readonly held = new Set<Socket>();
   private isCut = false;
   private isFrozen = false;
@@ -18,7 +21,7 @@ export class CutLine {
   private constructor(
     private readonly listener: ReturnType<typeof createServer>,
     private readonly target: { host: string; port: number },
-    /** Selects the connections to cut, by the first bytes that the client sends. */
+    /** Whether to cut a connection, by the first bytes from its client. */
     private readonly selects: (firstBytes: Buffer) => boolean,
   ) {
     this.port = (listener.address() as AddressInfo).port;
@@ -42,13 +45,13 @@ export class CutLine {
     this.held.clear();
   }
 
-  /** Closes its connections and its port, as a server that is down does: a client then knows that it has sent nothing. */
+  /** Closes its connections and its port, as a server that is down does. A client then knows that nothing was sent. */
   refuse(): void {
     this.cut();
     this.listener.close();
   }
 
-  /** Forwards nothing, but keeps the connections open. */
+  /** Forwards nothing more, but keeps the connections open. */
   freeze(): void {
     this.isFrozen = true;
     for (const { client, server } of this.lines) {

@@ -3,19 +3,19 @@ import type { Api } from '../clients/api.ts';
 import { type Attempt, attemptCreate } from './client.ts';
 
 const CLIENTS = 4;
-/** Between the creates of one client. */
+/** The pause between two creations of one client. */
 const PAUSE_MS = 60;
 
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };
-/** Runs in the sandbox. */
+/** A request whose task fails in the sandbox. */
 const aRefusal = { model: 'nano-banana-2', prompt: '#fail:content_policy_violation' };
 
-/** Clients that create, and one that reads what was accepted, without a pause. */
+/** Load for a failover: clients that create tasks all the time, and one that reads the accepted tasks. */
 export class FailoverLoad {
   readonly accepted: { id: string; wants: string }[] = [];
   readonly answers: Attempt[] = [];
-  /** Answers that no client may get. */
+  /** Answers that no client should get. */
   readonly wrong: unknown[] = [];
   longestGapMs = 0;
   lastAcceptedMs = performance.now();
@@ -77,7 +77,9 @@ export class FailoverLoad {
     if (!isRight) this.wrong.push(answer);
   }
 
-  /** An accepted task is there from then on, and a final one stays as it is. */
+  /**
+   * Reads accepted tasks all the time. Each must exist from its acceptance on, and must not change once it is final.
+   */
   private async read(): Promise<void> {
     const final = new Map<string, string>();
     while (!this.over.signal.aborted) {

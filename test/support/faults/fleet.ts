@@ -10,7 +10,7 @@ export interface Member {
   isStopped: boolean;
 }
 
-/** Settings under which a lost worker is noticed in seconds, and no task runs out of attempts. */
+/** Settings with which a lost worker is noticed within seconds, and no task runs out of attempts. */
 export const SHORT_TIMES = {
   TASK_LEASE_S: '3',
   TASK_HEARTBEAT_S: '0.5',
@@ -19,10 +19,10 @@ export const SHORT_TIMES = {
   PROVIDER_POLL_INTERVAL_MS: '150',
 };
 
-/** API and worker processes with one database and one data directory. Each keeps its port over restarts. */
+/** API and worker processes with one database and one data directory. A process that is restarted keeps its port. */
 export class FaultFleet {
   readonly members: Member[] = [];
-  /** The output of processes that have ended. */
+  /** The output of the processes that have ended. */
   readonly outputOfEnded: string[] = [];
 
   private constructor(private readonly env: Record<string, string>) {}
@@ -51,12 +51,12 @@ export class FaultFleet {
     const port = String(await freePort());
     const env = { ...this.env, ROLE: role, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, ...settings };
     const member: Member = { role, env, service: launchService(env), isStopped: false };
-    this.members.push(member); // before it is ready, so that `end` ends it also when another one fails to start
+    this.members.push(member); // added before the process is ready, so that `end` ends it even if another process fails to start
     await member.service.untilReady();
     return member;
   }
 
-  /** Ends the process with the signal and starts it again on the same port. */
+  /** Ends the process with the signal, and starts it again on the same port. */
   async restart(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await member.service.kill(signal);
     this.outputOfEnded.push(member.service.output());
@@ -79,12 +79,12 @@ export class FaultFleet {
     await Promise.all(this.members.splice(0).map(({ service }) => service.kill('SIGKILL')));
   }
 
-  /** The output of all processes, ended ones included. */
+  /** The output of all processes, also of those that have ended. */
   output(): string {
     return [...this.outputOfEnded, ...this.members.map(({ service }) => service.output())].join('\n');
   }
 
-  /** A client of the member, with another key than the bootstrap key if given. */
+  /** A client of this process, with the bootstrap key unless another is given. */
   clientOf(member: Member, key = this.key): Api {
     return new Api(member.env.PUBLIC_URL as string, key);
   }

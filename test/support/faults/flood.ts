@@ -1,8 +1,8 @@
 /**
- * A client that sends creates as fast as they are answered. It is a separate process, so that it does not share the event
- * loop of the measuring test. It says when it has been refused a hundred times; on SIGTERM it prints how often it received
- * each status and ends.
- * `node flood.ts <base URL> <connections>`, with the key in FLOOD_KEY.
+ * A client that sends requests to create tasks as fast as they are answered. It is a separate process, so that it does
+ * not share the event loop of the measuring test. It prints a line when it was refused a hundred times. On SIGTERM it
+ * prints how often it received each status, and ends. `node flood.ts <base URL> <connections>`, with the key in
+ * FLOOD_KEY.
  */
 import { Agent, request } from 'node:http';
 

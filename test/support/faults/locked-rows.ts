@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { queryOnce } from './watch.ts';
 
-/** Rows that the test locks, so that a statement of the service blocks on them. */
+/** Rows that a test locks, so that a statement of the service waits for them. */
 export class LockedRows {
   private constructor(
     private readonly url: string,
@@ -9,12 +9,12 @@ export class LockedRows {
     private readonly pid: number,
   ) {}
 
-  /** @param where the table and its condition: `key_load where api_key_id = 'key_1'` */
+  /** @param where the table and a condition: `key_load where api_key_id = 'key_1'` */
   static of(url: string, where: string): Promise<LockedRows> {
     return LockedRows.by(url, `select 1 from ${where} for update`);
   }
 
-  /** @param statement whatever locks, in a transaction of its own; `release` rolls it back */
+  /** @param statement any statement that takes a lock; it runs in its own transaction, which `release` rolls back */
   static async by(url: string, statement: string): Promise<LockedRows> {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);

@@ -8,7 +8,7 @@ import { makeTestFolder, removeTestFolder } from '../test-context.ts';
 
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
 
-/** A PostgreSQL server for one test, which may stop it, start it again on the same port, and freeze it. */
+/** A PostgreSQL server for one test. The test may stop it, start it again on the same port, and freeze it. */
 export class FaultPostgres {
   private readonly binaries = findPostgresBinaries();
   private readonly data: string;
@@ -22,7 +22,7 @@ export class FaultPostgres {
     this.port = new URL(url).port;
   }
 
-  /** Durable, as an operator runs it: stopping with `immediate` is a crash. */
+  /** Starts a server with durable commits, as operators have it. Stopping it with `immediate` is a crash. */
   static async start(): Promise<FaultPostgres> {
     const folder = makeTestFolder();
     const { url } = await startEmbeddedPostgres(join(folder, 'data'));
@@ -39,7 +39,10 @@ export class FaultPostgres {
     await this.user.run(this.binaries.pgCtl, ['start', '-D', this.data, '-l', log, '-w', '-t', '30', '-o', options]);
   }
 
-  /** Like a network that drops packets: the kernel accepts connections, and the server answers nothing. */
+  /**
+   * Freezes the server, as if the network dropped packets: the kernel accepts connections, but the server does not
+   * answer.
+   */
   freeze(): void {
     this.signal('SIGSTOP');
   }
@@ -53,20 +56,23 @@ export class FaultPostgres {
     await removeTestFolder(this.folder);
   }
 
-  /** The postmaster first: a stopped postmaster forks no further child that the loop would miss. */
+  /**
+   * Signals all processes of the server. The postmaster is first: once it is stopped, it cannot fork a child that the
+   * loop would miss.
+   */
   private signal(name: NodeJS.Signals): void {
     let postmaster: string;
     try {
       postmaster = readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')[0]!;
     } catch {
-      return; // it is down
+      return; // the server is down
     }
     process.kill(Number(postmaster), name);
     for (const pid of childrenOf(postmaster)) {
       try {
         process.kill(pid, name);
       } catch {
-        // The backend has ended in the meantime.
+        // The backend has already ended.
       }
     }
   }

@@ -54,7 +54,7 @@ export class TaskWatch {
           await sleep(this.everyMs);
         }
       } catch {
-        await sleep(this.everyMs); // the database is away; later rows are still compared with the rows from before
+        await sleep(this.everyMs); // the database is unreachable; later rows are compared with those read before
       } finally {
         void client.end().catch(() => undefined);
       }
@@ -88,7 +88,6 @@ const finalFields = ({ status, attempt, progress, sequence, error, result, compl
   completed_at,
 ];
 
-/** Runs one statement on a new connection. */
 export async function queryOnce<Row>(url: string, statement: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module';
 
-/** Loaded with `--import`: a program that loads any OpenTelemetry package but the API, which prom-client requires, fails. */
+/**
+ * Loaded with `--import`: the program fails if it loads an OpenTelemetry package. The API is allowed, because
+ * prom-client requires it.
+ */
 registerHooks({
   resolve(specifier, context, next) {
     if (/^@opentelemetry\/(?!api(?:$|\/))/.test(specifier)) throw new Error(`${specifier} must not be loaded`);

@@ -3,9 +3,9 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 
 /** A forbidden target: it listens on every address of this machine and counts every connection. */
 export class Canary {
-  /** TCP connections accepted. */
+  /** How many TCP connections were accepted. */
   connections = 0;
-  /** Bytes received over all of them. */
+  /** How many bytes all connections have received. */
   bytes = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server = createServer((socket) => {
@@ -20,7 +20,7 @@ export class Canary {
 
   static async start(): Promise<Canary> {
     const canary = new Canary();
-    canary.server.listen(0); // on :: and with it on 0.0.0.0; on 0.0.0.0 alone where there is no IPv6
+    canary.server.listen(0); // listens on :: and so also on 0.0.0.0; without IPv6 only on 0.0.0.0
     await once(canary.server, 'listening');
     return canary;
   }

@@ -14,14 +14,14 @@ export interface Outcome {
   headers: IncomingHttpHeaders;
   text: string;
   ms: number;
-  /** Took longer than the client allows. */
+  /** Whether the response took longer than the client allows. */
   late: boolean;
 }
 
-/** Requests in flight. */
+/** How many requests are in flight. */
 const CONCURRENCY = 8;
 
-/** Sends what an ordinary client library refuses to send, over keep-alive connections. */
+/** Sends requests that an ordinary client library refuses to send, over keep-alive connections. */
 export class HostileClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
 
@@ -33,11 +33,11 @@ export class HostileClient {
 
   async send(attack: Attack): Promise<Outcome> {
     const first = await this.once(attack);
-    // On a busy machine, one slow response does not prove that the service is slow.
+    // A late response is tried again: on a busy machine one slow response does not prove that the service is slow.
     return first.late ? this.once(attack) : first;
   }
 
-  /** Sends all attacks concurrently; `judge` throws for a forbidden response. */
+  /** Sends all attacks concurrently. `judge` throws for a forbidden response. */
   async sendAll(attacks: readonly Attack[], judge: (outcome: Outcome) => void): Promise<void> {
     const queue = attacks[Symbol.iterator]();
     const worker = async (): Promise<void> => {
@@ -82,7 +82,7 @@ export class HostileClient {
           response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
           response.on('end', () => done(text)).on('error', fail);
           if (status < 300 && headers['content-type']?.startsWith('text/event-stream')) {
-            done(''); // an opened stream is a good response, and it would never end
+            done(''); // the stream was opened, which is a good response; it would never end
             response.removeAllListeners('error').on('error', () => undefined);
             request.destroy();
           }
@@ -94,11 +94,13 @@ export class HostileClient {
   }
 }
 
-/** Traces of the implementation. */
+/** Texts that reveal the implementation. */
 const INTERNALS =
   /\n\s+at |node_modules|\/(src|dist)\/[\w/.-]+\.[jt]s|\b(?:Type|Range|Reference|Syntax|Aggregate)Error\b|QueryFailed|postgres/;
 
-/** Throws unless the response keeps the contract: no 5xx, no stack, no HTML, the documented envelope, in time. */
+/**
+ * Throws unless the response keeps the contract: in time, no 5xx, no stack trace, no HTML, and the documented envelope.
+ */
 export function assertOrderly(outcome: Outcome): void {
   const { attack, status, headers, text, ms, late } = outcome;
   const faults = [
@@ -116,7 +118,10 @@ export function assertOrderly(outcome: Outcome): void {
     throw new Error(`${describe(attack)}\n-> ${status} ${text.slice(0, 500)}\n${faults.join(', ')}`);
 }
 
-/** A message may repeat a value of the client, which may look like a trace of the implementation. */
+/**
+ * Whether a text that looks like a trace of the implementation is only the client's own value, which a message may
+ * repeat.
+ */
 function echoes({ path, body = '' }: Attack, text: string): boolean {
   const found = INTERNALS.exec(text)?.[0];
   return found !== undefined && (path.includes(found) || body.includes(found));

@@ -1,24 +1,27 @@
 import type { HostileService } from './service.ts';
 
-/** How much of the attacks is sent. */
+/** How many of the attacks are sent. */
 export interface Form {
-  /** Texts of the list for each place of a request: a header, a field, a parameter. */
+  /** Texts of the list for each part of a request: a header, a field, a parameter. */
   textsPerPlace: number;
-  /** Requests made from the schema of each operation. */
+  /** Requests generated from the schema of each operation. */
   samplesPerOperation: number;
-  /** Whether every JSON text goes to every operation that reads a body, not only to one. */
+  /** Whether every JSON text is sent to every operation that reads a body, or only to one. */
   everyReader: boolean;
   randomDocuments: number;
-  /** Of what is drawn at random: the short form sends the same in every run. */
+  /** The seed of random choices. The short form sends the same requests in every run. */
   seed: number;
-  /** Of one socket. */
+  /** Messages on one socket. */
   messages: number;
   slowSenders: number;
-  /** No response may take longer, unless the client asked for a long poll. */
+  /** The longest time of a response, unless the client asked for a long poll. */
   hangMs: number;
 }
 
-/** Each kind of attack, and each operation. The time of a response depends on the machine, so only the long form judges it. */
+/**
+ * A short form of each kind of attack on each operation. The time of a response depends on the machine, so only the
+ * long form checks it.
+ */
 export const SHORT: Form = {
   textsPerPlace: 3,
   samplesPerOperation: 3,
@@ -43,7 +46,7 @@ export const LONG: Form = {
 
 const MIB = 1024 * 1024;
 
-/** Heap and resident memory must not grow by more than this during the later rounds. */
+/** Checks that heap and resident memory do not grow by more than the given MiB during the later rounds. */
 export async function expectNoLeak(
   name: string,
   service: HostileService,

@@ -6,11 +6,10 @@ import type { Form } from './form.ts';
 import type { HostileService } from './service.ts';
 import { NAUGHTY_STRINGS } from './strings.ts';
 
-/** Joins `write(0)` to `write(count - 1)`. */
 const many = (count: number, write: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');
 
-/** Documents that are refused: broken, or short but expensive to answer. */
+/** Documents that must be refused: broken ones, and short ones that are expensive to answer. */
 const REFUSED: Record<string, string> = {
   nothing: '',
   'a brace': '{',
@@ -51,7 +50,7 @@ const REFUSED: Record<string, string> = {
   'half a surrogate pair': '{ model(id: "\\ud800") { id } }',
 };
 
-/** Bodies of /graphql that are JSON but no GraphQL request. */
+/** Bodies for /graphql that are JSON but no GraphQL request. */
 const BODIES: unknown[] = [
   null,
   true,
@@ -102,7 +101,7 @@ const TOKENS = (
   '__typename __schema __type models tasks task edges node taskId $id String! @include(if:$a) @skip(if:true) #x\n \\ \u0000 é'
 ).split(' ');
 
-/** Messages that break the protocol, for a socket after its ack. */
+/** Messages that break the protocol. They are sent to a socket after its ack. */
 const MESSAGES: (string | Buffer)[] = [
   '',
   'x',
@@ -145,7 +144,7 @@ const MESSAGES: (string | Buffer)[] = [
 
 const attack = (body: unknown) => ({ method: 'POST', path: '/graphql', body: JSON.stringify(body) });
 
-/** Every document and body once. */
+/** The attacks with every document and body once. */
 export const GRAPHQL_ATTACKS = [...Object.values(REFUSED).map((query) => ({ query })), ...BODIES].map(attack);
 
 export async function openSocket({ port, api }: HostileService): Promise<WebSocket> {
@@ -157,7 +156,7 @@ export async function openSocket({ port, api }: HostileService): Promise<WebSock
   return socket;
 }
 
-/** @param started the service, which its caller starts before the tests and stops after them */
+/** @param started returns the service, which the caller starts before the tests and stops after them */
 export function attackGraphql(started: () => HostileService, form: Form): void {
   describe('hostile GraphQL', () => {
     let client: HostileClient;
@@ -250,7 +249,7 @@ export function attackGraphql(started: () => HostileService, form: Form): void {
 interface Message {
   type?: string;
   payload?: unknown;
-  /** Close code, if the socket was closed instead. */
+  /** The close code, if the socket was closed instead. */
   code?: number;
 }
 

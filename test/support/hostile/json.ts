@@ -1,4 +1,4 @@
-/** JSON texts that follow the grammar of RFC 8259 rule by rule, and texts that break each rule. */
+/** JSON texts for each rule of the grammar in RFC 8259, and texts that break each rule. */
 
 const utf8 = (...bytes: number[]): Buffer => Buffer.from(bytes);
 

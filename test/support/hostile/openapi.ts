@@ -41,7 +41,7 @@ const document = JSON.parse(readFileSync(new URL('../../../openapi.json', import
   components: { schemas: Record<string, Schema> };
 };
 
-/** Every operation of the committed openapi.json. */
+/** Every operation in the committed openapi.json. */
 export const ROUTES: readonly Route[] = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations).map(([method, operation]) => ({
     method: method.toUpperCase(),
@@ -51,7 +51,7 @@ export const ROUTES: readonly Route[] = Object.entries(document.paths).flatMap((
   })),
 );
 
-/** Longer texts and lists only cost time; other tests cover the bounds. */
+/** Longer texts and lists would only take time; other tests cover the limits. */
 const MAX_TEXT = 200;
 const MAX_ITEMS = 4;
 
@@ -104,7 +104,7 @@ function validObject(schema: Schema): fc.Arbitrary<unknown> {
     : fields;
 }
 
-/** Values that break types, bounds and expectations. */
+/** Values that break types, limits and expectations. */
 const wild: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 31, 2 ** 53, 1e300, -1e-300, '', [], {}, [[]], [null]),
   fc.constantFrom(...NAUGHTY_STRINGS),
@@ -112,7 +112,7 @@ const wild: fc.Arbitrary<unknown> = fc.oneof(
   fc.constant('x'.repeat(40_000)),
 );
 
-/** A valid value with one property replaced, added or removed at any depth. */
+/** A valid value in which one property, at any depth, is replaced, added or removed. */
 function mutated(schema: Schema): fc.Arbitrary<unknown> {
   const change = fc.record({ at: fc.nat(), what: fc.constantFrom('replace', 'remove', 'add'), value: wild });
   return fc
@@ -139,7 +139,7 @@ function placesIn(value: unknown): Place[] {
   return Object.keys(holder).flatMap((key) => [{ holder, key }, ...placesIn(holder[key])]);
 }
 
-/** Requests to one route, most of them nearly valid. @param ids existing ids */
+/** Requests to one route, most of them nearly valid. @param ids ids that exist */
 export function attacksOn(route: Route, ids: readonly string[]): fc.Arbitrary<Attack> {
   const { method, path, operation, body } = route;
   const text = (schema: Schema): fc.Arbitrary<string> =>
@@ -168,7 +168,7 @@ export function attacksOn(route: Route, ids: readonly string[]): fc.Arbitrary<At
     }));
 }
 
-/** Leaves out long polls, which would be slow on purpose. */
+/** A query string without long polls, which are slow on purpose. */
 function queryString(pairs: [string, string][]): string {
   const kept = pairs.filter(([name, value]) => name !== 'wait' || !/^[1-9]\d?$/.test(value));
   return kept.length === 0 ? '' : `?${kept.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`;

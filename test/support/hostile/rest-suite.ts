@@ -9,17 +9,17 @@ import { aCat } from '../clients/api.ts';
 
 /** Every route that reads a body. GraphQL uses the same parser. */
 const READERS = [...ROUTES.filter(({ body }) => body), { method: 'POST', path: '/graphql' }];
-/** Of a sign-in, which is read before the caller is known. */
+/** The most bytes of a sign-in. The limit is low because the body is read before the caller is known. */
 const SIGN_IN_BYTES = 4_096;
 const TOO_LONG = [413, 'payload_too_large'];
 const isTooLong = ({ attack: { path, body = '' } }: Outcome): boolean =>
   path === '/v1/session' && Buffer.byteLength(body) > SIGN_IN_BYTES;
 
-/** @param started the service, which its caller starts before the tests and stops after them */
+/** @param started returns the service, which the caller starts before the tests and stops after them */
 export function attackRest(started: () => HostileService, form: Form): void {
   describe('hostile REST requests', () => {
     let client: HostileClient;
-    /** Existing ids: a task, an endpoint, an API key. */
+    /** Ids that exist: a task, an endpoint, an API key. */
     const ids: string[] = [];
 
     beforeAll(async () => {
@@ -83,13 +83,13 @@ export function attackRest(started: () => HostileService, form: Form): void {
       },
     );
 
-    /** An attack must not delete the resources that other tests use. */
+    /** An attack must not delete objects that other tests use. */
     const isHarmless = ({ method, path }: Attack): boolean =>
       method !== 'DELETE' || !ids.some((id) => path.includes(id));
   });
 }
 
-/** So many texts of the list, from a place on; after the last comes the first. */
+/** `amount` texts of the list from `from` on. After the last text the list starts again. */
 function textsOf(from: number, amount: number): readonly string[] {
   if (amount >= NAUGHTY_STRINGS.length) return NAUGHTY_STRINGS;
   return Array.from({ length: amount }, (_, nth) => NAUGHTY_STRINGS[(from + nth) % NAUGHTY_STRINGS.length]!);
@@ -158,7 +158,7 @@ const inFields: Place[] = [
   })),
 ];
 
-/** The text encoded, and raw if a URL may contain it. */
+/** Puts the text into a path, encoded; and also raw, if a URL may contain it. */
 const inPaths: Place[] = ROUTES.filter(({ path }) => path.includes('{')).flatMap(({ method, path }) => [
   (text) => ({ method, path: path.replace(/\{\w+\}/, encode(text)) }),
   (text) =>
@@ -178,7 +178,7 @@ const inQueries: Place[] = ROUTES.flatMap(({ method, path, operation }) =>
     }),
 );
 
-/** With `prefer`: an invalid wait must not become a long one. */
+/** Puts the text into a header. The headers include `prefer`, because an invalid wait must not become a long one. */
 const inHeaders: Place[] = [
   ...[
     'authorization',

@@ -6,7 +6,7 @@ import { cloneDatabase } from '../database.ts';
 import { type ServiceProcess, spawnService } from '../process.ts';
 import { eventually } from '../wait.ts';
 
-/** The built program under attack: a separate process, whose heap a test can measure. */
+/** The built program under attack. It is a separate process, so that a test can measure its heap. */
 export interface HostileService extends ServiceProcess {
   env: Record<string, string>;
   port: number;
@@ -19,7 +19,7 @@ export interface HostileService extends ServiceProcess {
   close(): Promise<void>;
 }
 
-/** By default without workers, so that the tasks of the corpora are not rendered. */
+/** By default the service has no workers, so that the tasks of the attacks are not rendered. */
 export async function startHostileService(settings: Record<string, string> = {}): Promise<HostileService> {
   const database = await cloneDatabase();
   const { env, dataDir } = await testEnv(database.url, {
@@ -55,7 +55,7 @@ export async function startHostileService(settings: Record<string, string> = {})
   };
 }
 
-/** Node prints the address of its inspector at the start. */
+/** Connects to the inspector of the process. Node prints its address at the start. */
 async function openDebugger({ output }: ServiceProcess): Promise<WebSocket> {
   const address = await eventually('the inspector', async () => /ws:\/\/127\.0\.0\.1:\S+/.exec(output())?.[0]);
   const socket = new WebSocket(address);
@@ -63,7 +63,7 @@ async function openDebugger({ output }: ServiceProcess): Promise<WebSocket> {
   return socket;
 }
 
-/** Collects twice: the second collection frees what the first one finalised. */
+/** Collects garbage twice, because the second collection frees what the first one finalised. */
 async function heapInUse(socket: WebSocket): Promise<number> {
   for (let time = 0; time < 2; time++) await command(socket, 'HeapProfiler.collectGarbage');
   const { usedSize } = await command<{ usedSize: number }>(socket, 'Runtime.getHeapUsage');

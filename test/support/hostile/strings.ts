@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 /** The public collection of strings that have broken software. */
 const COLLECTED = createRequire(import.meta.url)('big-list-of-naughty-strings') as readonly string[];
 
-/** Strings aimed at our stack: PostgreSQL, JavaScript, HTTP, GraphQL, file names, our ids and list parameters. */
+/**
+ * Strings that aim at the parts of this service: PostgreSQL, JavaScript, HTTP, GraphQL, file names, ids and list
+ * parameters.
+ */
 const OURS = [
   '__proto__',
   'constructor',

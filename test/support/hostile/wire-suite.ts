@@ -13,7 +13,7 @@ const get = 'GET /v1/models HTTP/1.1\r\n';
 const post = 'POST /v1/generations HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const chunked = `${post}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** Invalid HTTP: each request breaks one rule of RFC 9112. */
+/** Invalid HTTP. Each request breaks one rule of RFC 9112. */
 export const BROKEN: Record<string, string | Buffer> = {
   'an empty line and junk': '\r\n\r\nhello\r\n\r\n',
   'only NULs': Buffer.alloc(100),
@@ -79,7 +79,7 @@ export const BROKEN: Record<string, string | Buffer> = {
   'a WebSocket elsewhere': 'GET /v1/tasks HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
 };
 
-/** @param started the service, which its caller starts before the tests and stops after them */
+/** @param started returns the service, which the caller starts before the tests and stops after them */
 export function attackWire(started: () => HostileService, form: Form): void {
   describe('hostile bytes', () => {
     let client: HostileClient;
@@ -90,7 +90,7 @@ export function attackWire(started: () => HostileService, form: Form): void {
     afterAll(() => client.close());
     afterEach(() => expect(started().child.exitCode).toBeNull());
 
-    /** Adds a valid key, so that only the flaw itself can be refused. */
+    /** Adds a valid key, so that the request can be refused only for its fault. */
     const withKey = (bytes: string | Buffer): string | Buffer =>
       typeof bytes === 'string'
         ? bytes.replace('Host: x\r\n', `Host: x\r\nAuthorization: Bearer ${started().api.key}\r\n`)
@@ -98,7 +98,8 @@ export function attackWire(started: () => HostileService, form: Form): void {
 
     it.each(Object.entries(BROKEN))('%s: refused with the error envelope', async (_name, bytes) => {
       let answer = await sendRaw(started().port, [withKey(bytes)]);
-      if (answer.ms >= form.hangMs) answer = await sendRaw(started().port, [withKey(bytes)]); // a busy machine gets a second attempt
+      // A busy machine gets a second attempt.
+      if (answer.ms >= form.hangMs) answer = await sendRaw(started().port, [withKey(bytes)]);
       const { status, head, body, ms } = answer;
       expect(ms).toBeLessThan(form.hangMs);
       expect(`${head}${body}`).not.toMatch(/\n\s+at |<html|node_modules|hunter2/i);
@@ -182,7 +183,7 @@ export function attackWire(started: () => HostileService, form: Form): void {
   });
 }
 
-/** Each sends the begin of a request, and then a byte every half second. */
+/** Slow clients. Each sends the beginning of a request, and then a byte every half second. */
 export function slowSenders(port: number, amount: number): Socket[] {
   const openings = [
     'GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ',

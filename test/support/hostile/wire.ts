@@ -9,7 +9,7 @@ export interface RawResponse {
   ms: number;
 }
 
-/** Writes raw bytes and reads until the response is complete or the server closes the connection. */
+/** Writes raw bytes. Reads until the response is complete or the server closes the connection. */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Buffer)[],
@@ -34,7 +34,7 @@ export function sendRaw(
       text += bytes.toString('latin1');
       if (isWhole(text)) done();
     });
-    socket.on('close', done).on('error', () => undefined); // the server may close while we still write
+    socket.on('close', done).on('error', () => undefined); // the server may close the connection while we still write
   });
 }
 
@@ -44,7 +44,7 @@ function isWhole(text: string): boolean {
   return end >= 0 && length !== undefined && text.length >= end + 4 + Number(length);
 }
 
-/** A slow connection: it sends `first`, and then one byte every `everyMs` without end. */
+/** A slow connection. It sends `first`, and then one byte every `everyMs`, without end. */
 export function drip(port: number, first: string, everyMs: number): Socket {
   const socket = connect(port, '127.0.0.1', () => socket.write(first));
   const drops = setInterval(() => socket.write('a'), everyMs);

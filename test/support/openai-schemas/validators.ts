@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 
-/** Our names, and the schema names in OpenAI's published file. */
+/** The names that tests use, with the names of the schemas in OpenAI's published file. */
 export const PUBLISHED = {
   generationRequest: 'CreateImageRequest',
   editRequest: 'CreateImageEditRequest',
@@ -15,7 +15,7 @@ export const PUBLISHED = {
 type Validators = Record<keyof typeof PUBLISHED, ValidateFunction>;
 type Schema = Record<string, unknown>;
 
-/** Our own schemas, which need no downloaded file. */
+/** The schemas of this repository, which need no downloaded file. */
 export function ownSchemas(): Validators {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   for (const file of ['images.json', 'videos.json']) ajv.addSchema(read(new URL(file, import.meta.url)));
@@ -25,8 +25,8 @@ export function ownSchemas(): Validators {
 }
 
 /**
- * The schemas of OpenAI's openapi.json without its errors: `nullable`, which that version of OpenAPI does not have, and the
- * sizes of the response, which are those of an older model.
+ * The schemas of OpenAI's openapi.json with its errors corrected: `nullable`, which that version of OpenAPI does not
+ * have, and the sizes of the response, which are those of an older model.
  */
 export function publishedSchemas(path: string): Validators {
   const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });

@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { isIPv4 } from 'node:net';
 
 /**
- * Makes a key and a self-signed certificate for a name or an IPv4 address, valid for an hour, in PEM. It writes DER by
- * hand (RFC 5280), because node:crypto reads certificates but does not write them, and the repository should contain no
- * private key.
+ * Makes a key and a self-signed certificate for a name or an IPv4 address, valid for an hour, in PEM. They are made
+ * here because the repository should contain no private key. The DER is written by hand (RFC 5280), because node:crypto
+ * cannot write certificates.
  */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -21,7 +21,7 @@ export function makeCertificate(name: string): { key: string; cert: string } {
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])), // serial number
     ecdsaWithSha256,
-    subject, // the issuer is itself
+    subject, // the issuer is the subject itself
     sequence(time(-3600), time(3600)),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
@@ -38,7 +38,7 @@ export function makeCertificate(name: string): { key: string; cert: string } {
 
 /**
  * Makes the credential of a C2PA signer in PEM: its key, its certificate for signing e-mail, and the root that issued it.
- * @param startsInS and `endsInS`: seconds from now
+ * @param startsInS and `endsInS`: the validity in seconds from now
  */
 export function makeSigningCredential({ startsInS = -3600, endsInS = 3600, purpose = '2b06010505070304' } = {}) {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -75,7 +75,7 @@ export function makeSigningCredential({ startsInS = -3600, endsInS = 3600, purpo
   };
 }
 
-/** Organisation and name: readers of C2PA show both. */
+/** The subject has an organisation and a name, because readers of C2PA show both. */
 const nameOf = (name: string): Buffer =>
   sequence(
     ...[['55040a', 'Darkroom tests'] as const, ['550403', name] as const].map(([type, value]) =>
@@ -83,7 +83,10 @@ const nameOf = (name: string): Buffer =>
     ),
   );
 
-/** @param rest of the certificate, from the issuer on; @returns PEM */
+/**
+ * @param rest the fields of the certificate from the issuer on;
+ * @returns PEM
+ */
 function issue(issuerKey: KeyObject, rest: Buffer[]): string {
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
   const version3 = der(0xa0, der(0x02, Buffer.from([2])));
@@ -109,7 +112,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-/** GeneralizedTime, the given number of seconds from now. */
+/** GeneralizedTime for a time that is this number of seconds from now. */
 function time(seconds: number): Buffer {
   const digits = new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+|\D/g, '');
   return der(0x18, Buffer.from(`${digits}Z`));

@@ -3,13 +3,13 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeSpans, type ExportedSpan } from '../otlp.ts';
 
-/** An OpenTelemetry collector for tests: takes OTLP over HTTP and keeps the spans. */
+/** An OpenTelemetry collector for tests. It receives OTLP over HTTP and keeps the spans. */
 export class Collector {
   readonly spans: ExportedSpan[] = [];
-  /** The whole bytes that arrived, as text, to search for secrets. */
+  /** All bytes that arrived, as text, to search for secrets. */
   text = '';
   readonly headers: IncomingHttpHeaders[] = [];
-  /** Exports in flight, and the most of them at once. */
+  /** The exports in flight, and the most at one time. */
   private open = 0;
   mostOpen = 0;
   /** Milliseconds until an export is answered. */

@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 
-/** The records of a name, as text. A function is called for every query. */
+/** The records of a name, as text. If it is a function, each query calls it. */
 export interface Zone {
   A?: string[] | (() => string[]);
   AAAA?: string[] | (() => string[]);
@@ -13,9 +13,9 @@ export interface Zone {
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const NAME_ERROR = 3;
 
-/** A DNS server on loopback (RFC 1035, over UDP): answers from `zones` with TTL 0, and NXDOMAIN otherwise. */
+/** A DNS server on loopback (RFC 1035, over UDP). It answers from `zones` with TTL 0, else with NXDOMAIN. */
 export class DnsServer {
-  /** Queries received, as `A example.test`, in order. */
+  /** The received queries in order, as `A example.test`. */
   readonly questions: string[] = [];
   private readonly socket = createSocket('udp4');
 
@@ -30,7 +30,7 @@ export class DnsServer {
     return server;
   }
 
-  /** In the form of `Resolver.setServers`. */
+  /** The address in the form that `Resolver.setServers` takes. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }
@@ -72,7 +72,7 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** A record for the queried name, which is at offset 12. */
+/** A record for the queried name, which is at offset 12 of the message. */
 function record(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);
@@ -91,7 +91,7 @@ function ipv4Bytes(ip: string): Buffer {
   return Buffer.from(ip.split('.').map(Number));
 }
 
-/** The URL parser normalises every form to groups of hexadecimal digits. */
+/** The bytes of an IPv6 address. The URL parser first converts each form to groups of hexadecimal digits. */
 function ipv6Bytes(ip: string): Buffer {
   const [before, after = ''] = new URL(`http://[${ip}]/`).hostname.slice(1, -1).split('::');
   const left = before.split(':').filter(Boolean);

@@ -13,15 +13,18 @@ const CONFIGURATION = new URL('../../../deploy/patroni/patroni.yml', import.meta
 const NAMES = ['a', 'b', 'c'] as const;
 type Name = (typeof NAMES)[number];
 
-/** As in the file, but Patroni looks more often, and gives a primary up after the least time that it allows. */
+/**
+ * The times of the file, shortened: Patroni looks more often, and a primary gives up after the shortest time that
+ * Patroni allows.
+ */
 const FASTER = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
-/** Copying two servers takes that long on a busy machine. */
+/** The limit for the start. On a busy machine, copying two servers takes long. */
 const START_MS = 120_000;
 
-/** PostgreSQL refuses to run as root: `nobody` runs it then. */
+/** PostgreSQL refuses to run as root, so as root the user `nobody` runs it. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Patroni 3 says `running` of a standby, and Patroni 4 `streaming`. */
+/** The state of a standby: `running` in Patroni 3, `streaming` in Patroni 4. */
 const STREAMING = ['running', 'streaming'];
 
 interface Configuration {
@@ -36,14 +39,17 @@ interface Configuration {
   watchdog: { mode: string };
 }
 
-/** As `GET /cluster` of Patroni says. */
+/** A member as in Patroni's `GET /cluster`. */
 interface Member {
   name: Name;
   role: string;
   state: string;
 }
 
-/** Three PostgreSQL servers of deploy/patroni/patroni.yml on one machine, with one etcd. Patroni makes and promotes them. */
+/**
+ * Three PostgreSQL servers of deploy/patroni/patroni.yml on one machine, with one etcd. Patroni creates and promotes
+ * them.
+ */
 export class PatroniCluster {
   private readonly folder = makeTestFolder();
   private readonly ports = new Map<Name, number>();
@@ -72,13 +78,13 @@ export class PatroniCluster {
     }
   }
 
-  /** Names all servers. */
+  /** A connection string that names all servers. */
   get url(): string {
     const hosts = NAMES.map((name) => `127.0.0.1:${this.ports.get(name)}`).join(',');
     return `postgres://darkroom:secret@${hosts}/darkroom?target_session_attrs=read-write`;
   }
 
-  /** Of one server, as its superuser. */
+  /** Queries one server as its superuser. */
   query<Row>(name: Name, statement: string): Promise<Row[]> {
     return queryOnce<Row>(this.superuserUrl(name, 'darkroom'), statement);
   }
@@ -87,7 +93,7 @@ export class PatroniCluster {
     return (await this.members()).find(({ role, state }) => role === 'leader' && state === 'running')?.name ?? null;
   }
 
-  /** Those that stream, once one of them is synchronous. */
+  /** The standbys that stream, once one of them is synchronous. */
   async standbys(): Promise<Name[]> {
     const members = await this.members();
     if (!members.some(({ role }) => role === 'sync_standby')) return [];
@@ -102,7 +108,7 @@ export class PatroniCluster {
     if (!ok) throw new Error(`Patroni answers ${status}.`);
   }
 
-  /** Ends the server and its Patroni at once, as when the machine loses power. */
+  /** Kills the server and its Patroni at once, as when the machine loses power. */
   async kill(name: Name): Promise<void> {
     const agent = this.agents.get(name)!;
     const pids = [agent.pid!, ...this.postmaster(name)];
@@ -112,7 +118,10 @@ export class PatroniCluster {
     this.agents.delete(name);
   }
 
-  /** Stops the Patroni of a server, which goes on answering: nobody can tell it that it is no longer the primary. */
+  /**
+   * Stops the Patroni of a server. The server still answers, because nobody can tell it that it is no longer the
+   * primary.
+   */
   freezeAgent(name: Name): void {
     this.agents.get(name)!.kill('SIGSTOP');
   }
@@ -211,7 +220,7 @@ export class PatroniCluster {
     }
   }
 
-  /** As one that answers knows it; a server whose Patroni hangs answers nothing. */
+  /** The members, from the first Patroni that answers. A stopped Patroni does not answer. */
   private async members(): Promise<Member[]> {
     for (const rest of this.rests.values()) {
       const answer = await fetch(`http://${rest}/cluster`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);

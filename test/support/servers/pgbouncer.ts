@@ -7,18 +7,18 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
-/** The last is where test/outside/deploy/pgbouncer/build.sh installs. */
+/** Folders to search. test/outside/deploy/pgbouncer/build.sh installs into the last one. */
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/opt/pgbouncer/bin'];
 
-/** The first version that keeps prepared statements in transaction mode. */
+/** The first version that supports prepared statements in transaction mode. */
 const FIRST_SUPPORTED = 1.21;
 
-/** The PgBouncers of this machine. Debian 12 has 1.18, Debian 13 has 1.24. */
+/** The PgBouncer programs of this machine. Debian 12 has version 1.18, Debian 13 has 1.24. */
 const programs = FOLDERS.map((folder) => join(folder, 'pgbouncer'))
   .filter((path) => existsSync(path))
   .map((path) => ({ path, version: versionOf(path) }));
 
-/** Paths of programs; null where this machine has none. */
+/** Paths of programs; null if this machine has none. */
 export const pgBouncers = {
   supported: programs.find(({ version }) => version >= FIRST_SUPPORTED)?.path ?? null,
   old: programs.find(({ version }) => version < FIRST_SUPPORTED)?.path ?? null,
@@ -32,10 +32,10 @@ function versionOf(path: string): number {
 }
 
 /**
- * Starts PgBouncer before a database.
+ * Starts a PgBouncer in front of a database.
  * @param settings lines of its configuration
- * @param program its path; without one the first that was found
- * @returns the URL of the same database behind it
+ * @param program the path of PgBouncer; by default the first that was found
+ * @returns the URL of the same database through PgBouncer
  */
 export async function startPgBouncer(
   databaseUrl: string,
@@ -52,7 +52,7 @@ export async function startPgBouncer(
     `[databases]\n* = ${server}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${listenPort}\nunix_socket_dir =\nauth_type = any\n${settings}\n`,
     { mode: 0o644 },
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const child = spawn(program, [join(folder, 'pgbouncer.ini')], { stdio: 'ignore', ...user });
   const ended = once(child, 'exit');

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 
-/** Serves a picture on loopback, or leaves a request without a response. */
+/** Serves a picture on loopback, or leaves a request unanswered. */
 export class PictureServer {
-  /** Requests left without a response. */
+  /** How many requests are unanswered. */
   held = 0;
   private holding = false;
   private readonly server: Server = createServer(async (_request, response) => {
@@ -26,7 +26,7 @@ export class PictureServer {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** The next request gets no response; later ones do. @returns the picture's URL */
+  /** Leaves the next request unanswered; later ones get the picture. @returns the picture's URL */
   holdNext(): string {
     this.holding = true;
     this.held = 0;

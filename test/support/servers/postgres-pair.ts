@@ -7,11 +7,14 @@ import { queryOnce } from '../faults/watch.ts';
 import { makeTestFolder } from '../test-context.ts';
 import { eventually } from '../wait.ts';
 
-/** Where Debian keeps the programs of each version. */
+/** The folder in which Debian keeps the programs of each version. */
 const DEBIAN = '/usr/lib/postgresql';
 const NEEDED = ['initdb', 'pg_ctl', 'pg_basebackup'];
 
-/** The newest PostgreSQL of this machine that can make standbys, which the embedded one cannot; null without one. */
+/**
+ * The folder of this machine's newest PostgreSQL that can make standbys; null without one. The embedded PostgreSQL
+ * cannot.
+ */
 export const postgresPrograms: string | null = findPrograms();
 
 function findPrograms(): string | null {
@@ -20,7 +23,7 @@ function findPrograms(): string | null {
   return folders.find((folder) => NEEDED.every((name) => existsSync(join(folder, name)))) ?? null;
 }
 
-/** PostgreSQL refuses to run as root: `nobody` runs it then. */
+/** PostgreSQL refuses to run as root, so as root the user `nobody` runs it. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=150', 'fsync=off'];
 
@@ -46,7 +49,7 @@ export class PostgresServer {
     return `postgres://darkroom@${this.host}/darkroom`;
   }
 
-  /** The name by which a primary knows it as a standby. */
+  /** The name by which its primary knows it as a standby. */
   get standbyName(): string {
     return `standby_${this.port}`;
   }
@@ -61,12 +64,13 @@ export class PostgresServer {
     await queryOnce(this.url.replace(/\/darkroom$/, '/postgres'), 'create database darkroom');
   }
 
-  /** Throws away what it has, and becomes a standby of the other. */
+  /** Deletes the data of this server, and makes it a standby of the other server. */
   async copy(primary: PostgresServer): Promise<void> {
     rmSync(this.data, { recursive: true, force: true });
     const from = `host=127.0.0.1 port=${primary.port} user=darkroom application_name=${this.standbyName}`;
     await this.run('pg_basebackup', ['-d', from, '-D', this.data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
-    // It would else wait for standbys of the one that it copies, once it is promoted.
+    // The copied setting names the standbys of the other server. Without this line the server would wait for them once
+    // it is promoted.
     appendFileSync(join(this.data, 'postgresql.auto.conf'), `synchronous_standby_names = ''\n`);
     await this.start();
   }
@@ -76,7 +80,7 @@ export class PostgresServer {
     await this.run('pg_ctl', ['start', '-D', this.data, '-l', join(this.folder, 'log'), '-w', '-o', options]);
   }
 
-  /** `immediate` is a crash. */
+  /** The mode `immediate` is a crash. */
   async stop(mode: 'fast' | 'immediate'): Promise<void> {
     await this.run('pg_ctl', ['stop', '-D', this.data, '-m', mode, '-w']);
   }
@@ -85,7 +89,6 @@ export class PostgresServer {
     await this.run('pg_ctl', ['promote', '-D', this.data, '-w']);
   }
 
-  /** Changes a setting of the running server. */
   async set(name: string, value: string): Promise<void> {
     await queryOnce(this.url, `alter system set ${name} = '${value}'`);
     await queryOnce(this.url, 'select pg_reload_conf()');
@@ -106,7 +109,7 @@ export class PostgresServer {
   }
 }
 
-/** A primary with a synchronous standby by streaming. */
+/** A primary and a synchronous standby, with streaming replication. */
 export class PostgresPair {
   private constructor(
     private readonly folder: string,
@@ -131,19 +134,19 @@ export class PostgresPair {
     return pair;
   }
 
-  /** Names both servers. */
+  /** A connection string that names both servers. */
   get url(): string {
     const hosts = this.both.map(({ host }) => host).join(',');
     return `postgres://darkroom@${hosts}/darkroom?target_session_attrs=read-write`;
   }
 
-  /** The standby becomes the primary. */
+  /** Makes the standby the primary. */
   async promote(): Promise<void> {
     await this.standby.promote();
     [this.primary, this.standby] = [this.standby, this.primary];
   }
 
-  /** Makes the other server, which must be down, a synchronous standby. */
+  /** Makes the other server, which must be down, a synchronous standby again. */
   async rejoin(): Promise<void> {
     await this.standby.copy(this.primary);
     await this.primary.set('synchronous_standby_names', `ANY 1 (${this.standby.standbyName})`);

@@ -16,7 +16,7 @@ export interface Received {
   headers: IncomingHttpHeaders;
   body: string;
   event: EventBody;
-  /** On the monotonic clock, milliseconds. */
+  /** Milliseconds on the monotonic clock. */
   at: number;
 }
 
@@ -31,10 +31,10 @@ export interface EventBody {
 
 type Answer = (received: Received, response: ServerResponse) => void | Promise<void>;
 
-/** A customer's server: records every webhook in order, and answers 200 unless the test sets another answer. */
+/** A customer's server. It records every webhook in order, and answers 200 unless the test sets another answer. */
 export class Receiver {
   readonly received: Received[] = [];
-  /** Requests in flight. */
+  /** How many requests are in flight. */
   open = 0;
   /** The largest value of `open`. */
   mostOpen = 0;

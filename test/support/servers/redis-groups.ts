@@ -4,14 +4,14 @@ import { eventually } from '../wait.ts';
 import { type RedisServer, startRedis, startSentinel, type TlsFiles } from './redis-server.ts';
 
 export interface RedisGroup {
-  /** As EVENTS_URL. */
+  /** The value for EVENTS_URL. */
   url: string;
-  /** The master first, or the nodes of the cluster. */
+  /** The servers: the master first, or the nodes of the cluster. */
   servers: RedisServer[];
   stop(): Promise<void>;
 }
 
-/** A master, its replica and three sentinels. */
+/** Starts a master, its replica and three sentinels. */
 export async function startSentinels(tls?: TlsFiles): Promise<RedisGroup> {
   const master = await startRedis({ ...(tls && { tls }) });
   const replica = await startRedis({ lines: [`replicaof 127.0.0.1 ${master.port}`], ...(tls && { tls }) });
@@ -37,7 +37,7 @@ export async function startSentinels(tls?: TlsFiles): Promise<RedisGroup> {
 
 const SLOTS = 16_384;
 
-/** Three masters that share the slots. */
+/** Starts three masters that share the slots. */
 export async function startCluster(tls?: TlsFiles): Promise<RedisGroup> {
   const busPorts = [await freePort(), await freePort(), await freePort()];
   const nodes = await Promise.all(
@@ -73,7 +73,7 @@ export async function startCluster(tls?: TlsFiles): Promise<RedisGroup> {
   };
 }
 
-/** The server among these that most connections of subscribers lead to. */
+/** The server with the most connections of subscribers. */
 export async function mostSubscribed(servers: readonly RedisServer[]): Promise<RedisServer> {
   const counted = await Promise.all(
     servers.map((server) =>

@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import { freePort } from '../free-port.ts';
 import { eventually } from '../wait.ts';
 
-/** Whether this machine has a Redis server to test with. Debian: `apt-get install redis-server`. */
+/** Whether this machine has a Redis server for tests. Debian: `apt-get install redis-server`. */
 export const hasRedis = (() => {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
@@ -25,7 +25,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** PEM files of the server, which is its own authority. */
+/** PEM files of the server. Its certificate is self-signed. */
 export interface TlsFiles {
   cert: string;
   key: string;

@@ -9,14 +9,14 @@ export type ArkEnding =
   | 'expired'
   | 'cancelled'
   | { code: string; message?: string }
-  /** Never ends. */
+  /** The task never ends. */
   | 'never';
 
 interface ArkTask {
   id: string;
   model: string;
   fields: Record<string, unknown>;
-  /** Seconds on the stub's clock. */
+  /** The creation time in seconds on the stub's clock. */
   createdAt: number;
   polls: number;
   ending: ArkEnding;
@@ -28,7 +28,7 @@ const FIELDS = ['model', 'content', 'resolution', 'ratio', 'duration', 'seed', '
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'];
 const DAY_S = 24 * 3600;
 
-/** Pixels of a 16:9 video; these tests do not look at the picture. */
+/** Pixels of a 16:9 video. These tests do not look at the picture. */
 const SIZES: Record<string, [number, number]> = {
   '480p': [864, 496],
   '720p': [1280, 720],
@@ -36,18 +36,18 @@ const SIZES: Record<string, [number, number]> = {
   '4k': [3840, 2160],
 };
 
-/** Volcengine Ark on loopback. A task goes from queued to running to its end; each poll is one step. */
+/** Volcengine Ark on loopback. A task goes from queued to running to its end, one step with each poll. */
 export class ArkStub extends StubHttp {
   readonly tasks = new Map<string, ArkTask>();
   /** Endings of the next tasks, in order; later tasks succeed. */
   readonly endings: ArkEnding[] = [];
-  /** Number of polls that find a task queued, and then running. */
+  /** How many polls find a task queued, and then how many find it running. */
   steps = { queued: 1, running: 1 };
   /** How far the stub's clock is ahead, in seconds. */
   aheadS = 0;
-  /** Whether the list contains the seeds. */
+  /** Whether the list contains the seeds of the tasks. */
   listsSeeds = true;
-  /** Whether videos decode; otherwise they are a few bytes. */
+  /** Whether videos can be decoded; otherwise they are a few bytes. */
   real = false;
   private links = 0;
   private created = 0;
@@ -84,7 +84,7 @@ export class ArkStub extends StubHttp {
   private create(fields: Record<string, unknown>): Reply {
     const wrong = faultIn(fields);
     if (wrong) return refusal(400, wrong);
-    this.created += 1; // not the number of tasks: a deleted one must not give its id to another
+    this.created += 1; // not the number of tasks, because a new task must not get the id of a deleted one
     const id = `cgt-20261120-${String(this.created).padStart(5, '0')}`;
     const model = String(fields.model);
     const ending = this.endings.shift() ?? 'succeeded';
@@ -132,7 +132,10 @@ export class ArkStub extends StubHttp {
     };
   }
 
-  /** Makes a film of 720p now: to encode it blocks this process, and a call that waits then arrives after later ones. */
+  /**
+   * Encodes a film of 720p now. Encoding during a test would block this process, and a waiting call would then arrive
+   * after later ones.
+   */
   async prepare(seconds: number): Promise<void> {
     this.real = true;
     await film(...SIZES['720p']!, seconds);
@@ -146,7 +149,7 @@ export class ArkStub extends StubHttp {
     return ending === 'no film' ? 'succeeded' : ending;
   }
 
-  /** The link is signed for GET only. */
+  /** Serves a file. Its link is signed only for GET. */
   private async fetch({ method, path, query }: StubRequest): Promise<Reply> {
     const task = this.tasks.get(path.slice('/store/'.length));
     if (method !== 'GET' || !task || Number(query.expires) < this.now()) return { status: 403, body: '<Error/>' };

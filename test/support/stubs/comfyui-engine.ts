@@ -23,27 +23,27 @@ interface FileRef {
 
 type Publish = (clientId: string | undefined, type: string, data: Record<string, unknown>) => void;
 
-/** The executing half of ComfyUI: one queue, one run at a time, node by node, with files and history. */
+/** The part of ComfyUI that executes: one queue, one run at a time, node by node, with files and history. */
 export class ComfyuiEngine {
   readonly files = new Map<string, Buffer>();
   readonly pending: QueueItem[] = [];
   running: QueueItem | null = null;
   history: Record<string, object> = {};
-  /** Milliseconds per node. */
+  /** Milliseconds for each node. */
   nodeMs = 5;
-  /** Steps of a sampler. */
+  /** How many steps a sampler takes. */
   steps = 4;
-  /** While true, no sampler ends. */
+  /** While this is true, no sampler ends. */
   held = false;
-  /** The next run fails in its sampler. */
+  /** Whether the next run fails in its sampler. */
   failing = false;
-  /** Which files the next results have. */
+  /** The files of the next results. */
   outputs: 'as asked' | 'none' | 'temp' | 'one less' = 'as asked';
   /** Whether every picture has 8x8 pixels, whatever the request says. */
   tiny = false;
-  /** What a video node saves. */
+  /** The file that a video node saves. */
   film: Buffer = Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1');
-  /** Ended runs, in order. */
+  /** The runs that have ended, in order. */
   readonly ends: { id: string; how: 'success' | 'error' | 'interrupted' }[] = [];
   private interrupted = false;
   private made = 0;
@@ -92,7 +92,7 @@ export class ComfyuiEngine {
       this.running = item;
       this.interrupted = false;
       await this.execute(item);
-      if (this.running !== item && this.running !== null) return; // forgotten, and another loop works
+      if (this.running !== item && this.running !== null) return; // the server forgot the run, and another loop works
       this.running = null;
     }
   }
@@ -148,9 +148,9 @@ export class ComfyuiEngine {
       }
     }
     if (how === 'success') record('execution_success', {});
-    // ComfyUI writes the history a moment after the last message on the socket, and sends "executing null" after that.
+    // ComfyUI writes the history a moment after the last message on the socket. "executing null" follows after that.
     await this.wait(3);
-    if (this.running !== item || this.closed) return; // forgotten
+    if (this.running !== item || this.closed) return; // the server forgot the run
     const status = { status_str: how === 'success' ? 'success' : 'error', completed: how === 'success', messages };
     this.history[id] = { prompt: [item.number, id, graph, {}, []], outputs, status };
     this.ends.push({ id, how });

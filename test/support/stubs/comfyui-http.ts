@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What goes wrong with one request. */
+/** The fault of one request. */
 export type Fault =
   | { status: number; body?: unknown; headers?: Record<string, string> }
   /** The connection breaks before the request takes effect. */
@@ -28,7 +28,7 @@ export interface Reply {
 
 export const ok = (body: unknown = null): Reply => ({ status: 200, body });
 
-/** What the server says of a node: missing files, unknown uploads, wrong types. */
+/** The errors that the server reports for a node: missing files, unknown uploads, wrong types. */
 export function faultsOf(
   inputs: Record<string, unknown>,
   { missing, uploads }: { missing: Set<string>; uploads: Map<string, Buffer> },

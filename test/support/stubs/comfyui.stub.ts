@@ -23,20 +23,19 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export class ComfyuiStub {
   readonly engine = new ComfyuiEngine((clientId, type, data) => this.publish(clientId, type, data));
   readonly requests: SeenRequest[] = [];
-  /** Ids of the queued runs, in order. An id that is there twice was submitted twice. */
+  /** The ids of the queued runs, in order. An id that occurs twice was submitted twice. */
   readonly submits: string[] = [];
-  /** Uploaded images, by the name that a LoadImage node uses. */
+  /** Uploaded images by the names that LoadImage nodes use. */
   readonly uploads = new Map<string, Buffer>();
-  /** Whether the server has `/api/jobs`, as newer ones do. */
+  /** Whether the server has `/api/jobs`, as newer servers do. */
   modern = true;
-  /** Whether the server ignores the given id and makes a new one, as old servers do. */
+  /** Whether the server ignores the given id and generates one, as old servers do. */
   ignoresPromptId = false;
   /** Model files that the server does not have. */
   readonly missing = new Set<string>();
   refusesSockets = false;
-  /** Number of sockets opened so far. */
   socketCount = 0;
-  /** The required bearer token, as a proxy in front of the server may require. */
+  /** The bearer token that requests need, as with a proxy in front of the server; null: none. */
   key: string | null = null;
   private readonly faults = new Map<string, Fault[]>();
   private readonly sockets = new Map<string, WebSocket>();
@@ -69,13 +68,15 @@ export class ComfyuiStub {
     await this.hangUp();
   }
 
-  /** The process is killed: connections break, and the queue, the history and the running run are lost. Files stay. */
+  /**
+   * Acts like a killed process: connections break, and the queue, the history and the current run are lost. Files stay.
+   */
   async kill(): Promise<void> {
     this.engine.forget();
     await this.hangUp();
   }
 
-  /** At the same address as before. */
+  /** Listens; after `kill` at the same address as before. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
     this.port = (this.server.address() as AddressInfo).port;
@@ -86,7 +87,10 @@ export class ComfyuiStub {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Plans faults for the next requests of a route. @param route `POST /prompt`; `*` matches one path segment */
+  /**
+   * Plans faults for the next requests of a route.
+   * @param route such as `POST /prompt`; `*` matches one path segment
+   */
   next(route: string, ...faults: Fault[]): void {
     this.faults.set(route, [...(this.faults.get(route) ?? []), ...faults]);
   }
@@ -101,7 +105,7 @@ export class ComfyuiStub {
     this.sockets.set(sid, socket);
     socket.on('close', () => this.sockets.get(sid) === socket && this.sockets.delete(sid));
     this.publish(sid, 'status', { status: { exec_info: { queue_remaining: this.engine.pending.length } }, sid });
-    // A client that reconnects during its run receives only the current node.
+    // A client that reconnects during its run gets only the current node.
     if (this.engine.running?.clientId === sid) this.publish(sid, 'executing', { node: 'sample' });
     socket.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3])); // a preview image
   }

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { film, paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
-/** How a request ends. `onStatus`: the status response already contains the error. */
+/** How a request ends. With `onStatus` the answer about the status already contains the error. */
 export type FalEnding =
   | 'completed'
   | 'nothing'
   /** One picture fewer than requested. */
   | 'fewer'
-  /** Never ends. */
+  /** The request never ends. */
   | 'never'
   | { status: number; type: string; platform?: boolean; retryable?: boolean }
   | { onStatus: string };
@@ -25,7 +25,7 @@ interface FalJob {
 
 const COMMON_IMAGE = ['prompt!', 'num_images', 'output_format'];
 const COMMON_VIDEO = ['prompt!', 'resolution', 'aspect_ratio', 'duration', 'seed', 'generate_audio'];
-/** Fields of each endpoint; required ones end with `!`. */
+/** The fields of each endpoint. Names of required fields end with `!`. */
 const ENDPOINTS: Record<string, string[]> = {
   'openai/gpt-image-2': [...COMMON_IMAGE, 'image_size', 'quality'],
   'openai/gpt-image-2/edit': [...COMMON_IMAGE, 'image_size', 'quality', 'image_urls!'],
@@ -38,13 +38,13 @@ const ENDPOINTS: Record<string, string[]> = {
   'bytedance/seedance-2.0/reference-to-video': [...COMMON_VIDEO, 'image_urls!'],
 };
 
-/** fal's queue on loopback. A request is queued, runs and completes; each poll is one step. */
+/** fal's queue on loopback. A request is queued, runs and completes, one step with each poll. */
 export class FalStub extends StubHttp {
   readonly jobs = new Map<string, FalJob>();
   /** Endings of the next requests, in order; later ones complete. */
   readonly endings: FalEnding[] = [];
   steps = { queued: 2, running: 1 };
-  /** Whether pictures and videos decode; otherwise they are a few bytes. */
+  /** Whether pictures and videos can be decoded; otherwise they are a few bytes. */
   real = false;
 
   bytesOf(id: string, at: number): Buffer {

@@ -5,7 +5,7 @@ import { StubHttp, type Reply, type StubRequest } from './stub-http.ts';
 
 type Rows = Record<string, [number, number]>;
 
-/** Pixels in 2K. The sides of 4K are twice as long, those of 1K half as long. */
+/** Pixels in 2K. In 4K the sides are twice as long, in 1K half as long. */
 const PIXELS_2K: Rows = {
   '1:1': [2048, 2048],
   '2:3': [1696, 2528],
@@ -22,7 +22,7 @@ const SCALES: Record<string, number> = { '1K': 0.5, '2K': 1, '4K': 2 };
 
 /** Gemini's generateContent for image models on loopback, under v1 and v1beta. */
 export class GeminiStub extends StubHttp {
-  /** Whether a draft precedes the picture, in a part marked as thought. */
+  /** Whether the picture comes after a draft, which is in a part marked as thought. */
   drafts = false;
 
   get baseUrl(): string {
@@ -63,7 +63,7 @@ interface Body {
   generationConfig: { responseModalities?: string[]; imageConfig?: { aspectRatio?: string; imageSize?: string } };
 }
 
-/** @returns why the real API refuses the request; undefined if it does not */
+/** @returns why the real API refuses the request; undefined if it accepts it */
 function faultOf(contents: Body['contents'], config: Body['generationConfig'] | undefined): string | undefined {
   const parts = contents?.[0]?.parts ?? [];
   if (!parts.some(({ text }) => text)) return 'contents is not specified';
@@ -99,7 +99,7 @@ export const finishedBy = (finishReason: string): Fault => ({
   reply: answered({ content: { parts: [] }, finishReason }),
 });
 
-/** A response to a prompt that was blocked before any candidate. */
+/** The response to a prompt that was blocked before there was a candidate. */
 export const blockedBy = (blockReason: string): Fault => ({
   reply: { status: 200, body: { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 9 } } },
 });
@@ -120,7 +120,7 @@ export const GEMINI_FAULTS = {
   overloadedHint: { reply: { ...refuse(503, 'UNAVAILABLE', 'overloaded'), headers: { 'retry-after': '2' } } },
   deadline: { reply: refuse(504, 'DEADLINE_EXCEEDED', 'deadline') },
   internal: { reply: refuse(500, 'INTERNAL', 'internal') },
-  /** Google's front end wraps errors in an array. */
+  /** Google's front end puts errors into an array. */
   wrapped: {
     reply: {
       status: 429,

@@ -14,7 +14,7 @@ interface Subject<Stub extends StubHttp> {
   models: { picture: string; film: string };
 }
 
-/** What the specs of job interfaces share: for each test a new stub, a new run, and valid requests. */
+/** Shared by the specs of job interfaces: for each test a new stub, a new run, and valid requests. */
 export class JobContext<Stub extends StubHttp> {
   private readonly runs: RecordedRun[] = [];
   private stub: Stub | null = null;
@@ -54,7 +54,7 @@ export class JobContext<Stub extends StubHttp> {
     await this.stub?.stop();
   }
 
-  /** `clear()` removes the files of the run. */
+  /** A new run. `clear()` removes its files. */
   freshRun(...known: ConstructorParameters<typeof RecordedRun>): RecordedRun {
     const run = new RecordedRun(...known);
     this.runs.push(run);
@@ -73,7 +73,6 @@ export class JobContext<Stub extends StubHttp> {
   }
 }
 
-/** Waits until the condition holds. */
 export async function until(isMet: () => boolean): Promise<void> {
   await eventually(`the condition ${isMet}`, async () => isMet());
 }

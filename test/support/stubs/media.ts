@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { FilmEncoder } from '../../../packages/sandbox/src/film-encoder.ts';
 import { writeMp4 } from '../../../packages/sandbox/src/mp4.ts';
 
-/** A PNG that decodes; each shade has another colour. */
+/** A PNG that can be decoded. Each shade has another colour. */
 export async function paint(width: number, height: number, shade: number): Promise<Buffer> {
   const background = { r: (shade * 53) % 256, g: (shade * 97) % 256, b: 200 };
   return sharp({ create: { width, height, channels: 3, background } })
@@ -11,9 +11,9 @@ export async function paint(width: number, height: number, shade: number): Promi
     .toBuffer();
 }
 
-/** Like `paint`, of one bit per pixel: a large picture takes some milliseconds. */
+/** Like `paint`, but with one bit per pixel, so that a large picture takes only some milliseconds. */
 export function blank(width: number, height: number, shade: number): Buffer {
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 0]); // one bit, from a palette
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 0]); // one bit per pixel, with a palette
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   const pixels = Buffer.alloc((1 + Math.ceil(width / 8)) * height);
@@ -36,7 +36,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
 
 const films = new Map<string, Promise<Buffer>>();
 
-/** An MP4 that decodes, with one frame per second. */
+/** An MP4 that can be decoded, with one frame per second. */
 export function film(width: number, height: number, seconds: number): Promise<Buffer> {
   const name = `${width}x${height}x${seconds}`;
   const made = films.get(name) ?? encodeFilm(width, height, seconds);

@@ -26,11 +26,11 @@ const USAGE = {
 
 /** OpenAI's Images and Videos APIs on loopback. The base URL ends in /v1. */
 export class OpenaiStub extends StubHttp {
-  /** Whether only Sora's sizes and seconds are accepted, as at OpenAI; compatible servers accept any. */
+  /** Whether only Sora's sizes and seconds are accepted, as by OpenAI. Compatible servers accept any. */
   sora = true;
-  /** Number of polls until a job is completed. */
+  /** How many polls a job takes to complete. */
   pollsToComplete = 3;
-  /** Whether jobs show only id and status, as on some servers. */
+  /** Whether a job contains only id and status, as on some servers. */
   minimal = false;
   /** If set, jobs fail with this error. */
   jobError: { code: string; message: string } | null = null;
@@ -107,7 +107,7 @@ export class OpenaiStub extends StubHttp {
     return { status: 200, body };
   }
 
-  /** A stream as OpenAI sends it: `partials` early stages, then the picture or the error. */
+  /** A stream as OpenAI sends it: `partials` early stages, and then the picture or the error. */
   private events(partials: number, picture: Buffer): Reply {
     const shared = {
       created_at: now(),

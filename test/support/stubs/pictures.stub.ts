@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
-/** The servers that speak OpenAI's wire for pictures, each with words of its own. */
+/** The servers with OpenAI's interface for pictures, each with its own additions. */
 export type PictureServer = 'vllm-omni' | 'sglang' | 'localai' | 'xinference';
 
 const GENERATE = 'POST /v1/images/generations';
 const EDIT = 'POST /v1/images/edits';
 
-/** One of them on loopback, written from its source. The base URL ends in /v1. */
+/** One of these servers on loopback, written from its source. The base URL ends in /v1. */
 export class PicturesStub extends StubHttp {
   constructor(private readonly speaks: PictureServer) {
     super();
@@ -34,7 +34,10 @@ export class PicturesStub extends StubHttp {
     return this.pictures(request);
   }
 
-  /** What the server refuses. What it would drop silently is refused as well, so that a test sees it. */
+  /**
+   * The error with which the server refuses a request. Where the server ignores something silently, the stub refuses it
+   * too, so that a test fails.
+   */
   private faultIn({ fields, files }: StubRequest, isEdit: boolean): { status: number; text: string } | null {
     const { n = 1, size, response_format: format } = fields;
     const refuse = (text: string, status = 400) => ({ status, text });

@@ -9,10 +9,10 @@ import { TEST_FOLDER } from '../test-context.ts';
 /** A run that records the calls of a provider and stores nothing. */
 export class RecordedRun implements Run {
   readonly scratchDir = mkdtempSync(join(tmpdir(), 'darkroom-spec-'));
-  /** `submitting` and `submitted <id>`, in order. */
+  /** The calls `submitting` and `submitted <id>`, in order. */
   readonly calls: string[] = [];
   readonly percents: number[] = [];
-  /** Input and output of each report. */
+  /** Tokens of each report: input and output. */
   readonly reportedTokens: [number, number][] = [];
   requestId: string | null = null;
   partialImages = 0;
@@ -66,7 +66,7 @@ export class RecordedRun implements Run {
     this.calls.push('resubmitting');
   }
 
-  /** Images that an upstream was given a link to. */
+  /** The images for which an upstream was given a link. */
   readonly linked: InputImage[] = [];
 
   async linkTo(image: InputImage): Promise<string> {
@@ -88,7 +88,7 @@ export class RecordedRun implements Run {
   }
 }
 
-/** A reference picture as the service passes it on: fetched and checked. */
+/** A reference picture as the service passes it to a provider: already fetched and checked. */
 export async function inputImage(
   width: number,
   height: number,
@@ -100,7 +100,7 @@ export async function inputImage(
 
 let folder: string | undefined;
 
-/** Any bytes as a reference picture. */
+/** A reference picture with any bytes. */
 export function imageFile(bytes: Buffer, facts: Omit<InputImage, 'path' | 'size'>): InputImage {
   folder ??= mkdtempSync(join(process.env[TEST_FOLDER] ?? tmpdir(), 'images-'));
   const path = join(folder, randomUUID());
@@ -113,7 +113,6 @@ type Changes = Partial<Omit<ProviderRequest, 'input' | 'upstream'>> & {
   upstream?: Partial<ProviderRequest['upstream']>;
 };
 
-/** The base request with the given changes. */
 export function requestFor(base: ProviderRequest, { input, upstream, ...rest }: Changes = {}): ProviderRequest {
   return { ...base, ...rest, input: { ...base.input, ...input }, upstream: { ...base.upstream, ...upstream } };
 }

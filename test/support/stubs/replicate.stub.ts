@@ -42,20 +42,20 @@ const GPT_RATIOS = `1:1 3:2 2:3 4:3 3:4 16:9 9:16 auto 1024x1024 1536x1024 1024x
   2048x2048 2048x1152 1152x2048 3840x2160 2160x3840`.split(/\s+/);
 const HOUR_MS = 3_600_000;
 
-/** Replicate on loopback. A prediction goes from starting to processing to its end; each poll is one step. */
+/** Replicate on loopback. A prediction goes from starting to processing to its end, one step with each poll. */
 export class ReplicateStub extends StubHttp {
   readonly predictions = new Map<string, StubPrediction>();
-  /** By URL. */
+  /** The uploads by their URLs. */
   readonly uploads = new Map<string, { type: string; bytes: Buffer }>();
   /** Endings of the next predictions, in order; later ones succeed. */
   readonly endings: ReplicateEnding[] = [];
   steps = { starting: 1, processing: 1 };
   /** How far the stub's clock is ahead, in milliseconds. */
   aheadMs = 0;
-  /** Whether a model with one output returns a list of one URL instead of the URL. */
+  /** Whether a model with one output returns a list with one URL. Otherwise it returns the URL. */
   outputAsList = false;
   pageSize = 100;
-  /** Whether pictures and videos decode; otherwise they are a few bytes. */
+  /** Whether pictures and videos can be decoded; otherwise they are a few bytes. */
   real = false;
 
   get baseUrl(): string {

@@ -4,16 +4,19 @@ import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
 const MAX_PICTURES = 8;
 
-/** The jobs of stable-diffusion.cpp's server on loopback, written from `examples/server/routes_sdcpp`. It has no key. */
+/**
+ * The jobs of stable-diffusion.cpp's server on loopback, written from `examples/server/routes_sdcpp`. The server has no
+ * key.
+ */
 export class SdServerStub extends StubHttp {
-  /** Whether the queue of jobs takes no more. */
+  /** Whether the queue of jobs is full. */
   isFull = false;
-  /** Number of polls until a job is completed: the first finds it queued, the others generating. */
+  /** How many polls a job takes to complete. The first finds it queued, the others find it generating. */
   pollsToComplete = 3;
   jobError: { code: string; message: string } | null = null;
   private readonly jobs = new Map<string, { fields: StubRequest['fields']; polls: number; isCancelled: boolean }>();
 
-  /** As operators know it, of the OpenAI routes. */
+  /** The base URL that operators configure: that of the OpenAI routes. */
   get baseUrl(): string {
     return `${this.origin}/v1`;
   }

@@ -10,17 +10,17 @@ export interface StubRequest {
   method: string;
   path: string;
   query: Record<string, string>;
-  /** Without the headers that carry a key. */
+  /** The headers, without those that carry a key. */
   headers: Record<string, string>;
-  /** Whether the request has the stub's key, another key, or none. */
+  /** Whether the request has a valid key, another key, or none. */
   key: 'right' | 'wrong' | 'none';
-  /** JSON, or the text parts of a form. */
+  /** The parsed JSON, or the text parts of a form. */
   fields: Record<string, unknown>;
   /** The file parts of a form, in order. */
   files: { field: string; name: string; type: string; bytes: Buffer }[];
   /** SHA-256 of the body in hex. */
   bodyHash: string;
-  /** On the monotonic clock, milliseconds. */
+  /** Milliseconds on the monotonic clock. */
   at: number;
 }
 
@@ -31,32 +31,35 @@ export interface Reply {
   body: object | string | Buffer;
 }
 
-/** What goes wrong with one request. */
+/** The fault of one request. */
 export type Fault =
   /** This reply is sent instead. */
   | { reply: Reply }
-  /** The connection is cut before the body is read, after the request took effect, or halfway through the reply. */
+  /** The connection is cut: before the body is read, after the request took effect, or halfway through the reply. */
   | { cut: 'before' | 'after' | 'midway' }
   /** No reply is ever sent. */
   | 'hang'
-  /** The normal reply is late. */
+  /** The normal reply is sent this much later. */
   | { delayMs: number }
   /** The normal reply is made after the promise resolves. */
   | { after: Promise<void> }
   /** Half of the normal reply is sent at once, the rest after the promise resolves. */
   | { restAfter: Promise<void> };
 
-/** An upstream on loopback. It records every request and applies the planned faults; otherwise it replies with `answer`. */
+/**
+ * An upstream on loopback. It records every request and applies the planned faults. A request without a fault gets the
+ * reply of `answer`.
+ */
 export abstract class StubHttp {
   readonly requests: StubRequest[] = [];
-  /** Every successful JSON reply with its request, to check them against the published schemas. */
+  /** Every successful JSON reply with its request, so that tests can check them against the published schemas. */
   readonly answers: { request: StubRequest; body: object }[] = [];
-  /** Accepted requests that cost money, whether or not the reply arrived. */
+  /** How many accepted requests cost money, whether or not the reply arrived. */
   submits = 0;
-  /** Replies whose first half was sent under the fault `restAfter`. */
+  /** How many replies were sent halfway under the fault `restAfter`. */
   halves = 0;
   key = 'stub-key-5f2c9e';
-  /** Works as well, as while a key is replaced. */
+  /** A second valid key, as while a key is being replaced. */
   secondKey: string | null = null;
 
   private port = 0;
@@ -65,14 +68,14 @@ export abstract class StubHttp {
     this.take(incoming, outgoing).catch(() => outgoing.destroy());
   });
 
-  /** The normal reply. */
+  /** Makes the normal reply. */
   protected abstract answer(request: StubRequest): Promise<Reply> | Reply;
   protected abstract keyOf(headers: IncomingMessage['headers']): string | undefined;
   protected abstract isSubmit(request: StubRequest): boolean;
 
-  /** At the same address as before, if it was stopped. */
+  /** Starts to listen; after a stop at the same address as before. */
   async start(): Promise<this> {
-    this.port ||= await freePort(); // nothing else takes it while the server is stopped
+    this.port ||= await freePort(); // a port that nobody else takes while the server is stopped
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
     return this;
@@ -88,7 +91,7 @@ export abstract class StubHttp {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Plans one fault for each of the next requests whose `METHOD /path` matches, in order. */
+  /** Plans faults for the next requests whose `METHOD /path` matches: one fault for each request, in order. */
   plan(pattern: RegExp, ...faults: Fault[]): void {
     for (const fault of faults) this.faults.push({ pattern, fault });
   }

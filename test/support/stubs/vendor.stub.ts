@@ -4,11 +4,11 @@ import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
 const PREFIX = '/v2';
 
-/** A vendor whose calls a declaration writes out: films as jobs, and a list of them by the reference that came with each. */
+/** A vendor whose calls a declaration describes. Films are jobs, and a list finds them by the reference in each job. */
 export class VendorStub extends StubHttp {
-  /** By id. */
+  /** The jobs by id. */
   readonly jobs = new Map<string, { ref: unknown; polls: number; toReady: number }>();
-  /** Polls after which a job that is submitted now is ready. */
+  /** How many polls a job takes to be ready, for jobs that are submitted from now on. */
   pollsToReady = 2;
 
   get baseUrl(): string {

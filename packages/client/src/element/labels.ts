@@ -1,16 +1,16 @@
-/** What the element says. A page in another language replaces them. */
+/** The texts that the element shows. A page in another language replaces them. */
 export interface TaskLabels {
   queued: string;
   running: string;
   succeeded: string;
   failed: string;
-  /** In front of the code of a failed task. */
+  /** The text before the code of a failed task. */
   code: string;
   /** The task cannot be read: no access, no connection, or no such task. */
   unreadable: string;
-  /** On the button below it. */
+  /** The text on the button that tries again. The button is below `unreadable`. */
   again: string;
-  /** The file is no longer kept. */
+  /** The text in place of an output whose file is no longer kept. */
   expired: string;
 }
 

@@ -1,4 +1,4 @@
-/** A DOM element by its name, its properties, and its parts for the style sheets of the page. */
+/** Makes a DOM element from its name and properties. `part` is its name for the style sheets of the page. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   part: string,

@@ -6,7 +6,7 @@ export interface OutputTexts {
   expired: string;
 }
 
-/** Gives the newest link of an output whose link has expired; null if there is none. */
+/** Gives a new link for an output whose link has expired; null if there is none. */
 type Renew = (index: number) => Promise<string | null>;
 
 /** The images or videos of a task. An expired link is replaced once. */
@@ -33,7 +33,7 @@ export function outputsOf(task: SucceededTask, texts: OutputTexts, renew: Renew)
   return list;
 }
 
-/** Width and height keep its place on the page while it loads. */
+/** With width and height the page keeps room for the image while it loads. */
 const picture = ({ width, height }: TaskOutput, alt: string): HTMLImageElement =>
   make('img', 'output image', { alt, width, height, decoding: 'async' });
 

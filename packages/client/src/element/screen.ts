@@ -6,9 +6,9 @@ import { sharedSheet } from './sheet.ts';
 
 export interface Shown {
   labels: TaskLabels;
-  /** Says what the output shows; the prompt if the page gives nothing. */
+  /** Says what the output shows; null: the prompt says it. */
   alt: string | null;
-  /** Reads the task once. */
+  /** Reads the task one more time. */
   reread: () => Promise<Task>;
 }
 
@@ -19,7 +19,7 @@ export class Screen {
   private readonly percent = make('span', 'percent');
   private readonly waiting = make('div', 'frame');
   private readonly content = make('div', 'content');
-  /** Spoken at each change of the status, and not at each per cent. */
+  /** The text that screen readers speak at each change of the status, but not at each per cent. */
   private readonly announcement = make('p', 'announcement', { role: 'status' });
 
   constructor(root: ShadowRoot) {
@@ -31,7 +31,7 @@ export class Screen {
     root.append(this.content, this.announcement);
   }
 
-  /** Before the first state is known. */
+  /** Shows the element as it is before the first state is known. */
   clear({ labels }: Shown): void {
     this.showProgress(labels.queued, null);
     this.announcement.textContent = '';
@@ -66,7 +66,7 @@ export class Screen {
     else this.progress.value = percent;
   }
 
-  /** A frame in the shape of the result, so that the page does not jump at the end. */
+  /** Gives the frame the shape of the result, so that the page does not jump at the end. */
   private keepPlace({ input }: Task): void {
     const [, width, height] = /^([0-9]{1,4}):([0-9]{1,4})$/.exec(String(input['aspect_ratio'])) ?? [];
     const isOne = (input['n'] ?? 1) === 1;

@@ -22,7 +22,9 @@ const RULES = `
 
 let sheet: CSSStyleSheet | undefined;
 
-/** One for all elements of the page. A policy that forbids inline styles allows it, because a script made it. */
+/**
+ * One style sheet for all elements of the page. A script makes it, so a policy that forbids inline styles allows it.
+ */
 export function sharedSheet(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet();

@@ -18,19 +18,19 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 /**
  * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its images or videos, or its failure.
  *
- * The page's own server answers `src` like `GET /v1/tasks/{task_id}`, and `src` + `/events` like its stream of events,
- * by the rights of the visitor. It passes both on with its API key, which no page may hold.
+ * The page's own server answers `src` like `GET /v1/tasks/{task_id}`, and `src` + `/events` like the stream of events
+ * of a task. It checks the rights of the visitor and sends both requests on with its API key, which no page may hold.
  *
- * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. `status` is
- * written. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final one,
- * `darkroom-error` if it cannot be read. Parts:
+ * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. The element
+ * itself sets `status`. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final
+ * one, `darkroom-error` if the task cannot be read. Parts:
  * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`. Properties:
  * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */
 export class DarkroomTask extends Base {
   static readonly observedAttributes: readonly string[] = ['src', 'alt', 'poll'];
 
-  /** The newest state seen. */
+  /** The newest state that was read. */
   task: Task | null = null;
   private screen: Screen | null = null;
   private reading: AbortController | null = null;
@@ -44,7 +44,7 @@ export class DarkroomTask extends Base {
     this.setAttribute('src', url);
   }
 
-  /** Sends the requests, for instance with a token of the visitor in a header. */
+  /** Sends the requests, for instance with the visitor's token in a header. */
   get fetch(): typeof fetch | undefined {
     return this.givenFetch;
   }
@@ -53,7 +53,7 @@ export class DarkroomTask extends Base {
     this.restart();
   }
 
-  /** What it says, for pages in another language. The rest stays English. */
+  /** Texts for pages in another language. What is left out stays English. */
   get labels(): Partial<TaskLabels> {
     return this.givenLabels;
   }
@@ -131,7 +131,7 @@ export class DarkroomTask extends Base {
     return transport.json<Task>('GET', path, { query });
   }
 
-  /** A `src` may have a query, such as a token, which goes with every request. */
+  /** If `src` has a query, such as a token, every request carries it. */
   private source() {
     const { origin, pathname, search, searchParams } = new URL(this.src, document.baseURI);
     const transport = new Transport({ baseUrl: origin, ...(this.givenFetch && { fetch: this.givenFetch }) });

@@ -9,7 +9,7 @@ const SILENCE_MS = 35_000;
 
 /**
  * Reads server-sent events until the stream ends.
- * @param firstMs how long the first event may take: a proxy that buffers streams never delivers it
+ * @param firstMs how long the first event may take; a proxy that buffers streams never delivers it
  * @throws when the stream breaks or is silent
  */
 export async function* readEvents(

@@ -1,9 +1,11 @@
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
-/** When the service asks for a longer wait, the caller gets the error and decides. */
+/**
+ * The longest wait that the client obeys. If the service asks for a longer one, the caller gets the error and decides.
+ */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether a retry may succeed: a temporary refusal, or a cut connection. */
+/** Whether a retry may succeed: after a temporary refusal or a cut connection. */
 export function mayRetry(status: number, headers: Headers, code: string): boolean {
   const advice = headers.get('x-should-retry');
   if (advice !== null) return advice === 'true';
@@ -19,7 +21,7 @@ export function retryAfterMs(headers: Headers): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** 0.5, 1, 2, 4, 8 s, each up to a quarter shorter: otherwise all clients come back at once. */
+/** 0.5, 1, 2, 4, 8 s. Each is up to a quarter shorter, because otherwise all clients come back at the same time. */
 export function backoffMs(attempt: number): number {
   const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
   return full * (1 - Math.random() / 4);

@@ -1,9 +1,9 @@
 export interface TimeLimit {
-  /** Aborts when the time is over, and when the caller's own signal does. */
+  /** Aborts when the time is over, or when the caller's own signal aborts. */
   readonly signal: AbortSignal;
-  /** Whether it was the caller who aborted. */
+  /** Whether the caller aborted. */
   isCallers(): boolean;
-  /** What has begun may take any time from now on. */
+  /** Ends the limit: the rest of the answer may take any time. */
   stop(): void;
 }
 

@@ -4,20 +4,20 @@ import { timeLimit, type TimeLimit } from './time-limit.ts';
 import { backoffMs, MAX_RETRY_AFTER_MS, sleep } from './retry.ts';
 
 export interface DarkroomOptions {
-  /** Of the service, such as `https://darkroom.example`. Default: DARKROOM_URL, or http://127.0.0.1:3000. */
+  /** The URL of the service, such as `https://darkroom.example`. Default: DARKROOM_URL, or http://127.0.0.1:3000. */
   baseUrl?: string;
   /** Default: DARKROOM_API_KEY. */
   apiKey?: string;
-  /** After the first attempt. Default 2. */
+  /** Retries after the first attempt. Default 2. */
   maxRetries?: number;
-  /** Of one attempt, to the end of a JSON answer or the head of a stream. Default 60,000. */
+  /** The limit for one attempt: to the end of a JSON answer, or to the headers of a stream. Default 60,000. */
   timeoutMs?: number;
   fetch?: typeof fetch;
   /** Called before each attempt. */
   onRequest?: (request: { method: string; url: string; attempt: number }) => void;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
@@ -28,13 +28,13 @@ export interface Call extends CallOptions {
   /** Sent as JSON, unless it is a form. */
   body?: object | undefined;
   headers?: Record<string, string>;
-  /** Sending it twice does no harm. Other requests are sent again only if the service refused them for its load. */
+  /** Whether sending the request twice does no harm. Other requests are sent again only after a 429. */
   isRepeatable?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Sends requests with the key, and sends them again where that helps and does no harm. */
+/** Sends requests with the API key, and sends them again where this helps and does no harm. */
 export class Transport {
   readonly base: string;
   private readonly apiKey: string | undefined;
@@ -48,13 +48,13 @@ export class Transport {
     this.apiKey = options.apiKey ?? variable('DARKROOM_API_KEY');
     this.maxRetries = options.maxRetries ?? 2;
     this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    // Called without an owner: browsers refuse a `fetch` that is called as the method of anything else.
+    // `fetch` is called without `this`: browsers refuse a `fetch` that is called as a method of another object.
     const { fetch: given } = options;
     this.fetch = (input, init) => (given ?? globalThis.fetch)(input, init);
     this.onRequest = options.onRequest;
   }
 
-  /** The JSON of an answer; undefined if it is empty. */
+  /** The JSON of an answer; undefined if the answer is empty. */
   json<Answer>(method: string, path: string, call: Call = {}): Promise<Answer> {
     return this.attempts(method, path, call, async (response) => {
       const text = await response.text();
@@ -62,12 +62,12 @@ export class Transport {
     });
   }
 
-  /** An answer whose body is still to be read. The time-out is that of its head. */
+  /** An answer whose body the caller reads. The time limit ends with its headers. */
   open(method: string, path: string, call: Call = {}): Promise<Response> {
     return this.attempts(method, path, call, async (response) => response);
   }
 
-  /** One GET of a signed link, without the key. */
+  /** Sends one GET to a signed link, without the API key. */
   link(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
     return this.once(url, { headers }, timeLimit(this.timeoutMs, signal), async (response) => response);
   }
@@ -93,7 +93,7 @@ export class Transport {
     }
   }
 
-  /** @throws DarkroomError for every other answer than a success, and without a whole answer */
+  /** @throws DarkroomError for an answer that is no success, or without a whole answer */
   private async once<Answer>(
     url: string,
     request: RequestInit,
@@ -128,7 +128,7 @@ export class Transport {
   }
 }
 
-/** @returns null when the request must not be sent again */
+/** @returns milliseconds until the next attempt; null when the request must not be sent again */
 function pauseAfter(error: unknown, attempt: number, isRepeatable: boolean): number | null {
   if (!(error instanceof DarkroomError) || !error.retryable) return null;
   if (!isRepeatable && error.status !== 429) return null;
@@ -136,7 +136,7 @@ function pauseAfter(error: unknown, attempt: number, isRepeatable: boolean): num
   return askedMs > MAX_RETRY_AFTER_MS ? null : Math.max(askedMs, backoffMs(attempt));
 }
 
-/** Objects become `metadata[team]=design`. */
+/** An object becomes `metadata[team]=design`. */
 function queryText(query: object = {}): string {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -18,13 +18,13 @@ export interface UsageQuery {
   timezone?: string;
   /** Any of model, kind, provider, resolution, source, batch_id, api_key_id, metadata.<key>. */
   group_by?: readonly string[];
-  /** Another key, or all; needs the scope keys:manage. */
+  /** The usage of another key, or of all keys; needs the scope keys:manage. */
   api_key_id?: string;
   limit?: number;
   page?: string;
 }
 
-/** What tasks used and cost. */
+/** The usage and cost of tasks. */
 export class Usage {
   constructor(private readonly transport: Transport) {}
 
@@ -37,7 +37,7 @@ export class Usage {
   }
 }
 
-/** A name that contains a comma is quoted as in CSV. */
+/** Quotes a name that contains a comma, as in CSV. */
 const inList = (name: string): string => (name.includes(',') ? `"${name.replaceAll('"', '""')}"` : name);
 
 /** What a generation would cost, and when it would be ready. */
@@ -53,7 +53,7 @@ export class Estimates {
 export class ApiKeys {
   constructor(private readonly transport: Transport) {}
 
-  /** `key` of the answer is shown this once. */
+  /** Only this answer contains `key`. */
   create(input: CreateApiKeyInput, options: CallOptions = {}): Promise<ApiKey> {
     return this.transport.json('POST', '/v1/api_keys', { ...options, body: input });
   }
@@ -70,7 +70,7 @@ export class ApiKeys {
     return this.transport.json('PATCH', pathOf(id), { ...options, body: changes, isRepeatable: true });
   }
 
-  /** @param overlapHours how long the old secret still works */
+  /** @param overlapHours how long the old key still works */
   rotate(id: string, overlapHours = 0, options: CallOptions = {}): Promise<ApiKey> {
     return this.transport.json('POST', `${pathOf(id)}/rotate`, { ...options, body: { overlap_hours: overlapHours } });
   }

@@ -6,7 +6,7 @@ import { type Pages, pages } from '../pages.ts';
 import { create, type CreateOptions, waitForLast, type WaitOptions } from '../run.ts';
 import type { Batch, BatchRequestInput, BatchStatus, CreateBatchInput, GenerationRequest } from '../types.gen.ts';
 
-/** A generation of a batch, with a name of yours if you need to find it again. */
+/** A generation of a batch. `custom_id` is a name of your own, by which you find it again. */
 export type BatchItem = GenerationRequest | { custom_id?: string; body: GenerationRequest };
 
 /** A batch from JSON, or from an uploaded file of JSON lines. */
@@ -14,7 +14,7 @@ export type BatchRequests = readonly BatchItem[] | { input_file_id: string };
 
 export type BatchOptions = CreateOptions & Omit<CreateBatchInput, 'requests' | 'input_file_id'>;
 
-/** A line of the results. */
+/** One line of the results. */
 export interface BatchResult {
   id: string;
   custom_id: string | null;
@@ -33,7 +33,7 @@ export class BatchRun implements AsyncIterable<Batch> {
   constructor(
     private readonly transport: Transport,
     readonly id: string,
-    /** The newest state seen; null before the first. */
+    /** The newest state that was read; null before the first. */
     public batch: Batch | null = null,
   ) {}
 
@@ -49,7 +49,7 @@ export class BatchRun implements AsyncIterable<Batch> {
     return this.batch;
   }
 
-  /** What is final so far, in the order of the items. */
+  /** The results of the items that are final, in the order of the items. */
   async *results(status?: 'succeeded' | 'failed', options: CallOptions = {}): AsyncGenerator<BatchResult> {
     const response = await this.transport.open('GET', `${this.path}/results`, { ...options, query: { status } });
     for await (const line of readLines(response.body!)) yield JSON.parse(line) as BatchResult;
@@ -76,11 +76,11 @@ export class BatchRun implements AsyncIterable<Batch> {
   }
 }
 
-/** Many generations in one request. */
+/** Batches: many generations in one request. */
 export class Batches {
   constructor(private readonly transport: Transport) {}
 
-  /** All or none, unless `on_invalid` is `skip`. */
+  /** Accepts all items or none, unless `on_invalid` is `skip`. */
   async create(requests: BatchRequests, options: BatchOptions = {}): Promise<BatchRun> {
     const { signal, timeoutMs, idempotencyKey, ...input } = options;
     const source = 'input_file_id' in requests ? requests : { requests: requests.map(toItem) };

@@ -8,17 +8,17 @@ interface UploadOptions extends CallOptions {
   filename?: string;
   /** Default `vision`: an image to start from. `batch`: requests as JSON lines. */
   purpose?: UploadPurpose;
-  /** 3,600 to 2,592,000. */
+  /** From 3,600 to 2,592,000. */
   expiresAfterS?: number;
 }
 
 const UPLOAD_TIMEOUT_MS = 300_000;
 
-/** Uploads, to be named where a request takes an image; and the outputs of tasks. */
+/** Uploads, which requests can name as images, and the outputs of tasks. */
 export class Files {
   constructor(private readonly transport: Transport) {}
 
-  /** @param source a Blob or File, bytes, or the path of a file where there are files */
+  /** @param source a Blob or File, bytes, or (with a file system) the path of a file */
   async upload(source: Blob | Uint8Array<ArrayBuffer> | string, options: UploadOptions = {}): Promise<StoredFile> {
     const { filename, purpose = 'vision', expiresAfterS, ...call } = options;
     const blob = await blobOf(source);
@@ -29,7 +29,7 @@ export class Files {
       form.append('expires_after[seconds]', String(expiresAfterS));
     }
     form.append('file', blob, filename ?? (blob as Partial<File>).name ?? 'file');
-    // A second upload gives the same bytes another id, which expires.
+    // Repeatable: a second upload gives the same bytes another id, which expires like the first.
     const more = { timeoutMs: UPLOAD_TIMEOUT_MS, ...call, body: form, isRepeatable: true };
     return this.transport.json('POST', '/v1/files', more);
   }
@@ -48,12 +48,12 @@ export class Files {
     return this.transport.open('GET', `${pathOf(id)}/content`, options);
   }
 
-  /** An output, which time does not delete then. @param collection the name under which it is kept */
+  /** Keeps an output: it is not deleted when its retention ends. @param collection the name under which it is kept */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** Its retention ends it again. */
+  /** Ends the keeping, so that the output's retention counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }
@@ -67,7 +67,7 @@ export class Files {
     });
   }
 
-  /** Of an output only the bytes go; its task stays. */
+  /** Of an output only the bytes are deleted; its task stays. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedFile> {
     return this.transport.json('DELETE', pathOf(id), options);
   }

@@ -1,7 +1,7 @@
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { Model, ModelList } from '../types.gen.ts';
 
-/** What can be made. */
+/** The models that can be used. */
 export class Models {
   constructor(private readonly transport: Transport) {}
 

@@ -2,7 +2,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 import { type Pages, pages } from '../pages.ts';
 import type { CreateShareInput, DeletedShare, Share } from '../types.gen.ts';
 
-/** Pages of files for people without a key. */
+/** Shares: pages of files for people without a key. */
 export class Shares {
   constructor(private readonly transport: Transport) {}
 
@@ -10,12 +10,12 @@ export class Shares {
     return this.transport.json('POST', '/v1/shares', { ...options, body: share });
   }
 
-  /** Those that have not ended, newest first. */
+  /** The shares that have not ended, newest first. */
   list(query: { limit?: number } = {}, options: CallOptions = {}): Pages<Share> {
     return pages(this.transport, '/v1/shares', query, options);
   }
 
-  /** Nobody can open it from now on. */
+  /** Ends the share: nobody can open it any more. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedShare> {
     return this.transport.json('DELETE', `/v1/shares/${encodeURIComponent(id)}`, options);
   }

@@ -25,32 +25,35 @@ export class Tasks {
     return this.transport.json('GET', pathOf(id), options);
   }
 
-  /** By ids, or by a filter. */
+  /** Cancels the tasks with these ids, or those that a filter selects. */
   cancel(selection: CancelTasksInput, options: CallOptions = {}): Promise<CancelCounts> {
     return this.transport.json('POST', '/v1/tasks/cancel', { ...options, body: selection, isRepeatable: true });
   }
 
-  /** With its files. An unfinished task is cancelled first. */
+  /** Deletes the task with its files. An unfinished task is cancelled first. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedTask> {
     return this.transport.json('DELETE', pathOf(id), options);
   }
 
-  /** A final task with its files, which time does not delete then. @param collection the name under which it is kept */
+  /**
+   * Keeps a final task with its files: it is not deleted when its retention ends.
+   * @param collection the name under which it is kept
+   */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** Its retention ends it again. */
+  /** Ends the keeping, so that the task's retention counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }
 
-  /** When it will start and end, and what it waits for. */
+  /** When the task will start and end, and what it waits for. */
   estimate(id: string, options: CallOptions = {}): Promise<TaskEstimate> {
     return this.transport.json('GET', `${pathOf(id)}/estimate`, options);
   }
 
-  /** What happened to it. */
+  /** The events of the task. */
   async timeline(id: string, options: CallOptions = {}): Promise<TaskTimeline['data']> {
     return (await this.transport.json<TaskTimeline>('GET', `${pathOf(id)}/timeline`, options)).data;
   }

@@ -7,11 +7,11 @@ import type {
   WebhookEndpoint,
 } from '../types.gen.ts';
 
-/** Where the service sends signed events to. */
+/** Endpoints to which the service sends signed events. */
 export class WebhookEndpoints {
   constructor(private readonly transport: Transport) {}
 
-  /** `secret` of the answer is shown this once. */
+  /** Only this answer contains `secret`. */
   create(input: CreateWebhookEndpointInput, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.transport.json('POST', '/v1/webhook_endpoints', { ...options, body: input });
   }
@@ -32,7 +32,7 @@ export class WebhookEndpoints {
     return this.transport.json('DELETE', pathOf(id), options);
   }
 
-  /** @param keepOldForHours how long the old secret signs as well */
+  /** @param keepOldForHours how long events are also signed with the old secret */
   rotateSecret(id: string, keepOldForHours = 0, options: CallOptions = {}): Promise<WebhookEndpoint> {
     const body = { keep_old_secret_for_hours: keepOldForHours };
     return this.transport.json('POST', `${pathOf(id)}/rotate_secret`, { ...options, body });

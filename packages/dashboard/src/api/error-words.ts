@@ -1,8 +1,8 @@
-/** What happened and what to do, for each reason why a task fails. */
+/** What happened and what to do, for each error code of a task. */
 export interface FailureWords {
   title: string;
   advice: string;
-  /** The same request fails again, whenever it is sent. */
+  /** The same request always fails again. */
   isFinal?: true;
 }
 
@@ -72,6 +72,6 @@ const UNKNOWN: FailureWords = {
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;
 
-/** Whether the same request may end otherwise: always, but after a refusal of what it asks for. */
+/** Whether the same request may end otherwise. It may not if the service refuses its content. */
 export const mayRunAgain = ({ error }: { error: { code: string } | null }): boolean =>
   !error || !failureWords(error.code).isFinal;

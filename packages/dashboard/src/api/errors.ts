@@ -6,7 +6,7 @@ export class CallError extends Error {
   readonly code: string;
   readonly param: string | null;
   readonly requestId: string | null;
-  /** Seconds after which the same call may succeed; null: not said. */
+  /** Seconds after which the same call may succeed; null: unknown. */
   readonly retryAfterS: number | null;
 
   constructor(message: string, about: Partial<Pick<CallError, 'code' | 'param' | 'requestId' | 'retryAfterS'>> = {}) {
@@ -17,7 +17,7 @@ export class CallError extends Error {
     this.retryAfterS = about.retryAfterS ?? null;
   }
 
-  /** Whether the same call may succeed without a change. */
+  /** Whether the same call may succeed later. */
   get isTemporary(): boolean {
     return TEMPORARY.has(this.code);
   }
@@ -33,7 +33,7 @@ const TEMPORARY = new Set([
   'idempotency_in_progress',
 ]);
 
-/** Codes that end the sign-in. */
+/** Error codes that end the session. */
 export const SIGNED_OUT = new Set([
   'missing_api_key',
   'invalid_api_key',

@@ -1,6 +1,6 @@
 import { CallError, fromResponse } from './errors.ts';
 
-/** A REST call to the own origin. The session cookie goes with it. */
+/** A REST call to the page's own origin, with the session cookie. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
     method,

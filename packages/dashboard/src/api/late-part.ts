@@ -1,12 +1,12 @@
 import { noteMissingPart } from './outdated.ts';
 
-/** Pauses before a part is asked for again, while the service does not answer. */
+/** Pauses before a part of the page is requested again, while the service does not answer. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
-/** So often an answering service may fail to give a part of its own build. */
+/** How often a service that answers may fail to deliver a part of this build. */
 const ATTEMPTS = 3;
 
-/** A part of the page that waits for a service which does not answer; unix milliseconds of the next attempt. */
+/** Set while a part of the page waits for a service that does not answer: unix milliseconds of the next attempt. */
 export type Awaited = { retryAt: number } | null;
 
 let awaited: Awaited = null;
@@ -27,23 +27,24 @@ function set(next: Awaited): void {
   for (const listener of listeners) listener();
 }
 
-/** Styles that did not arrive: the builder asks for each of them only once. */
+/** Whether styles may be missing: the bundler's loader requests each style sheet only once. */
 let mayLackStyles = false;
 
-/** Marks a part of the page that arrives later, so that it can be loaded before it is needed. */
+/** Marks a part of the page that is loaded later, so that `loadAllParts` can load it before it is needed. */
 export function part<Module>(load: () => Promise<Module>): () => Promise<Module> {
   known.push(load);
   return () => patiently(load);
 }
 
-/** Loads every part while nothing else is to be done. Then a screen opens also without the service. */
+/** Loads every part while the page is idle. Then a screen opens even if the service does not answer. */
 export async function loadAllParts(): Promise<void> {
   for (const load of known) await load().catch(() => void (mayLackStyles = true));
 }
 
 /**
- * A part that fails to load means one of three things. The service does not answer: the screen stays as it is until it
- * does. A newer build has no such part: the page must be read again. Or the answer was broken.
+ * A part that fails to load means one of three things. If the service does not answer, the screen stays as it is until
+ * it does. If a newer build has no such part, the page must be reloaded. Otherwise the answer was broken, and it is
+ * requested again.
  */
 async function patiently<Module>(load: () => Promise<Module>): Promise<Module> {
   let pauseMs = FIRST_PAUSE_MS;
@@ -63,7 +64,7 @@ async function patiently<Module>(load: () => Promise<Module>): Promise<Module> {
   }
 }
 
-/** Asks again for the style sheets that are named in the page and not there. */
+/** Requests again those style sheets of the page that did not load. */
 async function askForStyles(): Promise<void> {
   const sheets = document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]');
   const lacking = [...sheets].filter(({ sheet }) => sheet === null);
@@ -80,7 +81,7 @@ async function askForStyles(): Promise<void> {
   mayLackStyles = false;
 }
 
-/** Which build the service has now: the page names its first script by its content. */
+/** Which build the service has now. The page names its first script by a hash of its content. */
 async function builtNow(): Promise<'same' | 'other' | null> {
   const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.getAttribute('src');
   const page = await fetch('/app/', { cache: 'no-store' }).then(

@@ -1,21 +1,21 @@
-/** A newer build may have replaced the parts of the page that were not loaded yet. */
+/** A newer build may have removed parts of this build that were not loaded yet. */
 const NOTE = 'darkroom.updated';
 let isMissing = false;
 
-/** A part of this build is gone: the page has to be read again. */
+/** Whether a part of this build is gone, so that the page must be reloaded. */
 export const isOutdated = (): boolean => isMissing;
 
-/** Leaves a note for the page that is read next. */
+/** Leaves a note for the page after the reload. */
 export function noteMissingPart(): void {
   isMissing = true;
   try {
     sessionStorage.setItem(NOTE, '1');
   } catch {
-    // Without storage the next page does not say why it was read.
+    // Without storage the next page does not say why it was reloaded.
   }
 }
 
-/** Whether this page was read because the one before was outdated. Says so once. */
+/** Whether this page was loaded because the page before was outdated. True only once. */
 export function wasOutdated(): boolean {
   try {
     const was = sessionStorage.getItem(NOTE) !== null;

@@ -37,7 +37,7 @@ function set(next: SignIn): void {
   for (const listener of listeners) listener();
 }
 
-/** Asks whether this browser has a session. @throws CallError when the service does not answer */
+/** Reads whether this browser has a session. @throws CallError when the service does not answer */
 export async function restore(): Promise<Session | null> {
   try {
     const session = await call<Session>('GET', '/v1/session');
@@ -63,7 +63,7 @@ export async function endSession(): Promise<void> {
   news?.postMessage('ended');
 }
 
-/** The service no longer knows the session. The page stays, and asks to sign in over it. */
+/** The service no longer knows the session. The page stays, and a dialog over it asks to sign in. */
 export function lostSession(): void {
   if (current.state === 'in') set({ state: 'lost', session: current.session });
 }

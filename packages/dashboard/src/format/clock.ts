@@ -1,9 +1,9 @@
-/** One timer for every countdown and age on the page. */
+/** The listeners of the one timer behind every countdown and age on the page. */
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | null = null;
 
-/** Unix seconds, whole, updated once a second. */
+/** The time in whole unix seconds, updated once a second. */
 export const nowS = (): number => Math.floor(now / 1_000);
 
 export function onTick(listener: () => void): () => void {

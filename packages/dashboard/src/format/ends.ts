@@ -1,9 +1,9 @@
 const HOUR = 3_600;
 const DAY = 86_400;
-/** From this long before its end a file is marked. */
+/** How long before its deletion a file is marked. */
 const NEAR_S = 2 * DAY;
 
-/** `Deleted in 2 days`; null: not within two days, never, or it is gone. */
+/** `Deleted in 2 days`; null: not within two days, never, or already deleted. */
 export function endWords(filesUntil: number, now: number): string | null {
   const left = filesUntil - now;
   if (filesUntil === 0 || left <= 0 || left > NEAR_S) return null;

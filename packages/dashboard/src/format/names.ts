@@ -1,4 +1,4 @@
-/** Field names as GraphQL spells them. What is inside a field stays. */
+/** Renames fields as in GraphQL. Names inside a field stay as they are. */
 export const toCamelCase = (request: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(request).map(([name, value]) => [

@@ -1,6 +1,6 @@
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Decimal units, one place: `1.4 MB`. */
+/** A size in decimal units with one decimal: `1.4 MB`. */
 export function bytes(count: number): string {
   let value = count;
   let unit = 0;
@@ -11,7 +11,9 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** Grouped; from 10,000 on short, so that it fits a chip. The exact figure belongs into the title. */
+/**
+ * A number with separators; from 10,000 on shortened, so that it fits a chip. The exact number belongs into the title.
+ */
 export const count = (value: number): string =>
   new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
     value,
@@ -19,7 +21,7 @@ export const count = (value: number): string =>
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** Micro-units (1,000,000 are 1) with the code of the currency. */
+/** An amount in millionths, with the code of the currency. */
 export const money = (micros: number, currency: string): string =>
   new Intl.NumberFormat(undefined, {
     style: 'currency',
@@ -29,11 +31,11 @@ export const money = (micros: number, currency: string): string =>
     maximumFractionDigits: 4,
   }).format(micros / 1_000_000);
 
-/** What a task cost; null: nothing, or it has no price. */
+/** The cost of a task; null: nothing, or the task has no price. */
 export const costWords = (cost: { amountMicros: number; currency: string } | null): string | null =>
   cost && cost.amountMicros > 0 ? money(cost.amountMicros, cost.currency) : null;
 
-/** Characters as the API counts them. */
+/** The number of characters, counted like the API. */
 export const codePoints = (text: string): number => [...text].length;
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>

@@ -6,7 +6,7 @@ const DAY = 86_400;
 
 /**
  * `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. Many times are known in whole seconds only, so a whole number
- * gets no tenths, and 0 is `under 1 s`.
+ * gets no decimals, and 0 is `under 1 s`.
  */
 export function duration(seconds: number): string {
   if (Number.isInteger(seconds) && seconds < MINUTE) return seconds < 1 ? 'under 1 s' : `${seconds} s`;
@@ -24,7 +24,7 @@ function pair(seconds: number, [large, largeName]: Unit, [small, smallName]: Uni
   return `${Math.floor(seconds / large)} ${largeName}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
 }
 
-/** `just now`, `4 min ago`, `2 h ago`, `3 days ago`; from 7 days the date. */
+/** `just now`, `4 min ago`, `2 h ago`, `3 days ago`; from 7 days on the date. */
 export function ago(at: number, now: number): string {
   const age = now - at;
   if (age < 5) return 'just now';
@@ -36,10 +36,10 @@ export function ago(at: number, now: number): string {
   return day(at);
 }
 
-/** The last second of the year 9999, the latest that the service takes. */
+/** The last second of the year 9999, the latest time that the service accepts. */
 const LAST_S = 253_402_300_799;
 
-/** Unix seconds that an address names; null: it names none, or none that a calendar has. */
+/** The unix seconds in a parameter of an address; null: the text is no number, or the time is after the year 9999. */
 export function unixOf(text: string | undefined): number | null {
   const at = Number(text);
   return at > 0 && at <= LAST_S ? at : null;
@@ -53,7 +53,7 @@ const STYLES: Record<Style, Intl.DateTimeFormatOptions> = {
   clock: { ...CLOCK, hour12: false },
 };
 
-/** By style and zone: making one takes longer than all else in a row of a list. */
+/** Formatters by style and time zone. Creating one takes longer than everything else in a row of a list. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(style: Style, at: number): string {
@@ -64,22 +64,22 @@ function format(style: Style, at: number): string {
   return known.format(at * 1_000);
 }
 
-/** `29 Nov 2026`, in the words of the browser's locale. */
+/** `29 Nov 2026`, in the language of the browser. */
 export const day = (at: number): string => format('day', at);
 
-/** `2026-11-29`, as a field of dates has it, by the clock of the settings. */
+/** `2026-11-29`, as a date field takes it, in the time zone of the settings. */
 export const dateOf = (at: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: look().clock === 'utc' ? 'UTC' : undefined }).format(at * 1_000);
 
-/** The first moment, unix seconds, after a day such as `2026-11-29`, by the clock of the settings. */
+/** The unix seconds at which a day such as `2026-11-29` ends, in the time zone of the settings. */
 export function endOfDay(date: string): number {
   if (look().clock === 'utc') return Date.parse(`${date}T00:00:00Z`) / 1_000 + DAY;
   const next = new Date(`${date}T00:00:00`);
-  next.setDate(next.getDate() + 1); // a day of the local clock may have 23 or 25 hours
+  next.setDate(next.getDate() + 1); // not 24 hours: a day of the local time may have 23 or 25
   return next.getTime() / 1_000;
 }
 
-/** Date, time and zone, to the second. */
+/** Date, time and time zone, to the second. */
 export const moment = (at: number): string => format('moment', at);
 
 /** `14:03:11` */

@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { look } from '../look/theme.ts';
 
-/** What a screen does for a key, such as `c`, `g t`, `?` or `mod+k`. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
+/**
+ * The functions of a screen by their key, such as `c`, `g t`, `?` or `mod+k`. `mod` is ⌘ on a Mac and Ctrl elsewhere.
+ */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** A second key follows the first within this time. */
+/** The second key must follow within this time. */
 const SEQUENCE_MS = 1_000;
 
 const stack: Shortcuts[] = [];
@@ -25,7 +27,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const name = mod ? `mod+${key}` : key;
   const sequence = first && performance.now() - first.at < SEQUENCE_MS ? `${first.key} ${name}` : null;
   first = { key: name, at: performance.now() };
-  // A sequence comes first: `g s` leads on where `s` alone does something too.
+  // A sequence comes first: `g s` works even if `s` alone does something too.
   const act = (sequence && actOf(sequence)) || actOf(name);
   if (!act) return;
   event.preventDefault();
@@ -33,12 +35,12 @@ function onKeyDown(event: KeyboardEvent): void {
   act(event);
 }
 
-/** What lies under a dialog has no keys. */
+/** A marker in the stack: shortcuts below it have no effect, as below a dialog. */
 const FENCE: Shortcuts = {};
 
 const actOf = (name: string) => stack.slice(stack.lastIndexOf(FENCE) + 1).findLast((each) => each[name])?.[name];
 
-/** While it is drawn, only the keys of what is drawn after it count. Call it before `useShortcuts`. */
+/** While a component is drawn, only shortcuts of components drawn after it work. Call it before `useShortcuts`. */
 export function useFence(isUp = true): void {
   useEffect(() => {
     if (!isUp) return undefined;
@@ -47,7 +49,7 @@ export function useFence(isUp = true): void {
   }, [isUp]);
 }
 
-/** The keys of what is on the screen. Those of the newest part come first. */
+/** The shortcuts of a component while it is on the screen. The newest component comes first. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   useEffect(() => {

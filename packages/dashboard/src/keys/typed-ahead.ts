@@ -1,10 +1,10 @@
-/** What is typed between a sign-in and the first field belongs into that field. Longer it is not kept. */
+/** The longest time for which typed characters are kept. They are kept from a sign-in on for the first field. */
 const LONGEST_MS = 10_000;
 
 let typed = '';
 let stop: () => void = () => undefined;
 
-/** Keeps the characters that are typed from now on, wherever the focus is, until somebody takes them. */
+/** Keeps the characters that are typed from now on, wherever the focus is, until `takeTyped` takes them. */
 export function keepTyped(): void {
   stop();
   typed = '';
@@ -14,7 +14,7 @@ export function keepTyped(): void {
     else if (event.key.length === 1) typed += event.key;
     else return;
     event.preventDefault();
-    event.stopImmediatePropagation(); // a letter is no shortcut of the screen that opens
+    event.stopImmediatePropagation(); // else the letter would be a shortcut of the screen that opens
   };
   const timer = setTimeout(() => takeTyped(), LONGEST_MS);
   addEventListener('keydown', onKeyDown, true);
@@ -25,7 +25,7 @@ export function keepTyped(): void {
   };
 }
 
-/** Ends the keeping. */
+/** Stops keeping, and returns the characters. */
 export function takeTyped(): string {
   stop();
   const text = typed;

@@ -1,18 +1,18 @@
 import { failureWords } from '../api/error-words.ts';
 import { onTask, taskRow, type TaskRow } from './task-store.ts';
 
-/** Screen readers get at most one sentence in this time. */
+/** Screen readers get at most one sentence within this time. */
 const QUIET_MS = 5_000;
 const STEPS = [25, 50, 75];
 
 let text = '';
 let spokenAt = -QUIET_MS;
 let timer: ReturnType<typeof setTimeout> | null = null;
-/** The newest sentence about each task: an older one is no longer true. */
+/** The newest sentence about each task, because an older one is no longer true. */
 const waiting = new Map<string, string>();
 const listeners = new Set<() => void>();
 
-/** What the polite live region of the page says. */
+/** The text of the polite live region of the page. */
 export const announcement = (): string => text;
 
 export function onAnnouncement(listener: () => void): () => void {
@@ -20,7 +20,7 @@ export function onAnnouncement(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Announces the changes of state of a task and a quarter, half and three quarters of its way. */
+/** Announces a task's changes of status, and 25, 50 and 75 % of its progress. */
 export function announceTask(taskId: string): () => void {
   let last = stageOf(taskRow(taskId));
   return onTask(taskId, () => {
@@ -33,7 +33,7 @@ export function announceTask(taskId: string): () => void {
   });
 }
 
-/** Changes only when there is something to say. */
+/** A text that changes only when there is something to announce. */
 function stageOf(row: TaskRow | undefined): string | null {
   if (!row) return null;
   const step = row.status === 'RUNNING' ? STEPS.findLast((each) => row.progress >= each) : undefined;

@@ -1,4 +1,4 @@
-/** How the page gets its events. */
+/** How the page gets events. */
 export type Connection =
   { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 
@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 
 export const connection = (): Connection => current;
 
-/** Unix milliseconds of the last sign that what is shown is right. */
+/** Unix milliseconds of the last sign that the shown state is right. */
 export const upToDateAt = (): number => lastEventAt;
 
 export function onConnection(listener: () => void): () => void {
@@ -24,7 +24,7 @@ export function setConnection(next: Connection): void {
   for (const listener of listeners) listener();
 }
 
-/** Waits, and ends early when the user asks for it or the network is back. */
+/** Waits. Ends early when the user asks for it, or when the network is back. */
 export function pauseBeforeRetry(ms: number): Promise<void> {
   setConnection({ state: navigator.onLine ? 'waiting' : 'offline', retryAt: Date.now() + ms });
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { graphql } from '../api/graphql.ts';
 
-/** A file of ours by its id: an output or an upload. */
+/** An own file by its id: an output or an upload. */
 export const OwnFile = graphql(`
   query OwnFile($id: String!) {
     file(id: $id) {

@@ -1,13 +1,13 @@
 import type { TadaDocumentNode } from 'gql.tada';
 import { subscribe } from './socket.ts';
 
-/** Pause before a subscription that ended is started again. */
+/** The pause before a subscription that has ended is started again. */
 const RETRY_MS = 2_000;
 
-/** Calls within this time cause one. */
+/** Calls within this time are gathered into one. */
 const GATHER_MS = 250;
 
-/** @returns a function that calls `act` once for several calls, and one that ends this */
+/** @returns a function that calls `act` once for several calls, and a function that stops this */
 export function gathered(act: () => void): [gather: () => void, stop: () => void] {
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const gather = () => {
@@ -22,11 +22,11 @@ export function gathered(act: () => void): [gather: () => void, stop: () => void
 interface Follower<Result> {
   next(result: Result): void;
   ended?(): void;
-  /** It is started again: something may have been missed. */
+  /** Called when the subscription was started again, because events may have been missed. */
   again?(): void;
 }
 
-/** A subscription that goes on after an interruption, until the returned function is called. */
+/** A subscription that starts again after an interruption, until the returned function is called. */
 export function follow<Result, Given extends Record<string, unknown>>(
   document: TadaDocumentNode<Result, Given>,
   variables: Given,

@@ -1,16 +1,16 @@
 import { run } from '../api/client.ts';
 import { OwnFile } from './file.documents.ts';
 
-/** A link is kept until this many seconds before its end: else each read would load the picture again. */
+/** A link is used again until this many seconds before it expires. Otherwise each read would load the picture again. */
 const MARGIN_S = 60;
 const MAX_LINKS = 20_000;
 
 const kept = new Map<string, { url: string; expiresAt: number }>();
 
-/** The link of a file on this origin. The service may name itself by another host than the browser uses. */
+/** The link of a file, on this origin: the service may name itself by another host than the browser uses. */
 export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: number | null }): string | null {
   if (file.url === null) {
-    kept.delete(file.id); // the file was deleted, and its old link is no longer true
+    kept.delete(file.id); // the file was deleted, so its old link no longer works
     return null;
   }
   const now = Date.now() / 1_000;
@@ -23,20 +23,20 @@ export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: nu
   return url;
 }
 
-/** The link that saves the file: it may lead to another origin, for which browsers ignore the attribute `download`. */
+/** The link that saves the file. It may lead to another origin, for which browsers ignore the attribute `download`. */
 export function downloadUrl(file: Parameters<typeof fileUrl>[0]): string | null {
   const url = fileUrl(file);
   return url && `${url}&download=1`;
 }
 
-/** The link of its small still, for tiles; of the file itself where it has none. */
+/** The link of the file's small still, for tiles; if there is none, that of the file. */
 export function stillUrl(
   file: Parameters<typeof fileUrl>[0] & { preview: { url: string; urlExpiresAt: number } | null },
 ): string | null {
   return file.preview ? fileUrl({ id: `${file.id} still`, ...file.preview }) : fileUrl(file);
 }
 
-/** After a file failed to load: reads a new link for it. Null: the file is gone, or the service does not answer. */
+/** Reads a new link for a file that failed to load. Null: the file is gone, or the service does not answer. */
 export async function renewLink(fileId: string): Promise<string | null> {
   kept.delete(fileId);
   const answer = await run(OwnFile, { id: fileId }).catch(() => null);

@@ -1,4 +1,6 @@
-/** What a list showed at an entry of the history: Back leads to the same rows, and to the one that had the focus. */
+/**
+ * What a list showed at an entry of the history. With it Back leads to the same rows and to the one that had the focus.
+ */
 export interface ListPlace<Pages> {
   /** The filter of the list. */
   filter: string;
@@ -6,11 +8,11 @@ export interface ListPlace<Pages> {
   focusId: string | null;
 }
 
-/** Entries of the history that are remembered, the oldest go first. */
+/** Entries of the history that are remembered. The oldest are dropped first. */
 const MAX_PLACES = 20;
 const places = new Map<string, ListPlace<unknown>>();
 
-/** The router names each entry. */
+/** The router gives each entry of the history a name. */
 const entry = (): string => String((history.state as { __TSR_key?: unknown } | null)?.__TSR_key ?? '');
 
 export function rememberPlace<Pages>(
@@ -29,5 +31,5 @@ export function placeOf<Pages>(list: string, filter: string): ListPlace<Pages> |
   return place?.filter === filter ? place : null;
 }
 
-/** At the end of a session nothing of its key may stay. */
+/** Called at the end of a session, because nothing of its key may stay. */
 export const forgetPlaces = (): void => places.clear();

@@ -9,7 +9,7 @@ const ModelNames = graphql(`
   }
 `);
 
-/** The ids of the models; none until they are read. */
+/** The ids of the models; empty until they are read. */
 export function useModelNames(): readonly string[] {
   const { data } = useQuery(ModelNames, {});
   return data?.models.map(({ id }) => id) ?? [];

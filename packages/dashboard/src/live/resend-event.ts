@@ -3,19 +3,19 @@ import { attemptWords } from '../format/attempt.ts';
 import { plural } from '../format/numbers.ts';
 import { type EventAttempt, EventAttempts, ResendEvent } from './resend.documents.ts';
 
-/** The pauses between looks for the answers: a receiver that hangs has its time limit. */
+/** The pauses between reads of the answers. Together they are about as long as the time limit of one attempt. */
 const LOOK_MS = [300, 500, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000];
 
 interface Resent {
-  /** What came back. */
+  /** The answer of the receivers, in words. */
   text: string;
   bad: boolean;
 }
 
 /**
- * Sends an event again, and waits for what the receivers say, because sending alone is no success.
- * @param endpointId null: to every endpoint that takes it
- * @param onSent called when it is on its way
+ * Sends an event again and waits for the answers of the receivers, because sending alone is no success.
+ * @param endpointId null: to every endpoint that receives this event
+ * @param onSent called when the event is on its way
  */
 export async function resendEvent(id: string, endpointId: string | null, onSent: () => void): Promise<Resent> {
   const known = new Set((await attemptsOf(id)).map((attempt) => attempt.id));
@@ -32,7 +32,7 @@ export async function resendEvent(id: string, endpointId: string | null, onSent:
 const attemptsOf = async (id: string): Promise<EventAttempt[]> =>
   (await run(EventAttempts, { id })).webhookEvent.deliveries;
 
-/** The new attempts that have ended, one an endpoint. Fewer, if one takes too long. */
+/** The new attempts that have ended, one for each endpoint; fewer if one takes too long. */
 async function answersOf(id: string, known: ReadonlySet<string>, endpoints: number): Promise<EventAttempt[]> {
   let answers: EventAttempt[] = [];
   for (const pauseMs of LOOK_MS) {

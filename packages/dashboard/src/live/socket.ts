@@ -3,22 +3,22 @@ import type { Client } from 'graphql-ws';
 import type { TadaDocumentNode } from 'gql.tada';
 import { part } from '../api/late-part.ts';
 
-/** The page is drawn before its socket opens. */
+/** Loaded later, because the page is drawn before its socket opens. */
 const library = part(() => import('graphql-ws'));
 
-/** Why a subscription ended: the code of the close frame, null for an ordinary end. */
+/** Why a subscription ended: the code of the close frame; null for an ordinary end. */
 export interface Ended {
   closeCode: number | null;
 }
 
 let client: Promise<Client> | null = null;
 
-/** The one socket of this tab. The session cookie signs it in. */
+/** The only socket of this tab. The session cookie authenticates it. */
 async function connect(): Promise<Client> {
   const { createClient } = await library();
   return createClient({
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
-    // The feed reconnects by itself, because it has to say since when it missed events.
+    // The feed reconnects by itself, because it has to say from when on it missed events.
     retryAttempts: 0,
     connectionAckWaitTimeout: 10_000,
     keepAlive: 15_000,

@@ -4,18 +4,18 @@ import { KeepFile, UnkeepFile } from './stars.documents.ts';
 import { confirmStar, layStar, liftStars, type Output, type Star } from './task-store.ts';
 import { readTask } from './use-task.ts';
 
-/** An output, by what a star needs to know of it. */
+/** An output, with the fields that a star needs. */
 export interface Starred {
   taskId: string;
   output: Pick<Output, 'id' | 'index'>;
 }
 
-/** The last act of each task that is under way. The next one waits, so that the last press counts. */
+/** The last change of each task that is under way. The next change waits for it, so that the last press counts. */
 const underWay = new Map<string, Promise<unknown>>();
 
 /**
- * Shows the star at once, and takes it back when the service refuses it.
- * @returns why it was refused; null: it was not
+ * Shows the star at once, and removes it if the service refuses it.
+ * @returns why the service refused it; null: it was accepted
  */
 export async function setStar({ taskId, output: { id, index } }: Starred, star: Star): Promise<CallError | null> {
   layStar(taskId, index, star);
@@ -27,7 +27,7 @@ export async function setStar({ taskId, output: { id, index } }: Starred, star: 
   });
   underWay.set(taskId, turn);
   const fault = await turn;
-  if (isLast()) await readTask(taskId); // the ends of its other outputs are others too
+  if (isLast()) await readTask(taskId); // the deletion times of its other outputs may have changed too
   if (isLast()) {
     underWay.delete(taskId);
     liftStars(taskId);

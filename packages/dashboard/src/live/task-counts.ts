@@ -7,12 +7,12 @@ import { filterOf, type TaskSearch } from './task-filter.ts';
 
 /** The pause between reads of the counts while tasks change. */
 const NEWS_MS = 2_000;
-/** The first change after a quiet time is counted after this. */
+/** The pause before the first change after a quiet time is counted. */
 const GATHER_MS = 150;
 /** The pause between reads of the counts of a filter. */
 const COUNT_MS = 5_000;
 
-/** All tasks of the key, counted by the service: the one source of each number of tasks on the page. */
+/** The counts of all tasks of the key, from the service. Every number of tasks on the page comes from here. */
 let counts: Counts | null = null;
 let readAt = -Infinity;
 let timer: ReturnType<typeof setTimeout> | null = null;
@@ -37,17 +37,17 @@ async function count(): Promise<void> {
   if (answer) set(answer.taskCounts);
 }
 
-/** Counts anew, soon. */
+/** Reads the counts again, soon. */
 export function countAgain(): void {
   timer ??= setTimeout(() => void count(), Math.max(GATHER_MS, readAt + NEWS_MS - performance.now()));
 }
 
-/** Counts whenever the feed brings another state of a task, until the returned function is called. */
+/** Reads the counts again whenever the feed brings another status of a task, until the returned function is called. */
 export function followCounts(): () => void {
   countAgain();
   let seen = stateChanges();
   const stop = onActiveTasks(() => {
-    if (stateChanges() === seen) return; // only a progress
+    if (stateChanges() === seen) return; // only the progress has changed
     seen = stateChanges();
     countAgain();
   });
@@ -60,7 +60,7 @@ export function followCounts(): () => void {
   };
 }
 
-/** How many tasks fit a filter, whatever their state. Without one they are the numbers of the menu. */
+/** How many tasks match a filter, whatever their status. Without a filter these are the counts of the menu. */
 export function useTaskCounts(search: TaskSearch): { counts: Counts | null; reload(): void } {
   const { status: _, ...rest } = search;
   const filter = filterOf(rest);

@@ -5,15 +5,15 @@ import { type Ended, subscribe } from './socket.ts';
 import { putTasks, type TaskRow } from './task-store.ts';
 import { NewestTasks, TasksUpdated, toRow } from './task.documents.ts';
 
-/** Events gather for this long, so that a frame is written once however much happens. */
+/** Events are gathered for this long, so that the page renders only once however many arrive. */
 const GATHER_MS = 80;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const POLL_MS = 5_000;
 const POLL_ROUNDS = 6;
-/** How far the clock of this browser may be ahead of that of the service. */
+/** How far this browser's clock may be ahead of the service's clock. */
 const CLOCK_SKEW_S = 10;
-/** A page that nobody sees gives its socket back after this time. */
+/** After this time a hidden page closes its socket. */
 const HIDDEN_MS = 300_000;
 const REFUSED_BEFORE_POLLING = 3;
 /** Close codes of the service: signed out, and too many sockets of this key. */
@@ -24,21 +24,21 @@ const GOING_AWAY = 1001;
 const pending = new Map<string, TaskRow>();
 const newTaskListeners = new Set<(added: TaskRow[]) => void>();
 /**
- * Unix seconds: the feed goes on from here. At first shortly before the start, since lists are read before the socket
- * opens.
+ * Unix seconds from which the feed goes on after a break. At first shortly before the start, because lists are read
+ * before the socket opens.
  */
 let newestEnd = 0;
 let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;
 let gathering: ReturnType<typeof setTimeout> | null = null;
 
-/** Calls with tasks that the page did not know: those that somebody just created. */
+/** Called with tasks that the page did not know: those that were just created. */
 export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
   newTaskListeners.add(listener);
   return () => newTaskListeners.delete(listener);
 }
 
-/** Follows all tasks of the key until the returned function is called. Loses nothing over reconnects. */
+/** Follows all tasks of the key until the returned function is called. Reconnecting loses no event. */
 export function startTaskFeed(): () => void {
   const abort = new AbortController();
   newestEnd = Math.floor(Date.now() / 1_000) - CLOCK_SKEW_S;
@@ -66,7 +66,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } else refused++;
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
-      refused = REFUSED_BEFORE_POLLING - 1; // one more try, then polling goes on
+      refused = REFUSED_BEFORE_POLLING - 1; // one more try of the socket, then polling again
       if (await poll(signal)) continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));
@@ -111,8 +111,8 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
 }
 
 /**
- * Where no socket opens: reads the newest tasks until it is worth trying again.
- * Returns false at once when the service does not answer either: then it is away, and nothing refuses sockets.
+ * Reads the newest tasks while no socket opens, until it is worth trying a socket again.
+ * Returns false at once if the service does not answer either: then it is unreachable, and nothing refuses sockets.
  */
 async function poll(signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {

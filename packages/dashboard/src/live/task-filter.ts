@@ -4,41 +4,44 @@ import type { ResultOf } from '../api/graphql.ts';
 import type { TaskRowFields } from './task.documents.ts';
 import type { TaskRow } from './task-store.ts';
 
-/** What the address of a list says; every field as text. */
+/** The parameters of the address of a list, all as text. */
 export interface TaskSearch {
-  /** One status, or several with commas. */
+  /** One status, or several with commas between them. */
   status?: string;
   kind?: string;
   model?: string;
   from?: string;
   to?: string;
-  /** Words of the prompt. */
+  /** Words to find in the prompt. */
   q?: string;
-  /** The code of a failure, as REST spells it. */
+  /** The error code, as in REST. */
   error?: string;
-  /** `1`: only what is kept. */
+  /** `1`: only kept tasks. */
   kept?: string;
-  /** The name under which it is kept. */
+  /** The name of the collection. */
   collection?: string;
   /** The batch that the task is an item of. */
   batch?: string;
-  /** A pair that the task carries. */
+  /** A pair of metadata that the task must have. */
   [pair: MetadataField]: string | undefined;
 }
 
 export type MetadataField = `meta.${string}`;
 
-/** Of the failed tasks those that were cancelled are on their own: nothing went wrong with them. */
+/**
+ * The states to filter by. Cancelled tasks are listed apart from other failed ones, because nothing went wrong with
+ * them.
+ */
 export const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 type State = (typeof STATES)[number];
-/** The value of an address. */
+/** The value of `status` for all unfinished tasks. */
 export const UNFINISHED = 'queued,running';
 
-/** As the service counts them. */
+/** The most pairs that the service accepts. */
 export const MAX_PAIRS = 16;
 const META = 'meta.';
 
-/** The pairs of an address, by their names. */
+/** The pairs of metadata in an address, by their names. */
 export const metadataOf = (search: TaskSearch): Record<string, string> =>
   Object.fromEntries(
     Object.entries(search)
@@ -71,7 +74,7 @@ export const statesOf = ({ status }: TaskSearch): State[] => {
   return STATES.filter((state) => named.includes(state));
 };
 
-/** The filter of the API. What the address has misspelt is left out. */
+/** The filter for the API. Misspelt parameters are left out. */
 export function filterOf(searched: TaskSearch): TaskFilter {
   const { kind, model, from, to, q, error, batch, kept, collection } = searched;
   const filter: TaskFilter = {};
@@ -96,7 +99,10 @@ export function filterOf(searched: TaskSearch): TaskFilter {
   return filter;
 }
 
-/** Whether a row that the feed brought belongs into a list with this filter, as far as a row tells: it has no metadata, and does not name its batch. */
+/**
+ * Whether a row that the feed brought belongs into a list with this filter. Metadata and the batch are not compared,
+ * because a row does not have them.
+ */
 export function matches(
   row: TaskRow,
   { statuses, kind, model, createdAfter, createdBefore, search, errorCode, cancelled, kept, collection }: TaskFilter,
@@ -121,7 +127,7 @@ const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/);
 export const unfinishedOf = (search: TaskSearch): TaskRow['status'][] =>
   (filterOf(search).statuses ?? ['QUEUED', 'RUNNING']).filter((status) => status === 'QUEUED' || status === 'RUNNING');
 
-/** For sentences such as "Cancel all queued". */
+/** The word for the selected unfinished tasks, in sentences such as "Cancel all queued". */
 export const unfinishedWord = (search: TaskSearch): string => {
   const [status, ...others] = unfinishedOf(search);
   return status && others.length === 0 ? status.toLowerCase() : 'unfinished';

@@ -1,4 +1,6 @@
-/** A task as the lists show it. Lists hold ids; the rows live here, so that a change touches one row. */
+/**
+ * A task as the lists show it. Lists only hold ids; the rows are stored here, so that a change renders only one row.
+ */
 export interface TaskRow {
   taskId: string;
   /** Rises with every change of the task. */
@@ -11,14 +13,14 @@ export interface TaskRow {
   startedAt: number;
   completedAt: number;
   error: { code: string; message: string; retryable: boolean; param: string | null } | null;
-  /** Of a final one. */
+  /** Only a final task has a cost. */
   cost: { amountMicros: number; currency: string } | null;
   outputs: Output[];
-  /** Unix seconds; what is not kept of its files is deleted at this time. 0: nothing, or there are none. */
+  /** Unix seconds at which the files that are not kept are deleted. 0: no file will be deleted. */
   filesUntil: number;
-  /** The task, or one of its outputs. */
+  /** Whether the task or one of its outputs is kept. */
   kept: boolean;
-  /** Of the task. */
+  /** The collection of the task. */
   collection: string | null;
   /** The first characters of the prompt. */
   prompt: string;
@@ -35,24 +37,26 @@ export interface Output {
   sizeBytes: number;
   sha256: string;
   kept: boolean;
-  /** The name under which it is kept. */
+  /** The name of the collection in which the output is kept. */
   collection: string | null;
   url: string | null;
   urlExpiresAt: number | null;
-  /** A small still; null for a deleted file, and for a film without one. */
+  /** A small still; null if the file is deleted, or if it is a film without a still. */
   preview: { url: string; urlExpiresAt: number } | null;
 }
 
-/** Whether an output is kept, and under which name; null: none. */
+/** Whether an output is kept, and in which collection; null: in none. */
 export type Star = Pick<Output, 'kept' | 'collection'>;
 
-/** Finished rows beyond this are forgotten, oldest first, unless something shows them. */
+/** The most finished rows that are stored. Beyond that the oldest are dropped, unless something shows them. */
 const MAX_ROWS = 20_000;
 
 const rows = new Map<string, TaskRow>();
-/** Stars that the service has not answered yet, by task and index of the output. */
+/** Stars that the service has not confirmed yet, by task and index of the output. */
 const stars = new Map<string, Map<number, Star>>();
-/** Rows as they look under such stars: a read that began before the press must not take it back. */
+/**
+ * Rows to which the unconfirmed stars are applied, because a read that began before the press must not remove the star.
+ */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
 const activeListeners = new Set<() => void>();
@@ -61,10 +65,10 @@ let moves = 0;
 
 export const taskRow = (id: string): TaskRow | undefined => starred.get(id) ?? rows.get(id);
 
-/** How many tasks of the key are known to be unfinished. */
+/** How many unfinished tasks of the key are known. */
 export const activeTasks = (): number => active;
 
-/** Rises whenever a task comes or takes another state: then the numbers of tasks are others. */
+/** Rises whenever a task is added or changes its status: then the counts are different. */
 export const stateChanges = (): number => moves;
 
 export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
@@ -83,13 +87,16 @@ export function onActiveTasks(listener: () => void): () => void {
   return () => activeListeners.delete(listener);
 }
 
-/** Writes what is news, and returns the rows that were not known before. A read and the feed may cross: the newest wins. */
+/**
+ * Stores what is new, and returns the rows that were not known before. Reads and the feed may arrive in any order, so
+ * the newest state counts.
+ */
 export function putTasks(news: readonly TaskRow[]): TaskRow[] {
   const added: TaskRow[] = [];
   const changed: string[] = [];
   for (const row of news) {
     const known = rows.get(row.taskId);
-    // A repeated creation shows the first answer, queued, whatever has become of the task.
+    // A repeated creation answers with the first, queued state, whatever the task's state is now.
     if (known && (row.sequence < known.sequence || (isFinal(known) && !isFinal(row)))) continue;
     if (!known) added.push(row);
     if (known?.status !== row.status) moves++;
@@ -113,19 +120,19 @@ export function dropTask(id: string): void {
   tell(id);
 }
 
-/** Shows a star over whatever the service sends, until `liftStars`. */
+/** Shows a star, whatever the service sends, until `liftStars`. */
 export function layStar(id: string, index: number, star: Star): void {
   stars.set(id, new Map(stars.get(id)).set(index, star));
   tell(id);
 }
 
-/** The service has taken the star. */
+/** Stores a star that the service has accepted. */
 export function confirmStar(id: string, index: number, star: Star): void {
   const row = rows.get(id);
   if (row) putTasks([withStars(row, new Map([[index, star]]))]);
 }
 
-/** Shows the task as the service has it. */
+/** Shows the task with the stars of the service again. */
 export function liftStars(id: string): void {
   stars.delete(id);
   tell(id);
@@ -143,7 +150,7 @@ function tell(id: string): void {
   for (const listener of listeners.get(id) ?? []) listener();
 }
 
-/** At the end of a session nothing of its key may stay. */
+/** Called at the end of a session, because nothing of its key may stay. */
 export function clearTasks(): void {
   rows.clear();
   stars.clear();

@@ -63,7 +63,7 @@ export const TasksUpdated = graphql(
   [TaskRowFields],
 );
 
-/** The newest tasks: read while the socket is refused. */
+/** The newest tasks, read while the socket is refused. */
 export const NewestTasks = graphql(
   `
     query NewestTasks {

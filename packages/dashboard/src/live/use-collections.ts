@@ -2,10 +2,10 @@ import { useCallback, useEffect, useState } from 'react';
 import { run } from '../api/client.ts';
 import { KeptNames } from './stars.documents.ts';
 
-/** Pages of 100 kept tasks that are read for the names. Older names can still be typed. */
+/** Pages of 100 kept tasks that are read to collect the names. Older names can still be typed. */
 const MAX_PAGES = 10;
 
-/** The collections that there are, by name; none until they are wanted and read. */
+/** The names of all collections. Empty before they are read, which happens only if `isWanted`. */
 export function useCollections(isWanted: boolean): { names: readonly string[]; reload(): void } {
   const [names, setNames] = useState<readonly string[]>([]);
   const reload = useCallback(() => void readNames().then(setNames, () => undefined), []);

@@ -7,7 +7,7 @@ interface PageInfo {
   endCursor: string | null;
 }
 
-/** How `Pager` leads to the other pages. */
+/** The properties of `Pager` that lead to the other pages. */
 interface Turns {
   isReading: boolean;
   onNewer: (() => void) | null;
@@ -15,7 +15,7 @@ interface Turns {
 }
 
 /**
- * One page of a list, newest first, and the way to the others. Other variables begin at the first page.
+ * One page of a list, newest first, and the way to the other pages. Other variables lead to the first page again.
  * @param asked the variables without `after`; null: nothing is read
  */
 export function usePages<Result, Given extends { after?: string | null }>(
@@ -29,7 +29,7 @@ export function usePages<Result, Given extends { after?: string | null }>(
   const reading = useQuery(document, asked && ({ ...asked, after: cursors.at(-1) ?? null } as unknown as Given));
   const info = reading.data && infoOf(reading.data);
   const next = info?.hasNextPage ? info.endCursor : null;
-  const hasFailed = next !== null && next === cursors.at(-1); // what is shown is still the page before
+  const hasFailed = next !== null && next === cursors.at(-1); // the shown page is still the one before
   const turn = (to: readonly string[]) => () => setPlace({ key, cursors: to });
   return {
     ...reading,

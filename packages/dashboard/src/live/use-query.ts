@@ -10,7 +10,7 @@ export interface Reading<Result> {
   reload(): Promise<void>;
 }
 
-/** Reads when the variables change. What was read before stays while the new answer is on its way. */
+/** Reads a query, and again when the variables change. The old data stays until the new answer arrives. */
 export function useQuery<Result, Given extends Record<string, unknown>>(
   document: TypedDocumentNode<Result, Given>,
   variables: Given | null,

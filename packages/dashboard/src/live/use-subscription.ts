@@ -4,11 +4,11 @@ import { follow } from './follow.ts';
 
 export interface Live<Result> {
   data: Result | null;
-  /** What is shown is no longer kept up to date; unix milliseconds of the last event. */
+  /** Set when the data is no longer kept up to date: unix milliseconds of the last event. */
   staleSince: number | null;
 }
 
-/** What a subscription sent last. It goes on by itself after an interruption. */
+/** The newest event of a subscription. The subscription starts again after an interruption. */
 export function useSubscription<Result>(document: TadaDocumentNode<Result, Record<string, never>>): Live<Result> {
   const [live, setLive] = useState<Live<Result>>({ data: null, staleSince: null });
   useEffect(

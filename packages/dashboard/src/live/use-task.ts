@@ -16,17 +16,17 @@ const OneTask = graphql(
   [TaskRowFields],
 );
 
-/** The pause between reads of the open task while no socket is to be had. */
+/** The pause between reads of the open task while there is no socket. */
 const POLL_MS = 2_000;
 
-/** Reads a task again. One that is gone stays as it was last read. */
+/** Reads a task again. A deleted task keeps its last state. */
 export const readTask = (taskId: string): Promise<void> =>
   run(OneTask, { taskId }).then(
     ({ task }) => void putTasks([toRow(task)]),
     () => undefined,
   );
 
-/** Reads the task that one looks at more often than the list is read, where the feed has to poll. */
+/** Reads the open task more often than the list is read, while the feed polls. */
 export function usePolledTask(taskId: string): void {
   const isPolling = useSyncExternalStore(onConnection, () => connection().state === 'polling');
   useEffect(() => {
@@ -39,7 +39,7 @@ export function usePolledTask(taskId: string): void {
   }, [taskId, isPolling]);
 }
 
-/** A task as the feed knows it; read once if the feed does not. */
+/** A task from the feed; read once if the feed does not have it. */
 export function useTask(taskId: string | null): TaskRow | undefined {
   const row = useSyncExternalStore(
     (listener) => (taskId ? onTask(taskId, listener) : () => undefined),
@@ -53,8 +53,8 @@ export function useTask(taskId: string | null): TaskRow | undefined {
 }
 
 /**
- * Several tasks, in the order of their ids; undefined: not known yet.
- * @param reads whether to read those that the feed does not know
+ * Several tasks in the order of the ids; undefined: not known yet.
+ * @param reads whether to read tasks that the feed does not have
  */
 export function useTasks(taskIds: readonly (string | null)[], reads = true): readonly (TaskRow | undefined)[] {
   const key = taskIds.join(' ');

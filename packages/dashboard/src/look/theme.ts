@@ -49,7 +49,7 @@ function apply(): void {
   else delete root.dataset.motion;
 }
 
-/** Follows the theme of the system while no other is chosen. */
+/** Applies the theme of the system as long as the user has not chosen one. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
 }

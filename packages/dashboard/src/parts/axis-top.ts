@@ -1,6 +1,6 @@
 const STEPS = [1, 2, 4, 6, 8, 10];
 
-/** The end of an axis: a round number at or above the highest value, and never 0. */
+/** The end of an axis: a round number that is at least the highest value, and never 0. */
 export function axisTop(highest: number, whole: boolean): number {
   if (highest <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(highest));

@@ -9,13 +9,13 @@ export interface Appearance {
   wide?: boolean;
 }
 
-/** The look of a button, also for links. */
+/** The classes of a button, also for links. */
 export const buttonClass = ({ variant, icon, wide }: Appearance = {}): string =>
   cx(styles.button, variant && styles[variant], icon && styles.icon, wide && styles.wide);
 
 interface Props extends Omit<ComponentProps<'button'>, 'children'>, Appearance {
   children: ReactNode;
-  /** What the button does right now, such as `Cancelling…`; it is then disabled. */
+  /** What the button is doing, such as `Cancelling…`. The button is then disabled. */
   busy?: string | false | undefined;
 }
 

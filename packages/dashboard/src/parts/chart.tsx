@@ -4,13 +4,13 @@ import styles from './chart.module.css';
 
 export interface ChartSeries {
   name: string;
-  /** A token of colour, such as `--succeeded`. */
+  /** A token of a colour, such as `--succeeded`. */
   tone: string;
 }
 
 export interface ChartColumn {
   label: string;
-  /** One of each series; null: not known, which is not zero. */
+  /** One value for each series; null: unknown, which is not zero. */
   values: readonly number[] | null;
 }
 
@@ -19,24 +19,24 @@ interface Props {
   series: readonly ChartSeries[];
   columns: readonly ChartColumn[];
   format(value: number): string;
-  /** Lower, for a few figures beside others. */
+  /** A lower chart, for a few figures beside others. */
   small?: boolean;
-  /** Whole numbers have no half. */
+  /** Whether values are whole numbers, so that the axis shows no halves. */
   whole?: boolean;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Stacked columns over time with an axis of values. The pointer shows what a column holds. Screen readers get the
- * newest values; a table beside it has all of them.
+ * Stacked columns over time with an axis of values. The pointer shows the values of a column. Screen readers get the
+ * newest values; a table beside the chart has all of them.
  */
 export function Chart({ title, series, columns, format, small = false, whole = false }: Props) {
   const [at, setAt] = useState<number | null>(null);
   const highest = Math.max(0, ...columns.map(({ values }) => (values ? sum(values) : 0)));
   const top = axisTop(highest, whole);
   const ticks = whole && top % 2 === 1 ? [top, 0] : [top, top / 2, 0];
-  // Without any cost all three would read USD 0.00: the lowest says it.
+  // Without any cost all three labels would read USD 0.00, so only the lowest is shown.
   const labels = ticks.map(format);
   const last = columns.at(-1);
   const shown = (at === null ? null : columns[at]) ?? null;

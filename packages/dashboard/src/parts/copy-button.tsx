@@ -8,7 +8,7 @@ import { copyText } from './copy-text.ts';
 interface Props {
   text: string | (() => string);
   label?: string;
-  /** An icon in a line of text. */
+  /** Whether the button is an icon in a line of text. */
   small?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Copies, by a selection where the browser refuses the clipboard: to pages without https, except on localhost.
+ * Copies a text. If the browser refuses the clipboard, as for pages without https, it copies by a selection.
  * @throws Error when the browser copies in neither way
  */
 export async function copyText(text: string): Promise<void> {

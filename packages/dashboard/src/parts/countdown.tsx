@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { duration } from '../format/time.ts';
 
-/** Counts down once. Give it another `key` to begin again. */
+/** Counts down once. Another `key` starts it again. */
 export function Countdown({ seconds, before = '', onEnd }: { seconds: number; before?: string; onEnd?: () => void }) {
   const [end] = useState(() => Date.now() + seconds * 1_000);
   const [left, setLeft] = useState(seconds);

@@ -11,13 +11,13 @@ interface Props {
   wide?: boolean;
   actions?: ReactNode;
   children?: ReactNode;
-  /** Without it, Esc and a press outside do not close. */
+  /** Without `onClose`, Esc and a press outside do not close the dialog. */
   onClose?: () => void;
-  /** Called where they would have closed it. */
+  /** Called in place of `onClose` by Esc and a press outside. */
   onHeld?: () => void;
 }
 
-/** A modal dialog. It keeps the focus inside, and gives it back at the end. */
+/** A modal dialog. It keeps the focus inside, and gives the focus back when it closes. */
 export function Dialog({ open, title, text, wide, actions, children, onClose, onHeld }: Props) {
   useFence(open);
   return (

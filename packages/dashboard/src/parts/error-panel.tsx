@@ -11,7 +11,7 @@ interface Fault {
   retryAfterS: number | null;
 }
 
-/** A failed read, in the place of what was to be shown. */
+/** The error of a failed read, in place of the data. */
 export function ErrorPanel({ error, onRetry }: { error: Fault; onRetry?: () => void }) {
   return (
     <div className={cx(styles.panel, styles.error)} role="alert">

@@ -11,7 +11,7 @@ interface Props {
   label: string;
   /** The name of the field in the API. */
   name?: string;
-  /** Says the name beside the label. */
+  /** Whether to show the name beside the label. */
   showsName?: boolean;
   hint?: ReactNode;
   error?: string | null | undefined;
@@ -19,7 +19,7 @@ interface Props {
   children(ids: ControlIds): ReactNode;
 }
 
-/** A control with its label, what it takes, and what is wrong with it. */
+/** A control with its label, a hint, and its error. */
 export function Field({ label, name, showsName = false, hint, error, aside, children }: Props) {
   const id = useId();
   const hintId = `${id}-hint`;

@@ -3,24 +3,24 @@ import { type ReactNode, useId, useState } from 'react';
 import { Button } from './button.tsx';
 import styles from './filter-bar.module.css';
 
-/** A choice that narrows the list now, and takes itself away. */
+/** A filter that is set, shown as a chip with a button to remove it. */
 export interface FilterChip {
   label: string;
   onRemove(): void;
 }
 
 interface Props {
-  /** Of what is behind the button Filter. */
+  /** The set filters among those behind the button Filter. */
   chips: readonly FilterChip[];
   isFiltered: boolean;
   onClear(): void;
-  /** What is always in sight. */
+  /** The filters that are always visible. */
   children: ReactNode;
-  /** What the button Filter shows; it is there, hidden, before. */
+  /** The filters that the button Filter shows. Until then they are in the page, hidden. */
   renderMore(isShown: boolean): ReactNode;
 }
 
-/** What narrows a list. Every choice is part of the address. */
+/** The filters of a list. Every choice is part of the address. */
 export function FilterBar({ chips, isFiltered, onClear, children, renderMore }: Props) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();

@@ -1,7 +1,7 @@
 import { LockKeyhole } from 'lucide-react';
 import { EmptyState } from './empty-state.tsx';
 
-/** Names the scope that is missing. The page sends no call that would be refused. */
+/** Names the missing scope. The page sends no call that would be refused. */
 export function Forbidden({ scope, what }: { scope: string; what: string }) {
   return (
     <EmptyState icon={<LockKeyhole size={28} aria-hidden />} title={`This key may not ${what}`}>

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 
 interface Props extends Omit<ComponentProps<typeof Button>, 'children' | 'aria-label' | 'title' | 'icon'> {
   label: string;
-  /** The key that does the same, shown with the label. */
+  /** The key with the same effect, shown with the label. */
   shortcut?: string;
   children: ReactNode;
 }

@@ -1,7 +1,7 @@
 import { shortId } from '../format/id.ts';
 import { CopyButton } from './copy-button.tsx';
 
-/** An id cut in the middle, copied whole. */
+/** A shortened id with a button that copies the whole id. */
 export function Id({ id }: { id: string }) {
   return (
     <span className="mono" title={id}>

@@ -11,7 +11,7 @@ interface Props {
   onChange(value: Record<string, string>): void;
 }
 
-/** A map of texts, a row a pair. Rows without a name are not part of the value. */
+/** Edits a map of texts, with one row for each pair. Rows without a name are not part of the value. */
 export function KeyValueRows({ value, max, onChange }: Props) {
   const [rows, setRows] = useState<[string, string][]>(() => Object.entries(value));
   const set = (next: [string, string][]) => {

@@ -2,7 +2,7 @@ import { Select } from './select.tsx';
 
 const WORDS: Record<string, string> = { image: 'Images', video: 'Films' };
 
-/** Empty for what is no kind. */
+/** The word for a kind; empty if the text is no kind. */
 export const kindWord = (kind: string | undefined): string => WORDS[kind ?? ''] ?? '';
 
 /** Narrows a list to images or films. */

@@ -1,7 +1,7 @@
 import { type ComponentProps, lazy, Suspense } from 'react';
 import { buttonClass } from './button.tsx';
 
-/** The menu is a third of the weight of a screen, so it arrives after the first paint. */
+/** The menu is a third of a screen's code, so it is loaded after the first paint. */
 const Menu = lazy(() => import('./menu.tsx'));
 
 export type { MenuItem } from './menu.tsx';

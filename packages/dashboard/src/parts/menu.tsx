@@ -4,7 +4,7 @@ import { buttonClass } from './button.tsx';
 import { cx } from './class-names.ts';
 import styles from './menu.module.css';
 
-/** `line` draws a line above the item. `href` leaves the app. */
+/** `line` draws a line above the item. `href` leads out of the app. */
 export interface MenuItem {
   label: string;
   icon?: ReactNode;
@@ -19,7 +19,7 @@ interface Props {
   label: string;
   trigger: ReactNode;
   items: readonly MenuItem[];
-  /** A trigger that is only an icon. */
+  /** Whether the trigger is only an icon. */
   icon?: boolean;
   variant?: 'quiet' | 'primary';
 }

@@ -1,15 +1,15 @@
 import { Select } from './select.tsx';
 
 interface Props {
-  /** Ids; empty until they are read. */
+  /** Model ids; empty until they are read. */
   models: readonly string[];
   value: string;
   onChange(model: string): void;
 }
 
 /**
- * Narrows a list to a model. The model that the address names is shown before the others are read, and after it was
- * removed.
+ * Narrows a list to a model. The model that the address names is an option even before the models are read, and after
+ * its removal.
  */
 export function ModelSelect({ models, value, onChange }: Props) {
   const shown = value === '' || models.includes(value) ? models : [value, ...models];

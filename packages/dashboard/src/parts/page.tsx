@@ -8,7 +8,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A screen: its heading, its actions on the right, its content. */
+/** A screen with its heading, its actions at the right, and its content. */
 export function Page({ title, sub, actions, children }: Props) {
   return (
     <div className={styles.page}>

@@ -2,15 +2,15 @@ import { Button } from './button.tsx';
 import styles from './stat.module.css';
 
 export interface PagerProps {
-  /** What is shown is not yet the page that was asked for. */
+  /** Whether the page that was asked for is still being read. */
   isReading: boolean;
-  /** Shows the newer page; null on the first. */
+  /** Shows the newer page; null on the first page. */
   onNewer: (() => void) | null;
-  /** Shows the older page; null on the last. */
+  /** Shows the older page; null on the last page. */
   onOlder: (() => void) | null;
 }
 
-/** Below a list that has more than one page. */
+/** The buttons below a list that has more than one page. */
 export function Pager({ of, isReading, onNewer, onOlder }: PagerProps & { of: string }) {
   if (!onNewer && !onOlder) return null;
   return (

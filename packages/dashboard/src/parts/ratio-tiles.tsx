@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import styles from './ratio-tiles.module.css';
 
-/** Pixels of the longer side of a drawn ratio. */
+/** Pixels of the longer side of a tile. */
 const LONGER = 26;
 
 interface Props {
@@ -11,7 +11,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** Ratios, each drawn to scale. */
+/** A choice of ratios, each drawn to scale. */
 export function RatioTiles({ label, value, options, onChange }: Props) {
   const name = useId();
   return (

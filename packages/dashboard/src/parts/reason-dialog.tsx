@@ -11,21 +11,20 @@ const MAX_REASON = 500;
 interface Props {
   title: string;
   text: string;
-  /** Of the button that does it, at rest and at work. */
+  /** The text of the button that acts, and its text while it acts. */
   button: string;
   busy: string;
-  /** Of the button that does nothing. */
+  /** The text of the button that only closes the dialog. */
   leave: string;
-  /** Whether it is not done without a reason. */
+  /** Whether a reason is required. */
   required?: boolean;
-  /** Further choices. */
   children?: ReactNode;
-  /** @returns what to report */
+  /** @returns the text to report */
   onDo(reason: string | undefined): Promise<string>;
   onClose(): void;
 }
 
-/** Asks an operator whether to act, and why. */
+/** Asks an operator to confirm an action and to give a reason. */
 export function ReasonDialog({ title, text, button, busy, leave, required = false, children, onDo, onClose }: Props) {
   const [typed, setReason] = useState('');
   const { busy: isActing, fault, act } = useAction();
@@ -61,7 +60,8 @@ export function ReasonDialog({ title, text, button, busy, leave, required = fals
             maxLength={MAX_REASON}
             value={typed}
             onChange={(event) => setReason(event.target.value)}
-            // Without a reason only the button acts: Enter that is held would answer unread.
+            // Without a reason only the button acts, because a held Enter would confirm before the user has read the
+            // question.
             onKeyDown={({ key, repeat, nativeEvent }) =>
               key === 'Enter' && !repeat && !nativeEvent.isComposing && reason !== '' && void run()
             }

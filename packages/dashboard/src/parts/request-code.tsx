@@ -7,9 +7,9 @@ import { Select } from './select.tsx';
 import { type Language, LANGUAGES, snippet, type Wait, WAITS } from './snippets.ts';
 
 interface Props {
-  /** As REST takes it. */
+  /** The request, as REST takes it. */
   request: Record<string, unknown>;
-  /** A further choice, left of how the code waits. */
+  /** A further choice, left of the choice of how to wait. */
   children?: ReactNode;
 }
 
@@ -18,7 +18,7 @@ export function RequestCode({ request, children }: Props) {
   const [language, setLanguage] = useState<Language>('curl');
   const [wait, setWait] = useState<Wait>('wait');
   const waits = WAITS[language];
-  // Not every language has every way: the choice stays for those that have it.
+  // Not every language has every way to wait. The choice is kept for the languages that have it.
   const way = waits.find(({ value }) => value === wait)?.value ?? waits[0]?.value ?? 'poll';
   const code = snippet(language, request, { baseUrl: location.origin, wait: way });
   return (

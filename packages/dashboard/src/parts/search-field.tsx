@@ -11,13 +11,13 @@ interface Props {
   onFind(words: string): void;
 }
 
-/** Finds by words of the prompt. `/` leads to it. */
+/** A search by words of the prompt. The key `/` focuses it. */
 export function SearchField({ value, onFind }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
   useShortcuts({ '/': () => field.current?.focus() });
   useEffect(() => {
-    // After Clear and Back; what one types is not overwritten.
+    // After Clear and Back the field takes the new value, but not while the user types in it.
     if (field.current && field.current !== document.activeElement) field.current.value = value;
   }, [value]);
   const find = (words: string) => {

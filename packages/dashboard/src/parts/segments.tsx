@@ -9,7 +9,7 @@ interface Props<Value extends string> {
   disabled?: boolean;
 }
 
-/** A choice of a few values, all in sight. */
+/** A choice among a few values, all visible. */
 export function Segments<Value extends string>({ label, value, options, onChange, disabled }: Props<Value>) {
   const name = useId();
   return (

@@ -9,17 +9,19 @@ import styles from './stat.module.css';
 interface Props {
   title: string;
   secret: string;
-  /** The variable that programs read it from. */
+  /** The environment variable from which programs read the secret. */
   variable: string;
   onDone(): void;
 }
 
-/** A secret that the service shows only now. It closes when the user has saved it. */
+/** A secret that the service shows only once. The dialog closes when the user has confirmed that it is saved. */
 export function ShowOnce({ title, secret, variable, onDone }: Props) {
   const [saved, setSaved] = useState(false);
   const [asks, setAsks] = useState(false);
   const box = useRef<HTMLInputElement>(null);
-  /** Esc closes nothing that cannot be read again. It leads to what is to be done. */
+  /**
+   * Esc moves the focus to the confirmation and does not close the dialog, because the secret cannot be shown again.
+   */
   const hold = () => {
     setAsks(true);
     box.current?.focus();

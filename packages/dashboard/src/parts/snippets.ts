@@ -4,7 +4,9 @@ type Values = Record<string, unknown>;
 
 export type Language = 'curl' | 'typescript' | 'python' | 'graphql' | 'json';
 
-/** How the code gets its result: reads the task until it ends, lets the creation wait, or is sent every change. */
+/**
+ * How the code gets its result: it reads the task until that ends, lets the creation wait, or receives every change.
+ */
 export type Wait = 'poll' | 'wait' | 'subscribe';
 
 export const LANGUAGES: readonly { value: Language; label: string }[] = [
@@ -17,10 +19,10 @@ export const LANGUAGES: readonly { value: Language; label: string }[] = [
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** A text inside single quotes of a shell. */
+/** A text in single quotes, for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The ways in which a language can wait, with their names. JSON is only the request. */
+/** The ways in which each language can wait, with their labels. JSON is only the request. */
 export const WAITS: Record<Language, readonly { value: Wait; label: string }[]> = {
   curl: [
     { value: 'poll', label: 'read until it ends' },
@@ -44,7 +46,7 @@ export const WAITS: Record<Language, readonly { value: Wait; label: string }[]> 
   json: [],
 };
 
-/** The request as code that runs as shown. The key is always the variable of the environment. */
+/** The request as code that runs as shown. The key is always read from the environment. */
 export function snippet(
   language: Language,
   request: Values,
@@ -99,7 +101,7 @@ console.log(task.result?.outputs[0].url ?? task.error);`;
 
 const IMPORT_SOCKET = `import { createClient } from 'graphql-ws'; // npm install graphql-ws`;
 
-/** Follows a task over the socket, with the package that GraphQL clients use for it. */
+/** Code that follows a task over the socket, with the package that GraphQL clients use for that. */
 const socket = (baseUrl: string, taskId: string): string => `const client = createClient({
   url: '${baseUrl.replace(/^http/, 'ws')}/graphql',
   connectionParams: { authorization: \`Bearer \${process.env.DARKROOM_API_KEY}\` },

@@ -1,7 +1,7 @@
 import { clockTime } from '../format/time.ts';
 import styles from './stat.module.css';
 
-/** Says that what is shown is no longer kept up to date. */
+/** A note that the shown data is no longer kept up to date. */
 export function StaleNote({ since }: { since: number | null }) {
   return since === null ? null : (
     <p className={styles.warn} role="status">

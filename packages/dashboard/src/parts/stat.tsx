@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './stat.module.css';
 
-/** Figures that matter most, in one line. */
+/** The most important figures, in one row. */
 export function Stats({ stats }: { stats: readonly { label: string; value: ReactNode; note?: ReactNode }[] }) {
   return (
     <dl className={styles.stats}>

@@ -25,7 +25,7 @@ const lookOf = ({ status, errorCode }: Status): Look =>
 export const statusWord = (status: Status): string =>
   LOOKS[lookOf(status)].word + (status.status === 'RUNNING' ? ` ${status.progress} %` : '');
 
-/** A state as icon, word and colour. */
+/** A status as icon, word and colour. */
 export function StatusChip(props: Status) {
   const look = lookOf(props);
   const { word, Icon } = LOOKS[look];

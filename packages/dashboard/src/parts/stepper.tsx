@@ -5,7 +5,7 @@ import styles from './control.module.css';
 import { IconButton } from './icon-button.tsx';
 import { TextInput } from './text-input.tsx';
 
-/** Up to this many values a slider stands beside the number. */
+/** Up to this many values there is a slider beside the number. */
 const MAX_SLIDER_VALUES = 20;
 
 interface Props {
@@ -14,14 +14,14 @@ interface Props {
   value: number;
   min: number;
   max: number;
-  /** Between two values; 1 when left out. */
+  /** The difference between two values; 1 by default. */
   step?: number;
   unit?: string | undefined;
   onChange(value: number): void;
 }
 
 export function Stepper({ label, ids, value, min, max, step = 1, unit, onChange }: Props) {
-  /** What is being typed: half of a number may be no value that is allowed. */
+  /** The text that is being typed, because an unfinished number may not be an allowed value. */
   const [typed, setTyped] = useState<string | null>(null);
   const set = (next: number) => onChange(Math.min(max, Math.max(min, Math.round(next / step) * step || min)));
   return (

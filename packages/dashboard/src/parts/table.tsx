@@ -4,22 +4,22 @@ import styles from './table.module.css';
 
 interface Column {
   label: string;
-  /** Numbers stand at the right. */
+  /** Whether the cells are numbers, which are aligned right. */
   number?: boolean;
-  /** The heading is only for screen readers. */
+  /** Whether only screen readers get the heading. */
   hidden?: boolean;
 }
 
 interface Props {
   label: string;
   columns: readonly Column[];
-  /** Cells of each row, in the order of the columns. The first names the row. */
+  /** The cells of each row in the order of the columns. The first cell names the row. */
   rows: readonly { key: string; cells: readonly ReactNode[] }[];
 }
 
 /**
- * A table that scrolls sideways by itself where it does not fit. On a phone each row is a card, whose facts carry the
- * names of their columns.
+ * A table that scrolls sideways if it does not fit. On a phone each row is a card, whose values carry the names of
+ * their columns.
  */
 export function Table({ label, columns, rows }: Props) {
   return (

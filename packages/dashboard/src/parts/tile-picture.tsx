@@ -5,17 +5,17 @@ import styles from './tile-picture.module.css';
 
 interface Props {
   src: string | null;
-  /** What stands in the place of a deleted file. */
+  /** The text in place of a deleted file. */
   gone?: string;
-  /** The still of a film, until it plays. */
+  /** The still of a film, shown until it plays. */
   poster?: string | null | undefined;
   alt: string;
   isFilm: boolean;
-  /** Seconds of a film. */
+  /** The duration of a film in seconds. */
   seconds?: number | null;
-  /** Watched live: it develops once. */
+  /** Whether the task was seen unfinished, so that its picture appears with an animation. */
   develop?: boolean;
-  /** Number or word on the edge, as on film. */
+  /** A number or word on the edge of the picture. */
   index?: number | string;
 }
 

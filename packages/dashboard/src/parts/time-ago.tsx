@@ -4,12 +4,12 @@ import { nowS, onTick } from '../format/clock.ts';
 
 interface Props {
   at: number;
-  /** For a place that is no more than an age, such as a cell. */
+  /** The class and role if the element contains only the age, such as a cell. */
   className?: string | undefined;
   role?: 'gridcell';
 }
 
-/** An age, with the exact time on hover. */
+/** An age, with the exact time as its title. */
 export function TimeAgo({ at, className, role }: Props) {
   const now = useSyncExternalStore(onTick, nowS);
   return (

@@ -8,7 +8,7 @@ const HOUR = 3_600;
 const SPANS = { hour: HOUR, day: 24 * HOUR, week: 168 * HOUR };
 
 export interface TimeRangeValue {
-  /** Unix seconds as text, as an address has them. */
+  /** Unix seconds as text, as in an address. */
   from?: string | undefined;
   to?: string | undefined;
 }
@@ -17,7 +17,7 @@ interface Props extends TimeRangeValue {
   onChange(range: TimeRangeValue): void;
 }
 
-/** The last hour, day or week, or between two times. */
+/** A choice of the last hour, day or week, or of two times. */
 export function TimeRange({ from, to, onChange }: Props) {
   const [isOpen, setOpen] = useState(false);
   const span = spanOf(from, to);
@@ -70,7 +70,9 @@ export function rangeWords(from: string | undefined, to: string | undefined): st
   return [start !== null && `from ${moment(start)}`, end !== null && `to ${moment(end)}`].filter(Boolean).join(' ');
 }
 
-/** The choice that an address stands for: the time since then has grown a little. */
+/**
+ * The choice that an address stands for. `from` may be somewhat longer ago, because time has passed since the choice.
+ */
 function spanOf(from: string | undefined, to: string | undefined): string {
   const start = unixOf(from);
   if (unixOf(to) !== null) return 'exact';
@@ -79,7 +81,7 @@ function spanOf(from: string | undefined, to: string | undefined): string {
   return Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5)?.[0] ?? 'exact';
 }
 
-/** `2026-11-23T01:30` on the clock of the browser, as the control wants it. */
+/** `2026-11-23T01:30` in the time zone of the browser, as the control takes it. */
 function localTime(unix: string | undefined): string {
   const at = unixOf(unix);
   if (at === null) return '';

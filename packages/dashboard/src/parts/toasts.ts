@@ -1,4 +1,4 @@
-/** Short reports of what an action did. Reads that fail are shown in place instead. */
+/** Short messages about what an action did. Reads that fail are shown in place of their data instead. */
 export interface Report {
   id: number;
   text: string;
@@ -33,7 +33,7 @@ export function report(text: string, bad = false): void {
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
-/** Says what goes on, until the returned function is called. */
+/** Shows a message until the returned function is called. */
 export function reportWhile(text: string): () => void {
   const id = show(text, false);
   return () => dismiss(id);

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Runs one action at a time, and keeps why the last one failed. */
+/** Runs one action at a time, and keeps the error of the last one. */
 export function useAction() {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<string | null>(null);

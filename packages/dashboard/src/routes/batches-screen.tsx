@@ -26,7 +26,7 @@ export function BatchScreen() {
   const navigate = useNavigate();
   const { history } = useRouter();
   const show = (fileId: string | null, replace: boolean) => {
-    // Esc equals Back, unless the picture was opened by its address.
+    // Esc does the same as Back, unless the address led directly to the picture.
     if (!fileId && history.canGoBack()) return history.back();
     const search = fileId ? { view: fileId } : {};
     void navigate({ to: '/batches/$batchId', params: { batchId }, search, replace, resetScroll: false });

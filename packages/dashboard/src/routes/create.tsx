@@ -36,7 +36,7 @@ function Create() {
   const view = (fileId: string | null, replace: boolean) => {
     if (fileId)
       return void navigate({ to: '/create', search: { ...search, view: fileId }, replace, resetScroll: false });
-    // Esc equals Back, unless the picture was opened by its address.
+    // Esc does the same as Back, unless the address led directly to the picture.
     if (history.canGoBack()) history.back();
     else void navigate({ to: '/create', search: {}, resetScroll: false });
   };
@@ -48,7 +48,7 @@ function Create() {
   );
 }
 
-/** `47 % · A pier at night` while something of this tab runs, for who looks at another tab meanwhile. */
+/** The title `47 % · A pier at night` while a run of this tab is unfinished, for users who look at another tab. */
 function CreateTitle() {
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const ids = runs.map(({ taskId }) => taskId);

@@ -22,7 +22,7 @@ export function GalleryScreen() {
   const show = (next: string | null, replace: boolean) => {
     if (next)
       return void navigate({ to: '/gallery/$fileId', params: { fileId: next }, search, replace, resetScroll: false });
-    // Esc equals Back, unless the picture was opened by its address.
+    // Esc does the same as Back, unless the address led directly to the picture.
     if (history.canGoBack()) history.back();
     else void navigate({ to: '/gallery', search, resetScroll: false });
   };

@@ -13,7 +13,7 @@ interface Props {
   children(session: Session): ReactNode;
 }
 
-/** Draws a screen only for a key with its scope. Without it no call of the screen is sent. */
+/** Draws a screen only if the key has its scope. Otherwise no call of the screen is sent. */
 export function Gate({ title, scope, what = 'see this', children }: Props) {
   useTitle(title);
   const session = useSession();

@@ -5,7 +5,7 @@ import { Page } from '../parts/page.tsx';
 import { signedInRoute } from './signed-in.tsx';
 import { useTitle } from './title.ts';
 
-/** Every other address. It stands in the shell, so that the menu leads on. */
+/** The route of every unknown address. It is drawn inside the shell, so that the user has the menu. */
 export const nowhereRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '$',

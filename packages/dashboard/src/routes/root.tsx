@@ -18,7 +18,7 @@ export const rootRoute = createRootRoute({
     ),
 });
 
-/** Only the reader knows whether this is a good moment to read the page again. */
+/** Asks before it reloads the page, because only the user knows whether this is a good moment. */
 function Updated() {
   return (
     <main>

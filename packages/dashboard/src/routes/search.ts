@@ -1,4 +1,4 @@
-/** What a URL carries after `?`: plain text, so that people can read and write it. */
+/** The parameters of a URL as plain text, so that people can read and write them. */
 export type Search = Record<string, string>;
 
 export const parseSearch = (text: string): Search => Object.fromEntries(new URLSearchParams(text));
@@ -6,11 +6,11 @@ export const parseSearch = (text: string): Search => Object.fromEntries(new URLS
 export function stringifySearch(search: Record<string, unknown>): string {
   const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  // Commas and colons need no escape in a query, and read better without one.
+  // Commas and colons need no escape in a query, and are easier to read without one.
   return text === '' ? '' : `?${text.replaceAll('%2C', ',').replaceAll('%3A', ':')}`;
 }
 
-/** Keeps only the named fields; a name that ends with `.*` stands for all that begin so. */
+/** Keeps only the named parameters. A name that ends with `.*` stands for all that begin with its start. */
 export const pick =
   <Name extends string>(...names: Name[]) =>
   (search: Record<string, unknown>): Partial<Record<Fields<Name>, string>> =>

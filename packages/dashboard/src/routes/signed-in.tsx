@@ -21,7 +21,7 @@ export const signedInRoute = createRoute({
   component: SignedIn,
 });
 
-/** What the key of this session may do, read again at each sign-in. */
+/** The session of this browser with the scopes of its key, read again at each sign-in. */
 export function useSession() {
   const now = useSyncExternalStore(onSignIn, signIn);
   return now.state === 'in' || now.state === 'lost' ? now.session : null;

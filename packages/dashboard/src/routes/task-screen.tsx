@@ -45,7 +45,7 @@ export function TaskScreen() {
         isFull={view === 'full'}
         onFull={(isFull) => {
           if (isFull) return stay({ view: 'full' }, false);
-          // Esc equals Back, unless the picture was opened by its address.
+          // Esc does the same as Back, unless the address led directly to the picture.
           if (history.canGoBack()) history.back();
           else stay({ view: '' }, true);
         }}
@@ -61,7 +61,7 @@ export function TaskScreen() {
   );
 }
 
-/** `47 % · A lighthouse at dusk` while it runs. */
+/** The title `47 % · A lighthouse at dusk` while the task runs. */
 function TaskTitle({ taskId }: { taskId: string }) {
   const row = useTask(taskId);
   const state =

@@ -5,7 +5,7 @@ import { WebhooksPage } from '../features/webhooks/webhooks-page.tsx';
 import { Gate } from './gate.tsx';
 
 const GATE = { scope: 'webhooks:manage', what: 'manage webhooks' } as const;
-/** In place of an endpoint: an event is found by its id alone. */
+/** Stands for the endpoint in an address, because an event is found by its id alone. */
 const ANY_ENDPOINT = '-';
 
 export function WebhooksScreen() {

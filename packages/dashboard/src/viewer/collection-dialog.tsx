@@ -10,7 +10,7 @@ import { TextInput } from '../parts/text-input.tsx';
 import styles from './collection-dialog.module.css';
 import { collect, outputNow } from './keep.ts';
 
-/** As the service counts them. */
+/** The most characters that the service accepts. */
 const MAX_CHARACTERS = 64;
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Puts files in a collection, which keeps them: one that there is, or a new one. */
+/** Puts files in a collection, an existing or a new one. Files in a collection are kept. */
 export function CollectionDialog({ files, onClose }: Props) {
   const { names } = useCollections(true);
   const [typed, setTyped] = useState('');

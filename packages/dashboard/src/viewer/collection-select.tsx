@@ -3,12 +3,14 @@ import { Select } from '../parts/select.tsx';
 
 interface Props {
   value: string;
-  /** The names are read once it is. */
+  /** Whether the choice is visible. The names are read once it is visible. */
   isShown: boolean;
   onChange(collection: string): void;
 }
 
-/** Narrows a list to a collection. The one that the address names is there before the others are read. */
+/**
+ * Narrows a list to a collection. The collection that the address names is an option even before the names are read.
+ */
 export function CollectionSelect({ value, isShown, onChange }: Props) {
   const { names, reload } = useCollections(isShown);
   const shown = value === '' || names.includes(value) ? names : [value, ...names];

@@ -9,7 +9,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Asks for any file of ours by its id. */
+/** Asks for the id of any own file. */
 export function CompareById({ onChoose, onClose }: Props) {
   const [id, setId] = useState('');
   const isId = /^file_[0-9a-z]{26}(?:_\d+)?$/.test(id.trim());

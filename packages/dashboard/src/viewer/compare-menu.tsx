@@ -10,7 +10,7 @@ interface Props {
   onChoose(fileId: string): void;
 }
 
-/** With what a picture is compared: another output, a reference, or any file of ours by its id. */
+/** A menu of what to compare a picture with: another output, a reference, or any own file by its id. */
 export function CompareMenu({ candidates, onChoose }: Props) {
   const [asks, setAsks] = useState(false);
   return (

@@ -63,7 +63,7 @@ export function Compared({ first, second, mode, zoom }: Props) {
   );
 }
 
-/** Whether `b` is held. */
+/** Whether the key `b` is held down. */
 function useBlink(on: boolean): boolean {
   const [held, setHeld] = useState(false);
   useShortcuts(on ? { b: () => setHeld(true) } : {});
@@ -92,7 +92,7 @@ interface BarProps {
   onEnd(): void;
 }
 
-/** How two pictures are compared. */
+/** The buttons for the ways to compare two pictures. */
 export function CompareBar({ mode, onMode, onEnd }: BarProps) {
   return (
     <>

@@ -9,23 +9,26 @@ import { FilmScrub } from './film-scrub.tsx';
 import styles from './viewer.module.css';
 
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
-/** Seconds of a frame, at the 24 frames a second that models make. */
+/** The seconds of one frame: models make 24 frames a second. */
 const FRAME_S = 1 / 24;
-/** A link that fails again within this time is not the reason. */
+/** If a renewed link fails within this time, the link is not the reason. */
 const RENEWED_MS = 5_000;
 
 interface Props {
   fileId: string;
-  /** The first link. Later ones are the player's own: a new one in mid-play would begin anew. */
+  /** The first link. The player itself stores later links, because a new `src` would start the film again. */
   src: string;
   label: string;
-  /** Width to height: with stills along the film, where there is room for them. */
+  /** Width / height. If given, stills along the film are shown. */
   stillsOf?: number | undefined;
-  /** Further tools of the bar. */
+  /** Further buttons of the bar. */
   children?: ReactNode;
 }
 
-/** A film with the controls of the browser, its speed, and steps of a frame. A link that ends is renewed in place. */
+/**
+ * A film with the controls of the browser, a choice of speed, and steps of one frame. An expired link is renewed during
+ * play.
+ */
 export function FilmPlayer({ fileId, src, label, stillsOf, children }: Props) {
   const film = useRef<HTMLVideoElement>(null);
   const [link, setLink] = useState(src);
@@ -50,7 +53,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, children }: Props) {
     const next = await renewLink(fileId);
     setFailed(next === null);
     if (next === null) return;
-    // The same link as before is no new source that makes the film load again.
+    // The same link does not make the film load again, so it is loaded here.
     if (next === link) film.current?.load();
     else setLink(next);
   }

@@ -2,20 +2,20 @@ import { useEffect, useRef } from 'react';
 import { duration } from '../format/time.ts';
 import styles from './viewer.module.css';
 
-/** Stills along the film. */
+/** How many stills are shown. */
 const STILLS = 10;
 const HEIGHT = 44;
 
 interface Props {
   src: string;
-  /** Of the film, in seconds. */
+  /** The duration of the film in seconds. */
   seconds: number;
-  /** Width to height. */
+  /** Width / height. */
   ratio: number;
   onSeek(second: number): void;
 }
 
-/** What the film shows along its way; a press leads there. The controls of the film do the same by keyboard. */
+/** Stills along the film. A press on one jumps there; by keyboard the controls of the film do the same. */
 export function FilmScrub({ src, seconds, ratio, onSeek }: Props) {
   const stills = useRef<HTMLDivElement>(null);
   useEffect(() => drawStills(src, [...(stills.current?.querySelectorAll('canvas') ?? [])]), [src]);
@@ -41,7 +41,7 @@ export function FilmScrub({ src, seconds, ratio, onSeek }: Props) {
 
 const middleOf = (index: number, seconds: number): number => ((index + 0.5) / STILLS) * seconds;
 
-/** Draws one still after the other from a film of its own, so that the one that is shown does not jump. */
+/** Draws the stills one after the other from a film element of its own, so that the visible film does not jump. */
 function drawStills(src: string, canvases: readonly HTMLCanvasElement[]): () => void {
   const film = document.createElement('video');
   let next = 0;
@@ -62,7 +62,7 @@ function drawStills(src: string, canvases: readonly HTMLCanvasElement[]): () => 
   film.src = src;
   return () => {
     film.removeEventListener('seeked', draw);
-    film.removeAttribute('src'); // gives its connection back
+    film.removeAttribute('src'); // closes its connection
     film.load();
   };
 }

@@ -4,7 +4,7 @@ import { TilePicture } from '../parts/tile-picture.tsx';
 import styles from './full-viewer.module.css';
 import type { Shot } from './shot.ts';
 
-/** Neighbours drawn at either side. */
+/** How many pictures are drawn on each side. */
 const NEAR = 12;
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
   onGo(shot: Shot): void;
 }
 
-/** What lies before and after, small. The one that is shown stays in the middle. */
+/** The pictures before and after the open one, small. The open one stays in the middle. */
 export function Filmstrip({ shots, at, onGo }: Props) {
   const strip = useRef<HTMLDivElement>(null);
   const first = Math.max(0, at - NEAR);
@@ -30,7 +30,7 @@ export function Filmstrip({ shots, at, onGo }: Props) {
         <button
           key={shot.output.id}
           type="button"
-          tabIndex={-1} // one stop for all of them: arrows lead on
+          tabIndex={-1} // Tab skips these buttons: arrow keys move between pictures
           aria-label={`Picture ${first + index + 1}`}
           aria-current={first + index === at}
           style={{ aspectRatio: shot.ratio }}

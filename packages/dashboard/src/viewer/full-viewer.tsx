@@ -16,26 +16,26 @@ import { StarButton } from './star-button.tsx';
 import { Viewer } from './viewer.tsx';
 
 interface Props {
-  /** The one that is shown; null: it is not among the others, and was not found. */
+  /** The picture that is open; null: it is not among `shots` and was not found. */
   shot: Shot | null;
-  /** Among which one goes on. */
+  /** The pictures among which the arrow keys move. */
   shots: readonly Shot[];
   isLoading: boolean;
-  /** Where Close leads, for a picture that is not there. */
+  /** The address to which Close leads if there is no picture. */
   home: string;
   onGo(shot: Shot): void;
-  /** At the ends it does nothing, or reads on. */
+  /** At the ends it does nothing, or reads more pictures. */
   onStep(by: 1 | -1): void;
   onEnd(last: boolean): void;
   onClose(): void;
-  /** Whether the key may keep. */
+  /** Whether the key may keep files. */
   mayKeep: boolean;
-  /** What can be done with the picture, beside downloading it. */
+  /** The actions on the picture, apart from the download. */
   renderActs(shot: Shot): ReactNode;
   shortcuts?: Record<string, () => void>;
 }
 
-/** One picture or film over the whole screen, always in the dark. Esc leads back to where it was opened. */
+/** One picture or film over the whole screen, always dark. Esc leads back to where it was opened. */
 export function FullViewer(props: Props) {
   const { shot, shots, isLoading, home, onGo, onStep, onEnd, onClose, mayKeep, renderActs, shortcuts } = props;
   const [info, setInfo] = useState(() => matchMedia('(min-width: 1024px)').matches);
@@ -45,10 +45,10 @@ export function FullViewer(props: Props) {
     d: () => popup.current?.querySelector<HTMLElement>('a[download]')?.click(),
     ...shortcuts,
   });
-  // Not among the shortcuts, because a dialog keeps these keys to itself.
+  // Not a shortcut, because a dialog handles these keys itself.
   function onKeyDown(event: KeyboardEvent) {
     if ((event.target as HTMLElement).tagName === 'VIDEO') return;
-    if ((event.target as HTMLElement).closest('[data-zoomed=true]')) return; // arrows move a zoomed picture
+    if ((event.target as HTMLElement).closest('[data-zoomed=true]')) return; // the arrow keys move a zoomed picture
     const moves: Record<string, () => void> = {
       ArrowRight: () => onStep(1),
       ArrowLeft: () => onStep(-1),

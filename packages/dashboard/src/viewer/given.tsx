@@ -6,7 +6,7 @@ import { Id } from '../parts/id.tsx';
 import styles from './given.module.css';
 import { ownFileIn } from './own-file-in.ts';
 
-/** A value of an input: a file of ours as a small picture with its id, a foreign link without its signature. */
+/** A value of an input. An own file is shown as a small picture with its id, a foreign link without its signature. */
 export function Given({ value }: { value: unknown }): ReactNode {
   if (Array.isArray(value)) {
     return value.map((each, at) => (
@@ -20,7 +20,10 @@ export function Given({ value }: { value: unknown }): ReactNode {
   return fileId ? <Reference fileId={fileId} text={text} /> : <bdi>{withoutQuery(text)}</bdi>;
 }
 
-/** Foreign URLs are never loaded, and shown as they are: a link with the path of ours may name another host. */
+/**
+ * A foreign URL is never loaded. A link with the path of an own file may name another host, so its text is shown if the
+ * file is not found.
+ */
 function Reference({ fileId, text }: { fileId: string; text: string }) {
   const { data, error } = useQuery(OwnFile, { id: fileId });
   if (error) return <bdi>{withoutQuery(text)}</bdi>;

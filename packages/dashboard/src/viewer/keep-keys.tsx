@@ -10,13 +10,16 @@ const CollectionDialog = lazy(
 );
 
 interface Props {
-  /** What the keys act on; left out: the tile that has the focus, else the first of its strip, or of the newest. */
+  /**
+   * The files on which the keys act. By default the tile that has the focus, else the first tile of its strip, else of
+   * the newest strip.
+   */
   target?: () => readonly Starred[];
-  /** The key b is free. */
+  /** Whether the key b opens the collections. */
   hasCollections?: boolean;
 }
 
-/** The keys of keeping: s for the star, b for the collection. */
+/** The keys for keeping: s for the star, b for the collection. */
 export function KeepKeys({ target = inFocus, hasCollections = true }: Props) {
   const [asked, setAsked] = useState<readonly Starred[] | null>(null);
   useShortcuts({

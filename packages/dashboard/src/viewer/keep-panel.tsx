@@ -15,11 +15,11 @@ const ShareDialog = lazy(part(() => import('./share-dialog.tsx').then(({ ShareDi
 
 interface Props {
   listed: Listed;
-  /** Whether the key may keep and share. */
+  /** Whether the key may keep and share files. */
   mayKeep: boolean;
 }
 
-/** Until when a file is there, what stops its end, and who may see it. */
+/** Until when a file is stored, with buttons to keep it and to share it. */
 export function KeepPanel({ listed, mayKeep }: Props) {
   const { output, ends, filesUntil } = useOutput(listed);
   const [asks, setAsks] = useState<'collection' | 'share' | null>(null);

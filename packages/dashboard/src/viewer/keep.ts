@@ -3,22 +3,22 @@ import { setStar, type Starred } from '../live/stars.ts';
 import { type Output, type Star, taskRow } from '../live/task-store.ts';
 import { report } from '../parts/toasts.ts';
 
-/** As it is now: lists hold outputs as they were when they were read. */
+/** The output's present state: a list holds outputs as they were when it was read. */
 export const outputNow = ({ taskId, output: { index } }: Starred): Output | undefined =>
   taskRow(taskId)?.outputs[index];
 
-/** Keeps what is not kept; gives all up where all are kept. */
+/** Keeps the files that are not kept. If all are kept, keeps none of them any more. */
 export async function toggleStars(files: readonly Starred[]): Promise<void> {
   const open = files.filter((file) => !outputNow(file)?.kept);
   if (open.length > 0) return starAll(open, { kept: true, collection: null });
   return starAll(files, { kept: false, collection: null });
 }
 
-/** Keeps them under a name; null: in no collection. */
+/** Keeps files in a collection; null: in none. */
 export const collect = (files: readonly Starred[], collection: string | null): Promise<void> =>
   starAll(files, { kept: true, collection });
 
-/** One after the other. Says what was refused, and of several what was done. */
+/** Changes the files one after the other. Reports what was refused, and for several files what was done. */
 async function starAll(files: readonly Starred[], star: Star): Promise<void> {
   const refused = new Map<string, number>();
   for (const file of files) {

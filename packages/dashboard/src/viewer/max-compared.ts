@@ -1,2 +1,2 @@
-/** Outputs that the screen Compare shows side by side. */
+/** How many outputs the screen Compare shows side by side. */
 export const MAX_COMPARED = 4;

@@ -4,7 +4,7 @@ import { Button } from '../parts/button.tsx';
 import type { Placement } from './pan-zoom.ts';
 import styles from './viewer.module.css';
 
-/** A picture of ours with the link that is known for it. */
+/** An own picture with its last known link. */
 export interface Shown {
   fileId: string;
   src: string;
@@ -19,7 +19,7 @@ interface Props {
   style?: CSSProperties;
 }
 
-/** A picture where its frame puts it. A link that has ended is renewed once by itself. */
+/** A picture at its position in the frame. An expired link is renewed once. */
 export function Picture({ picture, placement, style }: Props) {
   const { fileId, src, alt, width, height } = picture;
   const [renewed, setRenewed] = useState<string | null>(null);

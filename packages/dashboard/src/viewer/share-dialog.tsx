@@ -21,7 +21,7 @@ import type { Listed } from './use-output.ts';
 
 const DAY_S = 86_400;
 const DEFAULT_DAYS = 7;
-/** Less than the 365 days of the service, because a share goes on to the end of its last day. */
+/** Less than the service's limit of 365 days, because a share lasts to the end of its last day. */
 const MAX_DAYS = 364;
 
 interface Props {
@@ -29,7 +29,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Makes a page of files for people without a key, and ends such pages. */
+/** Creates a page of files for people without a key, and ends such pages. */
 export function ShareDialog({ files, onClose }: Props) {
   const [until, setUntil] = useState(() => dateOf(nowS() + DEFAULT_DAYS * DAY_S));
   const [showPrompt, setShowPrompt] = useState(false);

@@ -9,12 +9,12 @@ import { DeleteShare, type SharedPage } from './shares.documents.ts';
 
 interface Props {
   shares: readonly SharedPage[];
-  /** There are older ones, which the API lists. */
+  /** Whether there are older shares, which only the API lists. */
   hasMore: boolean;
   onEnded(): void;
 }
 
-/** The pages that go on, newest first. */
+/** The shares that have not ended, newest first. */
 export function ShareList({ shares, hasMore, onEnded }: Props) {
   const { busy, fault, act } = useAction();
   const end = (id: string) =>
@@ -22,7 +22,7 @@ export function ShareList({ shares, hasMore, onEnded }: Props) {
       try {
         await mutate(DeleteShare, { id });
       } finally {
-        onEnded(); // it may have been ended elsewhere
+        onEnded(); // the share may have been ended elsewhere
       }
     });
   return (

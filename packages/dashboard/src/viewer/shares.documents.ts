@@ -16,7 +16,7 @@ export const DeleteShare = graphql(`
   }
 `);
 
-/** The page size is a literal: a variable counts as a full page against the cost limit. */
+/** The page size is a literal, because the cost limit counts a variable as a full page. */
 export const Shares = graphql(`
   query Shares {
     shares(first: 50) {

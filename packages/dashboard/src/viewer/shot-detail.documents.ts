@@ -1,6 +1,6 @@
 import { graphql, type ResultOf } from '../api/graphql.ts';
 
-/** What the panel of the viewer says beside the picture. */
+/** The facts that the panel of the viewer shows beside the picture. */
 export const ShotDetail = graphql(`
   query ShotDetail($taskId: String!) {
     task(taskId: $taskId) {

@@ -16,13 +16,15 @@ import { useOwnPicture } from './use-own-picture.ts';
 
 interface Props {
   shot: Shot;
-  /** Until when it is there. */
+  /** The panel about keeping the file. */
   keep: ReactNode;
-  /** What can be done with it. */
+  /** The actions on the picture. */
   children: ReactNode;
 }
 
-/** Beside the picture: prompt, inputs, cost, what it was made from, what was made of it, and what can be done. */
+/**
+ * The panel beside the picture: prompt, inputs, cost, the tasks it comes from, the tasks made from it, and its actions.
+ */
 export function ShotPanel({ shot, keep, children }: Props) {
   const { output, taskId, model, prompt, createdAt } = shot;
   const { data } = useQuery(ShotDetail, { taskId });
@@ -33,7 +35,7 @@ export function ShotPanel({ shot, keep, children }: Props) {
   const cost = task?.usage?.cost;
   const text = String(whole ?? prompt);
   const made = task?.children.edges.map(({ node }) => node.taskId) ?? [];
-  // Where its own picture is the reference, the parent is there already.
+  // If the picture of the parent is a reference, the parent is already shown.
   const parent = references.some((id) => taskOf(id) === task?.parentTaskId) ? null : task?.parentTaskId;
   return (
     <aside className={styles.panel} aria-label="About the picture">
@@ -100,14 +102,14 @@ function Fact({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-/** What of a value is pictures of ours; none, if a part of it is something else. */
+/** The own files in a value; none if any part of the value is something else. */
 function ownFilesIn(value: unknown): string[] {
   const all = [value].flat();
   const ids = all.map(ownFileIn).filter((id) => id !== null);
   return ids.length === all.length ? ids : [];
 }
 
-/** A relative by its first output. */
+/** A parent or child task, shown by its first output. */
 function TaskTile({ taskId }: { taskId: string }) {
   const row = useTask(taskId);
   const cover = row?.outputs[0];
@@ -122,7 +124,7 @@ function TaskTile({ taskId }: { taskId: string }) {
   );
 }
 
-/** A reference; an output leads to the task that made it. */
+/** A reference image. If it is an output, it links to its task. */
 function ReferenceTile({ fileId }: { fileId: string }) {
   const picture = useOwnPicture(fileId);
   const from = taskOf(fileId);

@@ -1,18 +1,18 @@
 import type { Starred } from '../live/stars.ts';
 import type { Output, TaskRow } from '../live/task-store.ts';
 
-/** A picture or film, with what is known of its task. */
+/** A picture or film, with facts of its task. */
 export interface Shot {
   output: Output;
   taskId: string;
   model: string;
   prompt: string;
   createdAt: number;
-  /** Outputs of its task. */
+  /** How many outputs its task has. */
   of: number;
-  /** Width to height. */
+  /** Width / height. */
   ratio: number;
-  /** When its file is or was deleted, unix seconds; 0: never. */
+  /** Unix seconds at which its file is or was deleted; 0: never. */
   filesUntil: number;
 }
 
@@ -28,13 +28,13 @@ export const shotsOf = ({ taskId, model, prompt, createdAt, outputs, filesUntil 
     ratio: output.width / output.height,
   }));
 
-/** The id of an output holds that of its task. */
+/** The id of an output contains the id of its task. */
 export function taskOf(fileId: string | null): string | null {
   const task = /^file_(?<task>[0-9a-z]{26})_\d+$/.exec(fileId ?? '')?.groups?.['task'];
   return task ? `task_${task}` : null;
 }
 
-/** Null: it is no output. */
+/** Null: the id is not that of an output. */
 export function starredOf(fileId: string): Starred | null {
   const taskId = taskOf(fileId);
   return taskId === null ? null : { taskId, output: { id: fileId, index: Number(fileId.split('_')[2]) } };

@@ -5,12 +5,15 @@ import { type Listed, useOutput } from './use-output.ts';
 
 interface Props {
   listed: Listed;
-  /** Where several tiles are in sight: which one. */
+  /** The name of the tile among several. */
   name: string;
   tabIndex?: number;
 }
 
-/** The star of a tile, and a ring around it in the two days before it is deleted. It lies in a parent with a position. */
+/**
+ * The star of a tile, and a ring around the tile in the two days before its deletion. The parent element must be
+ * positioned.
+ */
 export function TileStar({ listed, name, tabIndex }: Props) {
   const { output, ends } = useOutput(listed);
   if (output.url === null) return null;

@@ -4,22 +4,22 @@ import { endWords } from '../format/ends.ts';
 import type { Output } from '../live/task-store.ts';
 import { useTask } from '../live/use-task.ts';
 
-/** An output of a list, as it was read. */
+/** An output of a list, as it was when the list was read. */
 export interface Listed {
   taskId: string;
   output: Output;
-  /** When its file is deleted, unix seconds; 0: never. */
+  /** Unix seconds at which its file is deleted; 0: never. */
   filesUntil: number;
 }
 
 export interface OutputNow {
   output: Output;
-  /** `Deleted in 2 days`, in its last two days; null: before, or it is kept or gone. */
+  /** `Deleted in 2 days` in the last two days; null: earlier, kept, or already deleted. */
   ends: string | null;
   filesUntil: number;
 }
 
-/** An output as it is now. */
+/** The present state of an output. */
 export function useOutput(listed: Listed): OutputNow {
   const row = useTask(listed.taskId);
   const output = row?.outputs[listed.output.index] ?? listed.output;

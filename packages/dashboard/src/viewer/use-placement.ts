@@ -1,22 +1,22 @@
 import { type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { bounded, FIT, type Placement, zoomAt } from './pan-zoom.ts';
 
-/** How much a press of a button zooms. */
+/** The factor by which one press of a button zooms. */
 const STEP = 1.25;
-/** Pixels that an arrow key moves a zoomed picture by. */
+/** Pixels by which an arrow key moves a zoomed picture. */
 const ARROW = 48;
 
 export interface Zoom {
   placement: Placement;
-  /** Pixels of the screen on one pixel of the picture, or of the first of several; null: none is there yet. */
+  /** How many pixels of the screen one pixel of the (first) picture takes; null: no picture is loaded yet. */
   shown: number | null;
   in(): void;
   out(): void;
   fit(): void;
-  /** So many pixels of the screen on one pixel of the picture. */
+  /** Zooms so that one pixel of the picture takes this many pixels of the screen. */
   to(zoom: number): void;
   pan(x: number, y: number): void;
-  /** Moves a zoomed picture by an arrow key; false: the picture fits, and the key is free for others. */
+  /** Moves a zoomed picture by an arrow key. False: the picture fits its frame, so the key may do something else. */
   arrow(key: string): boolean;
   handlers: Record<
     'onPointerDown' | 'onPointerMove' | 'onPointerUp' | 'onPointerCancel',
@@ -32,7 +32,7 @@ const ARROWS: Record<string, [x: number, y: number]> = {
   ArrowDown: [0, -ARROW],
 };
 
-/** Zoom and pan of a frame. Frames that share it move together. */
+/** Zoom and position of a frame. Frames that share them move together. */
 export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
   const [placement, setPlacement] = useState<Placement>(FIT);
   const pointers = useRef(new Map<number, { x: number; y: number }>());
@@ -47,7 +47,7 @@ export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
 
   useEffect(() => {
     const element = frame.current;
-    // Not by React, whose wheel listeners cannot keep the page from zooming.
+    // A native listener, because wheel listeners of React cannot keep the page from zooming.
     const onWheel = (event: WheelEvent) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -59,7 +59,7 @@ export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
     };
     element?.addEventListener('wheel', onWheel, { passive: false });
     return () => element?.removeEventListener('wheel', onWheel);
-    // The frame is the same for as long as the viewer is.
+    // The frame stays the same element while the viewer is open.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 
@@ -103,7 +103,10 @@ export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
   };
 }
 
-/** Pixels of the screen on one pixel of the first picture in the frame where it fits; null: none is loaded. */
+/**
+ * How many pixels of the screen one pixel of the first picture takes when it fits the frame; null: no picture is
+ * loaded.
+ */
 function useFitted(frame: RefObject<HTMLElement | null>): number | null {
   const [fitted, setFitted] = useState<number | null>(null);
   useEffect(() => {
@@ -118,7 +121,7 @@ function useFitted(frame: RefObject<HTMLElement | null>): number | null {
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    // The event of a picture does not bubble.
+    // The load event of a picture does not bubble, so it is captured.
     element.addEventListener('load', measure, true);
     return () => {
       observer.disconnect();

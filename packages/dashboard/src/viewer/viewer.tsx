@@ -10,14 +10,14 @@ import { ZoomBar } from './zoom-bar.tsx';
 interface Props extends Omit<Shown, 'src'> {
   src: string | null;
   isFilm: boolean;
-  /** Why there is no file. */
+  /** The text if there is no file. */
   gone?: string;
-  /** Another picture to compare with. */
+  /** The other picture of a comparison. */
   other?: Shown | null;
   onCompareEnd?: () => void;
-  /** The frame takes all room that there is, in place of the shape of the picture. */
+  /** Whether the frame takes all room, in place of the picture's shape. */
   fills?: boolean;
-  /** Further tools of the bar. */
+  /** Further buttons of the bar. */
   children?: ReactNode;
 }
 
@@ -68,7 +68,8 @@ export function Viewer({
         ref={frame}
         className={styles.frame}
         data-zoomed={zoom.placement.scale > 1}
-        // The shape of the picture from the start; the rest of a frame that would be too high is empty at its sides.
+        // The frame has the shape of the picture from the start. A frame that would be too high is lower, with empty
+        // sides.
         style={fills ? undefined : { aspectRatio: `${width} / ${height}` }}
         {...zoom.handlers}
         onDoubleClick={zoom.onDoubleClick}

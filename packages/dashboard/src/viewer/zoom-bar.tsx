@@ -5,7 +5,7 @@ import { IconButton } from '../parts/icon-button.tsx';
 import { MenuButton } from '../parts/menu-button.tsx';
 import type { Zoom } from './use-placement.ts';
 
-/** How large the picture is now, and other sizes by buttons and by keys. */
+/** The present zoom, and buttons and keys for other sizes. */
 export function ZoomBar({ zoom }: { zoom: Zoom }) {
   useShortcuts({ '+': zoom.in, '-': zoom.out, '0': zoom.fit, '1': () => zoom.to(1), '2': () => zoom.to(2) });
   const now = zoom.shown === null ? '–' : percent(zoom.shown);

@@ -27,8 +27,8 @@ class Darkroom:
         """
         base_url: such as `https://darkroom.example`. Default: DARKROOM_URL, or http://127.0.0.1:3000.
         api_key: default DARKROOM_API_KEY.
-        max_retries: after the first attempt.
-        timeout_s: of one attempt: how long it may wait for the connection, and for the next bytes.
+        max_retries: retries after the first attempt.
+        timeout_s: how long one attempt may wait for the connection, and for the next bytes.
         """
         self._transport = Transport(base_url, api_key, max_retries, timeout_s)
         self.tasks = Tasks(self._transport)
@@ -37,7 +37,7 @@ class Darkroom:
         """
         Creates a task. The parameters are those of the model that `request["model"]` names.
 
-        idempotency_key: a random one when left out. A second creation with the same key and request creates nothing.
+        idempotency_key: by default a random one. A second creation with the same key and request creates nothing.
         """
         return create(self._transport, "/v1/generations", request, idempotency_key)
 
@@ -49,12 +49,12 @@ class Darkroom:
         """
         The states of all tasks of the key: the unfinished ones first, then every change, without end.
 
-        patience_s: how long the service may be away.
+        patience_s: how long the service may be unreachable.
         """
         return follow(self._transport, "/v1/events", None, patience_s=patience_s)
 
     def download(self, output: TaskOutput, path: str | os.PathLike[str]) -> Path:
-        """Writes an output whole or not at all, and compares its hash. A download that is cut continues."""
+        """Writes the whole output or nothing, and checks its hash. After a cut the download continues."""
         return _output.save(self._transport, output, path)
 
     def content(self, output: TaskOutput) -> bytes:
@@ -71,8 +71,8 @@ class Darkroom:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """
-        Any other route, such as `request("GET", "/v1/usage", query={"start_time": 0})`: its JSON. With an
-        `idempotency-key` in `headers` a POST is repeated as well.
+        Calls any other route, such as `request("GET", "/v1/usage", query={"start_time": 0})`, and returns its JSON. A
+        POST with an `idempotency-key` in `headers` may be sent again, like a GET.
         """
         has_key = any(name.lower() == "idempotency-key" for name in headers or {})
         is_repeatable = True if has_key else None

@@ -6,7 +6,7 @@ from .errors import WaitTimeoutError
 
 
 class Deadline:
-    """When a wait ends. Every pause and every read of a wait asks it how long it may take."""
+    """When a wait ends. Each pause and each read of the wait asks here how long it may take."""
 
     def __init__(self, id: str, timeout_s: float | None) -> None:
         self._id = id
@@ -14,7 +14,7 @@ class Deadline:
         self._ends = None if timeout_s is None else time.monotonic() + timeout_s
 
     def left(self, seconds: float) -> float:
-        """`seconds`, or less if the wait ends before. Raises WaitTimeoutError once it is over."""
+        """`seconds`, or less if the wait ends before. Raises WaitTimeoutError once the wait is over."""
         if self._ends is None or self._timeout_s is None:
             return seconds
         left = self._ends - time.monotonic()

@@ -14,7 +14,7 @@ def read_events(answer: Answer, first_s: float | None, deadline: Deadline) -> It
     """
     The id and the data of each server-sent event, until the stream ends.
 
-    first_s: how long the first event may take. A proxy that buffers streams never delivers it. None: pings are enough.
+    first_s: how long the first event may take; a proxy that buffers streams never delivers it. None: a ping is enough.
     Raises OSError when the stream breaks or is silent.
     """
     first_until = None if first_s is None else time.monotonic() + first_s

@@ -13,15 +13,17 @@ from .errors import ConnectionFailedError, DarkroomError
 from .types import Task
 
 PATIENCE_S = 300.0
-"""How long the service may be away before it is given up. Each answer restarts this time."""
+"""How long the service may be unreachable before following ends with an error. Each answer restarts this time."""
 FIRST_EVENT_S = 10.0
-"""The first state of one task comes at once, unless a proxy keeps streams back."""
+"""
+How long the first event may take. The stream of a task begins with its state at once, unless a proxy holds it back.
+"""
 MAX_FAILED_STREAMS = 2
-"""Streams in a row that delivered nothing while reads were answered. Then only reads are left."""
+"""So many streams in a row may deliver nothing while reads are answered. After that there are only reads."""
 FINAL = ("succeeded", "failed")
 
 Read = Callable[[bool], Task]
-"""Reads the present state. True: it may wait for a change, because no stream will show that."""
+"""Reads the present state. True: the read may wait for a change, because no stream will show the change."""
 
 
 def follow(
@@ -32,11 +34,11 @@ def follow(
     patience_s: float = PATIENCE_S,
 ) -> Iterator[Task]:
     """
-    Every state of a task until its final one, over a stream of events that is resumed where it broke, or by reads where
-    streams do not work. Each second try of a broken stream is a read: a proxy may cut or refuse streams alone. Without
-    `read` it follows all tasks, without end.
+    Every state of a task until its final one. It reads a stream of events, and resumes the stream where it broke. Where
+    streams do not work it reads the state instead. After a broken stream the next try is a read, because a proxy may
+    cut or refuse streams but not reads. Without `read` it follows all tasks, without end.
 
-    Raises DarkroomError when the service refuses, or has been away for `patience_s`.
+    Raises DarkroomError when the service refuses, or was unreachable for `patience_s`.
     """
     resume: str | None = None
     failed_streams = 0
@@ -59,9 +61,9 @@ def follow(
                 yield task
                 if read is not None and task["status"] in FINAL:
                     return
-            # A stream that is resumed after its final event is empty: only a read shows that state.
+            # A stream that is resumed after its final event delivers nothing: only a read shows the final state.
             is_broken = reader is None and not delivered
-            away_since = None  # it has answered
+            away_since = None  # the service has answered
             if reader is None:
                 failed_streams = 0 if delivered else failed_streams + 1
                 if delivered or read is None:
@@ -69,11 +71,11 @@ def follow(
         except DarkroomError as error:
             is_refused = not error.retryable
             if is_refused and (reader is not None or read is None):
-                raise  # a refused stream may be the doing of a proxy: the read tells
+                raise  # perhaps a proxy refused the stream, so a read decides
             away_since = away_since or time.monotonic()
             if time.monotonic() - away_since > patience_s:
                 raise
-            # Without a read in between, a service that is away looks like a stream that is.
+            # Without a read in between, nobody knows whether the service or only its streams are unreachable.
             failed_streams = 0 if reader is not None or delivered else failed_streams + _weight(error)
             is_broken = reader is None
             if not is_refused:
@@ -88,7 +90,7 @@ def _weight(error: DarkroomError) -> int:
 def _stream(
     transport: Transport, events: str, resume: str | None, first_s: float | None, deadline: Deadline
 ) -> Iterator[tuple[str | None, Task]]:
-    """One connection."""
+    """The events of one connection."""
     headers = {"accept": "text/event-stream"}
     if resume is not None:
         headers["last-event-id"] = resume

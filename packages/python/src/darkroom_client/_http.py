@@ -1,4 +1,4 @@
-"""urllib with one addition: the time-out of an answer can change while it is read."""
+"""urllib with one addition: the time limit of an answer can change while the answer is read."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class _Secure(urllib.request.HTTPSHandler):
 
 
 def opener() -> urllib.request.OpenerDirector:
-    """It follows redirects, and the proxies that the environment names."""
+    """An opener that follows redirects, and that uses the proxies named by the environment."""
     return urllib.request.build_opener(_Plain, _Secure)

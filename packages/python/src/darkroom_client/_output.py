@@ -14,12 +14,12 @@ from .errors import DarkroomError
 from .types import TaskOutput
 
 MAX_FAILURES = 5
-"""Downloads in a row that deliver nothing."""
+"""Downloads in a row that may deliver nothing."""
 CHUNK_BYTES = 256 * 1024
 
 
 def read(transport: Transport, output: TaskOutput) -> Iterator[bytes]:
-    """The bytes while they arrive. A download that is cut continues with the bytes that are missing."""
+    """The bytes as they arrive. After a cut the download continues with the missing bytes."""
     path = f"/v1/files/{quote(output['id'], safe='')}/content"
     received = 0
     failures = 0
@@ -44,7 +44,7 @@ def read(transport: Transport, output: TaskOutput) -> Iterator[bytes]:
 
 
 def save(transport: Transport, output: TaskOutput, path: str | os.PathLike[str]) -> Path:
-    """Writes the file whole or not at all, and compares its hash."""
+    """Writes the whole file or nothing, and checks its hash."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.part")

@@ -6,11 +6,13 @@ import time
 from collections.abc import Mapping
 
 MAX_RETRY_AFTER_S = 60.0
-"""When the service asks for a longer wait, the caller gets the error and decides."""
+"""
+The longest wait that the client obeys. If the service asks for a longer one, the caller gets the error and decides.
+"""
 
 
 def may_retry(status: int, headers: Mapping[str, str], code: str) -> bool:
-    """Whether a retry may succeed: a temporary refusal, or a cut connection."""
+    """Whether a retry may succeed: after a temporary refusal or a cut connection."""
     advice = headers.get("x-should-retry")
     if advice is not None:
         return advice == "true"
@@ -33,5 +35,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def backoff_s(attempt: int) -> float:
-    """0.5, 1, 2, 4, 8 s, each up to a quarter shorter: otherwise all clients come back at once."""
+    """
+    0.5, 1, 2, 4, 8 s. Each is up to a quarter shorter, because otherwise all clients come back at the same time.
+    """
     return min(8.0, 0.5 * 2.0**attempt) * (1 - random.random() / 4)

@@ -23,15 +23,15 @@ class Run:
         self._transport = transport
         self.id = id
         self.task = task
-        """The newest state seen; None before the first."""
+        """The newest state that was read; None before the first."""
 
     def wait(
         self, timeout_s: float | None = None, on_progress: Callable[[int, Task], None] | None = None
     ) -> SucceededTask:
         """
-        Waits for the result. It can be called again, in another process as well: `darkroom.run(id).wait()`.
+        Waits for the result. It may be called again, also in another process: `darkroom.run(id).wait()`.
 
-        timeout_s: without it the wait has no end but that of the task.
+        timeout_s: without it the wait ends only with the task.
         on_progress: called with each change of the percentage or the status.
         Raises TaskFailedError when the task ends without a result, and WaitTimeoutError when the time runs out; the
         task then goes on.
@@ -56,13 +56,13 @@ class Run:
         return self.task
 
     def cancel(self) -> Task:
-        """The task; it is unchanged if it had ended already."""
+        """Cancels the task. Returns it unchanged if it had already ended."""
         path = f"{path_of(self.id)}/cancel"
         self.task = cast(Task, self._transport.json("POST", path, is_repeatable=True))
         return self.task
 
     def retry(self, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None) -> Run:
-        """Makes the task again. input: parameters to replace; None takes one out."""
+        """Creates a task with the same request. input: parameters to replace; None removes one."""
         return create(self._transport, f"{path_of(self.id)}/retry", {"input": input or {}}, idempotency_key)
 
     def _states(self, deadline: Deadline) -> Iterator[Task]:
@@ -81,7 +81,7 @@ class Run:
 
 
 def create(transport: Transport, path: str, body: Mapping[str, Any], idempotency_key: str | None) -> Run:
-    """A creation carries a key, so that sending it again never buys twice."""
+    """A creation carries an idempotency key, so sending it again never pays twice."""
     headers = {"idempotency-key": idempotency_key or str(uuid.uuid4())}
     task = cast(Task, transport.json("POST", path, body=body, headers=headers, is_repeatable=True))
     return Run(transport, task["task_id"], task)

@@ -20,7 +20,7 @@ class Tasks:
     def list(
         self, filter: TaskFilter | None = None, *, order: Literal["asc", "desc"] = "desc", page_size: int = 100
     ) -> Iterator[Task]:
-        """Newest first, unless `order` is `asc`. Reads page after page while it is iterated."""
+        """Newest first, unless `order` is `asc`. The next page is read when the iteration gets there."""
         after: str | None = None
         while True:
             query = {**(filter or {}), "order": order, "limit": page_size, "after": after}
@@ -31,10 +31,10 @@ class Tasks:
                 return
 
     def cancel(self, selection: CancelTasksInput) -> CancelCounts:
-        """By ids, or by a filter."""
+        """Cancels the tasks with these ids, or those that a filter selects."""
         answer = self._transport.json("POST", "/v1/tasks/cancel", body=selection, is_repeatable=True)
         return cast(CancelCounts, answer)
 
     def delete(self, task_id: str) -> DeletedTask:
-        """With its files. An unfinished task is cancelled first."""
+        """Deletes the task with its files. An unfinished task is cancelled first."""
         return cast(DeletedTask, self._transport.json("DELETE", path_of(task_id)))

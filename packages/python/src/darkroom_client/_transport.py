@@ -26,7 +26,7 @@ from .errors import (
 )
 
 BROKEN = (OSError, http.client.HTTPException)
-"""What urllib raises where a connection fails."""
+"""What urllib raises when a connection fails."""
 
 _CLASSES: Mapping[int, type[DarkroomError]] = {
     401: AuthenticationError,
@@ -40,7 +40,7 @@ _CLASSES: Mapping[int, type[DarkroomError]] = {
 
 
 class Transport:
-    """Sends requests with the key, and sends them again where that helps and does no harm."""
+    """Sends requests with the API key, and sends them again where this helps and does no harm."""
 
     def __init__(self, base_url: str | None, api_key: str | None, max_retries: int, timeout_s: float) -> None:
         self.base = (base_url or os.environ.get("DARKROOM_URL") or "http://127.0.0.1:3000").rstrip("/")
@@ -61,7 +61,10 @@ class Transport:
         is_repeatable: bool | None = None,
         deadline: Deadline = FOREVER,
     ) -> Any:
-        """The JSON of an answer; None if it is empty. A request that is not repeatable is sent again only after 429."""
+        """
+        The JSON of an answer; None if the answer is empty. A request that is not repeatable is sent again only after
+        429.
+        """
         if is_repeatable is None:
             is_repeatable = method in ("GET", "DELETE")
         attempt = 0
@@ -86,7 +89,10 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> Answer:
-        """One attempt: an answer whose body is still to be read. Raises DarkroomError for all others than a success."""
+        """
+        Sends one attempt and returns the answer, whose body the caller reads. Raises DarkroomError unless it is a
+        success.
+        """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"user-agent": "darkroom-client-python"}, method=method)
         if data is not None:
@@ -94,7 +100,7 @@ class Transport:
         for name, value in (headers or {}).items():
             request.add_header(name, value)
         if self._api_key:
-            # Only the service gets the key, not the bucket to which it may redirect a download.
+            # Only the service gets the key. A download may be redirected to a bucket, which must not get it.
             request.add_unredirected_header("authorization", f"Bearer {self._api_key}")
         try:
             return cast(Answer, self._opener.open(request, timeout=timeout_s or self._timeout_s))
@@ -122,7 +128,7 @@ class Transport:
 
 
 def _error_of(answer: urllib.error.HTTPError) -> DarkroomError:
-    """A proxy may have written it, so any body is taken."""
+    """The error of an answer. A proxy may have written the body, so any body is accepted."""
     status = answer.code
     try:
         envelope = json.loads(answer.read())["error"]
@@ -145,7 +151,7 @@ def _error_of(answer: urllib.error.HTTPError) -> DarkroomError:
 
 
 def _query_text(query: Mapping[str, Any] | None) -> str:
-    """Mappings become `metadata[team]=design`."""
+    """A mapping becomes `metadata[team]=design`."""
     pairs: list[tuple[str, str]] = []
     for name, value in (query or {}).items():
         if value is None:

@@ -44,8 +44,7 @@ def verify_webhook(
 
     raw_body: as it arrived; parsing and writing it again changes its bytes.
     secrets: `whsec_…`; several while one is being replaced.
-    Raises WebhookVerificationError when no signature by one of the secrets fits these bytes, or its time is outside the
-    tolerance.
+    Raises WebhookVerificationError when no signature matches one of the secrets, or the time is outside the tolerance.
     """
     given = {name.lower(): value for name, value in headers.items()}
     for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):

@@ -23,18 +23,18 @@ class DarkroomError(Exception):
         self.message = message
         self.status = status
         self.code = code
-        """For programs. New codes may be added, so keep a default."""
+        """For programs. New codes may be added, so handle unknown ones."""
         self.type = type
         self.param = param
         """The field that caused the error, such as `reference_images[2]`."""
         self.request_id = request_id
-        """Include it when you report a problem."""
+        """Name this id when you report a problem."""
         self.retryable = False
         """Whether the same request may succeed later."""
         self.retry_after_s: float | None = None
-        """The seconds that the service asked to wait."""
+        """How many seconds the service asked to wait."""
         self.errors: Sequence[Mapping[str, Any]] = ()
-        """Of `batch_invalid`: what is wrong with which item."""
+        """Only with `batch_invalid`: what is wrong with which item."""
 
 
 class BadRequestError(DarkroomError):
@@ -54,23 +54,23 @@ class PermissionDeniedError(DarkroomError):
 
 
 class NotFoundError(DarkroomError):
-    """404 and 410: it is not there, or no longer."""
+    """404 and 410: the object does not exist, or no longer."""
 
 
 class ConflictError(DarkroomError):
-    """409: the state of a thing does not allow it."""
+    """409: the state of the object does not allow the request."""
 
 
 class RateLimitError(DarkroomError):
-    """429: too many requests, or too many tasks that wait."""
+    """429: too many requests, or too many waiting tasks."""
 
 
 class ServerError(DarkroomError):
-    """5xx: the service could not do it."""
+    """5xx: the service failed."""
 
 
 class ConnectionFailedError(DarkroomError):
-    """No whole answer came: the service is away, or the time ran out."""
+    """No whole answer came: the service cannot be reached, or the time ran out."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=0, code="connection_failed", type="connection_error")
@@ -90,7 +90,7 @@ class TaskFailedError(Exception):
 
 
 class WaitTimeoutError(Exception):
-    """The time of a wait ran out. What was waited for goes on, and can be waited for again."""
+    """The wait took longer than its limit. The task goes on, and can be waited for again."""
 
     def __init__(self, id: str, timeout_s: float) -> None:
         super().__init__(f"{id} did not end within {timeout_s:g} s. It goes on.")
@@ -98,4 +98,4 @@ class WaitTimeoutError(Exception):
 
 
 class WebhookVerificationError(Exception):
-    """The body did not come from the service, or came too late."""
+    """The body did not come from the service, or its timestamp is outside the tolerance."""

@@ -3,8 +3,9 @@
 #
 #     src/sandbox/encoder/build.sh <clone of github.com/lieff/minih264>
 #
-# Needs clang and wasm-ld of LLVM 19. CLANG names another clang; another version gives other code, not another film.
-# With PLAIN=1 the encoder is minih264's plain C: for the hash in film-encoder.spec.ts, not to be committed.
+# Needs clang and wasm-ld of LLVM 19. CLANG names another clang; another version makes different code, but the same
+# films. With PLAIN=1 the encoder is minih264's plain C. That build is for the hash in film-encoder.spec.ts and must not
+# be committed.
 set -eu
 COMMIT=b0baea7a80ef9d12da97301dd1099b8791b5ba43
 here=$(cd "$(dirname "$0")" && pwd)

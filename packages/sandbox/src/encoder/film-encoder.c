@@ -4,7 +4,7 @@
  * functions return.
  */
 #define __EMSCRIPTEN__ 1 /* chooses the byte order */
-#ifndef PLAIN /* what film-encoder.spec.ts compares the encoder with */
+#ifndef PLAIN /* film-encoder.spec.ts compares the encoder with the plain one */
 #define __i386__ 1 /* chooses the SSE2 code, for which include/emmintrin.h has WebAssembly SIMD */
 #define __SSE2__ 1
 #define MINIH264_ONLY_SIMD
@@ -18,7 +18,7 @@
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 #define PAGE 65536
-/* What the kernels may read or write past the end of a row. */
+/* How many bytes the kernels may read or write past the end of a row. */
 #define SLACK 64
 
 extern unsigned char __heap_base;
@@ -35,7 +35,7 @@ static struct {
   int letter_rows, quantizer, speed;
 } film;
 
-/* One film an instance: nothing is ever freed. */
+/* Memory is never freed, because each instance encodes only one film. */
 static void *allocate(size_t bytes) {
   if (!next_free) next_free = (uintptr_t)&__heap_base;
   const uintptr_t start = (next_free + 63) & ~(uintptr_t)63;
@@ -45,13 +45,13 @@ static void *allocate(size_t bytes) {
   return (void *)start;
 }
 
-/* Sizes are even. The scene is enlarged by `scale`, 1 or 2. Returns 0 if there is memory for all. */
+/* Prepares the encoder for a film. Sizes are even. The scene is enlarged by `scale`, 1 or 2. Returns 0 on success. */
 int EXPORT(open)(int width, int height, int scale, int letter_rows, int cover_rows, int quantizer, int speed) {
   const int stride = (width + 15) & ~15;
   film.width = width, film.height = height, film.scale = scale, film.letter_rows = letter_rows;
   film.quantizer = quantizer, film.speed = speed;
   film.settings.width = width, film.settings.height = height;
-  /* A frame of whole macroblocks is reconstructed in place, which saves the memory of one. */
+  /* A frame of whole macroblocks is reconstructed in place, which saves the memory of one frame. */
   film.settings.const_input_flag = ((width | height) & 15) != 0;
   film.settings.vbv_size_bytes = 100000 / 8;
   int persist = 0, scratch = 0;
@@ -71,14 +71,14 @@ int EXPORT(open)(int width, int height, int scale, int letter_rows, int cover_ro
   return film.sums && film.rows[1] && film.cover && film.letters && film.scene ? 0 : -1;
 }
 
-/* Opaque RGBA, width / scale by height / scale. */
+/* The pixels of the scene: opaque RGBA, width / scale by height / scale. */
 uint8_t *EXPORT(scene)(void) { return film.scene; }
-/* Premultiplied RGBA over the scene: `letter_rows` rows of the full width. */
+/* The pixels of the letters over the scene: premultiplied RGBA, `letter_rows` rows of the full width. */
 uint8_t *EXPORT(letters)(void) { return film.letters; }
-/* Premultiplied RGBA over all: the rows of one call of compose, of the full width. */
+/* The pixels over everything: premultiplied RGBA, full width, the rows of one call of compose. */
 uint8_t *EXPORT(cover)(void) { return film.cover; }
 
-/* The composed frame: plane 0 is luma, its rows 16 bytes aligned; 1 and 2 are chroma, 8 bytes aligned. */
+/* The composed frame. Plane 0 is luma, with rows aligned to 16 bytes. Planes 1 and 2 are chroma, aligned to 8 bytes. */
 uint8_t *EXPORT(plane)(int i) { return film.frame.yuv[i]; }
 
 static void compose_row(uint8_t *out, int y, int letters_top) {
@@ -94,7 +94,7 @@ static void compose_row(uint8_t *out, int y, int letters_top) {
   if (letter_row >= 0 && letter_row < film.letter_rows) blend_row(out, film.letters + letter_row * film.width * 4, film.width);
 }
 
-/* Composes `count` rows from `top`, both even. */
+/* Composes `count` rows of the frame from row `top`. Both numbers are even. */
 void EXPORT(compose)(int top, int count, int letters_top, int covered) {
   const H264E_io_yuv_t *to = &film.frame;
   for (int y = top; y < top + count; y += 2) {
@@ -107,10 +107,10 @@ void EXPORT(compose)(int top, int count, int letters_top, int covered) {
   }
 }
 
-/* Makes the next frame a key frame, with no memory of what was encoded before. Returns 0. */
+/* Makes the next frame a key frame, which depends on no earlier frame. Returns 0. */
 int EXPORT(restart)(void) { return H264E_init(film.encoder, &film.settings); }
 
-/* MP4 stores the length of a unit where the encoder writes a start code. */
+/* Puts the length of a unit where the encoder writes a start code, because MP4 stores lengths. */
 static void with_length(const unsigned char *unit, int size, void *unused) {
   unsigned char *at = (unsigned char *)unit - 4;
   at[0] = size >> 24, at[1] = size >> 16, at[2] = size >> 8, at[3] = size;
@@ -118,10 +118,10 @@ static void with_length(const unsigned char *unit, int size, void *unused) {
 
 static unsigned char *coded;
 
-/* Where the units of the last frame are. */
+/* The units of the last frame. */
 unsigned char *EXPORT(output)(void) { return coded; }
 
-/* Returns the bytes of the frame's units, or -1. */
+/* Encodes the frame. Returns the length of its units in bytes, or -1. */
 int EXPORT(encode)(void) {
   H264E_run_param_t run;
   memset(&run, 0, sizeof run);

@@ -1,10 +1,10 @@
-/* From the pixels of a canvas (RGBA) to a frame of the encoder (planar 4:2:0), two rows at a time. */
+/* Converts the pixels of a canvas (RGBA) to a frame of the encoder (planar 4:2:0), two rows at a time. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
 #include <wasm_simd128.h>
 
-/* Blends premultiplied pixels over a row. Both may be read and written up to three pixels past the end. */
+/* Blends premultiplied pixels over a row. Up to three pixels past the end of both rows may be read and written. */
 static void blend_row(uint8_t *below, const uint8_t *above, int width) {
   const v128_t opaque = wasm_i16x8_const_splat(255), half = wasm_i16x8_const_splat(128);
   for (int x = 0; x < width; x += 4) {
@@ -22,13 +22,11 @@ static void blend_row(uint8_t *below, const uint8_t *above, int width) {
   }
 }
 
-/*
- * Enlarges one row of `width` pixels to twice the width. `near` is the row that the result lies in, `far` the next one
- * in its direction. The result is three parts of the nearer and one part of the further, in both directions. `sums` has
- * room for width + 4 pixels of 16 bits a channel.
- */
+/* Enlarges one row of `width` pixels to twice the width. `near` is the row in which the result lies, and `far` the
+   next row in its direction. In both directions the result is three parts of the nearer pixel and one part of the
+   farther one. `sums` has room for width + 4 pixels with 16 bits a channel. */
 static void enlarge_row(uint8_t *out, const uint8_t *near, const uint8_t *far, uint16_t *sums, int width) {
-  uint16_t *const first = sums + 4; /* one pixel of margin, as the row's first and last pixel repeat */
+  uint16_t *const first = sums + 4; /* one pixel of margin, because the first and last pixel of the row repeat */
   for (int x = 0; x < width; x += 4) {
     const v128_t a = wasm_v128_load(near + 4 * x), b = wasm_v128_load(far + 4 * x);
     const v128_t low = wasm_u16x8_extend_low_u8x16(a), high = wasm_u16x8_extend_high_u8x16(a);
@@ -49,7 +47,7 @@ static void enlarge_row(uint8_t *out, const uint8_t *near, const uint8_t *far, u
   }
 }
 
-/* Adds the neighbours of eight 32-bit lanes. */
+/* Adds neighbouring 32-bit lanes of two vectors with four lanes each. */
 static inline v128_t add_pairs(v128_t a, v128_t b) {
   return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), wasm_i32x4_shuffle(a, b, 1, 3, 5, 7));
 }
@@ -68,7 +66,7 @@ static void luma_row(uint8_t *out, const uint8_t *pixels, int width) {
   }
 }
 
-/* The sums of two blocks of two by two pixels. */
+/* The sums of two blocks, each of two by two pixels. */
 static inline v128_t two_blocks(v128_t upper, v128_t lower) {
   const v128_t left = wasm_i16x8_add(wasm_u16x8_extend_low_u8x16(upper), wasm_u16x8_extend_low_u8x16(lower));
   const v128_t right = wasm_i16x8_add(wasm_u16x8_extend_high_u8x16(upper), wasm_u16x8_extend_high_u8x16(lower));
@@ -82,7 +80,7 @@ static inline void chroma_of_four(uint8_t *out, v128_t first, v128_t second, v12
   wasm_v128_store32_lane(out, bytes, 0);
 }
 
-/* BT.709 in limited range, which players assume for HD. */
+/* Chroma of BT.709 in limited range, which players assume for HD. */
 static void chroma_row(uint8_t *u, uint8_t *v, const uint8_t *upper, const uint8_t *lower, int width) {
   const v128_t blue = wasm_i16x8_const(-6596, -22189, 28785, 0, -6596, -22189, 28785, 0);
   const v128_t red = wasm_i16x8_const(28785, -26145, -2640, 0, 28785, -26145, -2640, 0);

@@ -37,7 +37,7 @@ export const city: Scene = {
   },
 };
 
-/** @param depth 0 the most distant row, 1 the nearest */
+/** @param depth 0 for the most distant row, 1 for the nearest */
 function row(setup: SceneSetup, depth: number): Layer {
   const { frame, palette, random, camera } = setup;
   const { width, height, unit, margin } = frame;
@@ -53,7 +53,7 @@ function row(setup: SceneSetup, depth: number): Layer {
     paint(context) {
       const paint = { foot: height + margin, tone, lowTone: mix(tone, palette.skyLow, 0.35 * (1 - depth)), lamp };
       for (const house of houses) drawHouse(context, house, paint, palette);
-      // Haze at ground level separates one row from the next.
+      // Haze near the ground separates each row from the next.
       const haze = context.createLinearGradient(0, height * 0.55, 0, height);
       haze.addColorStop(0, css(palette.skyLow, 0));
       haze.addColorStop(1, css(palette.skyLow, 0.28 * (1 - depth)));
@@ -64,7 +64,7 @@ function row(setup: SceneSetup, depth: number): Layer {
   };
 }
 
-/** As a share of the frame from the top. */
+/** The lowest height of a roof, as a share of the frame from the top. */
 const lowestRoof = (depth: number) => 0.6 + 0.22 * depth;
 
 function planHouse({ frame, random }: SceneSetup, x: number, depth: number): House {
@@ -76,7 +76,7 @@ function planHouse({ frame, random }: SceneSetup, x: number, depth: number): Hou
   const pane = { width: (width / columns) * 0.46, height: (width / columns) * random.between(0.5, 0.9) };
   const windows: House['windows'] = [];
   const pitch = width / columns;
-  // The houses of the next row hide what is below their lowest roof, but for the gaps between them.
+  // The next row hides what is below its lowest roof, except in the gaps between its houses.
   const hidden = depth < 1 ? height * lowestRoof(depth + 1 / (ROWS - 1)) : height;
   for (let y = top + pitch * 0.7; y < height; y += pane.height + pitch * 0.45) {
     for (let column = 0; column < columns; column++) {
@@ -99,7 +99,7 @@ interface HousePaint {
   /** Where the walls end, in pixels from the top. */
   foot: number;
   tone: Color;
-  /** The colour towards the foot. */
+  /** The colour of the walls near the foot. */
   lowTone: Color;
   lamp: Color;
 }

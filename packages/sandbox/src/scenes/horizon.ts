@@ -50,11 +50,11 @@ export const horizon: Scene = {
 };
 
 interface Ridge {
-  /** 0 the most distant, 1 the nearest. */
+  /** 0 for the most distant ridge, 1 for the nearest. */
   depth: number;
-  /** Mean height of the crest, as a share of the frame from the top. */
+  /** The mean height of the crest, as a share of the frame from the top. */
   level: number;
-  /** 0 rolling hills, 1 sharp peaks. */
+  /** 0 for rolling hills, 1 for sharp peaks. */
   sharp: number;
   wooded: boolean;
 }
@@ -71,7 +71,7 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
   const crest = (x: number) =>
     octaves.reduce((y, octave, i) => {
       const swing = Math.sin((x / width) * octave.frequency * Math.PI + octave.phase);
-      // Folding a wave makes peaks. The first wave stays smooth and carries the others.
+      // Folding a wave makes peaks. The first wave is not folded: it is the base for the others.
       return y - octave.reach * (i === 0 ? swing : between(swing, 1 - 2 * Math.abs(swing), sharp));
     }, level * height);
   const step = Math.max(1, unit / 400);
@@ -114,7 +114,7 @@ function plantFirs({ frame, random }: SceneSetup, depth: number, crest: (x: numb
   return firs;
 }
 
-/** Adds three tiers of branches, each a little wider. */
+/** Adds three tiers of branches. Each tier is a little wider than the one above. */
 function addFir(path: Path2D, { x, foot, height }: Fir): void {
   for (let tier = 0; tier < 3; tier++) {
     const top = foot - height * (1 - tier * 0.26);

@@ -85,7 +85,7 @@ export const orbits: Scene = {
   },
 };
 
-/** @param light where the light comes from */
+/** @param light the position of the light */
 function drawBall(context: SKRSContext2D, { x, y, radius }: Circle, tone: Color, light: Point): void {
   const distance = Math.hypot(light.x - x, light.y - y) || 1;
   const lit = { x: x + ((light.x - x) / distance) * radius * 0.55, y: y + ((light.y - y) / distance) * radius * 0.55 };

@@ -2,7 +2,7 @@ import { css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
 import { fillCircle, fillFrame, type Layer, type Point, type Scene, type SceneSetup } from './scene.ts';
 
-/** One large flower of nested wreaths, each turning at its own speed. */
+/** One large flower of nested wreaths of petals. Each wreath turns at its own speed. */
 export const petals: Scene = {
   words: anyOf(
     'flower', 'rose', 'petal', 'garden', 'blossom', 'sakura', 'bloom', 'lotus', 'butterfly', 'bird', 'mandala', 'spring', 'love', 'heart',
@@ -62,9 +62,9 @@ export const petals: Scene = {
 };
 
 interface Wreath {
-  /** 1 the outermost, towards 0 for the innermost. */
+  /** 1 for the outermost wreath, towards 0 for the innermost. */
   size: number;
-  /** Petals. */
+  /** How many petals it has. */
   count: number;
 }
 

@@ -5,16 +5,18 @@ import { fillGradient } from '../fill-gradient.ts';
 import type { Palette } from '../palette.ts';
 import type { Random } from '../random.ts';
 
-/** The area to paint. Scenes extend `margin` pixels beyond every edge, so that a moving layer never shows its end. */
+/**
+ * The area to paint. Scenes extend `margin` pixels beyond every edge, so that the end of a moving layer never shows.
+ */
 export interface Frame {
   width: number;
   height: number;
-  /** The shorter side, to which shapes are scaled. */
+  /** The length of the shorter side, by which shapes are scaled. */
   unit: number;
   margin: number;
 }
 
-/** The offset of a layer from where it was drawn. Turn (radians) and zoom are about `pivot`. */
+/** How a layer is moved from where it was drawn. `turn` (in radians) and `zoom` are around `pivot`. */
 export interface Pose {
   x?: number;
   y?: number;
@@ -23,26 +25,26 @@ export interface Pose {
   pivot?: Point;
 }
 
-/** Layers are painted in order. */
+/** A part of a scene. The layers of a scene are painted in their order. */
 export interface Layer {
   paint(context: SKRSContext2D, seconds: number): void;
   pose?(seconds: number): Pose;
   /**
-   * Set for a layer that fills the frame with a constant gradient and never moves: a film paints it once and then
-   * copies it. In 720p a copy takes 1 ms. Moved by parts of a pixel it would take 4 ms, and painting a ridge, swell or
-   * petal takes only 1 to 2 ms.
+   * Set for a layer that fills the frame with a constant gradient and never moves. A film paints such a layer once and
+   * then copies it, which takes 1 ms in 720p. A copy moved by fractions of a pixel would take 4 ms, but painting a
+   * ridge, swell or petal takes only 1 to 2 ms.
    */
   plate?: true;
-  /** Called before the first of many paints: makes what all of them share. */
+  /** Called once before the first of many paints, to prepare what all of them share. */
   prepare?(): void;
   /**
-   * The layer hides all that is behind it from this row down, across the frame. The row is that before the pose, which
-   * has no turn or zoom.
+   * The layer hides everything behind it from this row down, over the whole width. The row is counted without the pose,
+   * which has no `turn` or `zoom`.
    */
   hidesBelow?: number;
 }
 
-/** What a scene is composed from. */
+/** The input of a scene. */
 export interface SceneSetup {
   frame: Frame;
   palette: Palette;
@@ -53,7 +55,7 @@ export interface SceneSetup {
 }
 
 export interface Scene {
-  /** Words of a prompt that ask for this scene. */
+  /** Words of a prompt that select this scene. */
   words: RegExp;
   compose(setup: SceneSetup): Layer[];
 }
@@ -72,7 +74,7 @@ export function frameOf(width: number, height: number): Frame {
   return { width, height, unit, margin: Math.ceil((width * MOST_DRIFT) / 2 + unit * 0.04) };
 }
 
-/** A slow swing, in water and wind, of `reach` pixels to each side. */
+/** A slow swing by `reach` pixels to each side, for water and wind. */
 export function sway(reach: number, periodSeconds: number, phase = 0): (seconds: number) => number {
   return (seconds) => reach * Math.sin((seconds / periodSeconds) * 2 * Math.PI + phase);
 }
@@ -108,7 +110,7 @@ export function fillCircle(context: SKRSContext2D, { x, y, radius }: Circle): vo
   context.fill();
 }
 
-/** A sun or moon with its glow. It rises slowly. */
+/** A sun or moon with its glow. In a film it rises slowly. */
 export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Circle): Layer {
   const reach = Math.ceil(radius * 4);
   let glow: Canvas | undefined;
@@ -117,11 +119,11 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
       glow = createCanvas(2 * reach, 2 * reach);
       const context = glow.getContext('2d');
       fillGlow(context, palette, { x: reach, y: reach, radius });
-      context.getImageData(0, 0, 1, 1); // paint now: otherwise every use would repeat it
+      context.getImageData(0, 0, 1, 1); // paint now: otherwise every use would paint it again
     },
     paint(context, seconds) {
       const now = y - seconds * frame.unit * 0.004;
-      // Copied in whole pixels, which is not visible in a glow and takes a quarter of the time.
+      // The copy is at whole pixels. In a glow this is not visible, and such a copy takes a quarter of the time.
       if (glow) context.drawImage(glow, Math.round(x) - reach, Math.round(now) - reach);
       else fillGlow(context, palette, { x, y: now, radius });
       const face = context.createLinearGradient(x, now - radius, x, now + radius);
@@ -130,12 +132,12 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
       context.fillStyle = face;
       fillCircle(context, { x, y: now, radius });
     },
-    // In whole pixels, for the copied glow.
+    // At whole pixels, for the copied glow.
     pose: (seconds) => ({ x: Math.round(camera.drift(0.12, seconds)) }),
   };
 }
 
-/** Fills the square of four times the radius, where the glow ends. */
+/** Fills a square around the centre, up to four times the radius, where the glow ends. */
 function fillGlow(context: SKRSContext2D, palette: Palette, { x, y, radius }: Circle): void {
   const reach = radius * 4;
   const glow = context.createRadialGradient(x, y, radius * 0.6, x, y, reach);

@@ -5,7 +5,7 @@ import { fillCircle, fillFrame, type Scene } from './scene.ts';
 
 type Motif = (context: SKRSContext2D, side: number, ink: Color, other: Color) => void;
 
-// Each motif is drawn in a square of `side`, centred on the origin.
+// Each motif is drawn in a square with sides of `side`, centred on the origin.
 const MOTIFS: Motif[] = [
   (context, side, ink) => {
     context.fillStyle = css(ink);
@@ -92,7 +92,7 @@ export const tiles: Scene = {
         ink: random.pick(others),
         other: random.pick(inks),
         quarter: random.whole(0, 3),
-        // Seconds until the first turn, and between turns.
+        // Seconds until the first turn, and seconds from one turn to the next.
         from: random.between(0.2, 4.5),
         every: random.between(3.5, 7),
       };
@@ -115,7 +115,7 @@ export const tiles: Scene = {
             context.save();
             context.translate(cell.x, cell.y);
             context.beginPath();
-            // Half a pixel larger on each side, so that no seam shows between neighbours.
+            // Half a pixel larger on each side, so that there is no gap between neighbours.
             context.rect(-side / 2 - 0.5, -side / 2 - 0.5, side + 1, side + 1);
             context.clip();
             context.fillStyle = css(lighter(cell.ground, 0.02));

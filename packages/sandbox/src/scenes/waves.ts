@@ -5,7 +5,7 @@ import { fillPath, type Layer, type Scene, type SceneSetup, sky, stars, sun, swa
 
 const SWELLS = 9;
 
-/** Rows of swell that move against each other, each with a light crest. */
+/** Rows of waves that move against each other, each with a light crest. */
 export const waves: Scene = {
   words: anyOf(
     'ocean', 'sea', 'wave', 'water', 'beach', 'surf', 'boat', 'ship', 'island', 'whale', 'dolphin', 'fish', 'lake', 'river', 'storm',
@@ -29,8 +29,8 @@ export const waves: Scene = {
 };
 
 /**
- * @param index 0 the most distant
- * @param level mean height, as a share of the frame from the top
+ * @param index 0 for the most distant row
+ * @param level the mean height, as a share of the frame from the top
  */
 function swell({ frame, palette, random, camera }: SceneSetup, index: number, level: number): Layer {
   const { width, height, unit, margin } = frame;
@@ -40,7 +40,7 @@ function swell({ frame, palette, random, camera }: SceneSetup, index: number, le
   const length = unit * (0.28 + 0.55 * depth) * random.between(0.85, 1.15);
   const reach = unit * (0.008 + 0.034 * depth);
   const phase = random.between(0, 6.28);
-  // A trochoid: narrow crests and wide troughs, like water.
+  // The curve is a trochoid, which has narrow crests and wide troughs, like water.
   const points: [number, number][] = [];
   for (let at = -3 * margin; at <= width + 3 * margin; at += Math.max(1, unit / 300)) {
     const angle = (at / length) * 2 * Math.PI + phase;

@@ -32,12 +32,12 @@ const BatchViewer = lazy(part(() => import('./batch-viewer.tsx').then(({ BatchVi
 interface Props {
   batchId: string;
   scopes: readonly Scope[];
-  /** The picture that is shown over the sheet; null: none. */
+  /** The picture that is open over the batch; null: none. */
   fileId: string | null;
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** A batch as one thing: how far it is, its results as a sheet, and what one does about it. */
+/** A batch: how far it is, its results as tiles, and the actions on it. */
 export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   const { data, error, reload } = useQuery(OneBatch, { id: batchId });
   const isGone = error?.code === 'batch_not_found';
@@ -126,7 +126,7 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   );
 }
 
-/** Shown once something failed that may end otherwise. */
+/** Runs the failed items again. Shown once an item has failed and may end otherwise. */
 function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void }) {
   useTasks(
     items.map(({ taskId }) => taskId),

@@ -4,7 +4,7 @@ import styles from './batches.module.css';
 
 const PARTS = ['succeeded', 'failed', 'cancelled', 'invalid', 'running'] as const;
 
-/** How far a batch is, and how its items ended, as one bar. */
+/** How far a batch is and how its items ended, as one bar. */
 export function BatchProgress({ batch, label }: { batch: Batch; label: string }) {
   const { counts, progress, requestCounts } = batch;
   return (

@@ -12,7 +12,7 @@ import { TileStar } from '../../viewer/tile-star.tsx';
 import styles from './batches.module.css';
 import type { BatchItem } from './use-batch-items.ts';
 
-/** One item on the sheet: its first output, or how it is doing. One that ran again shows what came of that. */
+/** One item of the batch: its first output, or its state. For an item that was run again, the last run. */
 export function BatchTile({ batchId, item, mayKeep }: { batchId: string; item: BatchItem; mayKeep: boolean }) {
   const { taskId, againId, index, customId } = item;
   const first = useTask(taskId);

@@ -7,7 +7,7 @@ import { type Shot, shotsOf } from '../../viewer/shot.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
 interface Props {
-  /** Null: not read yet, or not to be read. */
+  /** Null: not read yet, or it could not be read. */
   items: readonly BatchItem[] | null;
   hasFailed: boolean;
   fileId: string;
@@ -15,9 +15,9 @@ interface Props {
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** The pictures of a batch, one at a time, in the order of its sheet. */
+/** The pictures of a batch, one at a time, in the order of its items. */
 export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
-  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], false); // the tiles read them
+  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], false); // the tiles already read them
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
   const at = shots.findIndex(({ output }) => output.id === fileId);
   const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);

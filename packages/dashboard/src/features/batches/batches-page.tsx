@@ -37,7 +37,7 @@ interface Props {
   onState(state: BatchState): void;
 }
 
-/** Every batch of the key as one thing, and how far it is. */
+/** Every batch of the key, with its progress. */
 export function BatchesPage({ state, onState }: Props) {
   const { data, error, reload, pager } = usePages(
     Batches,

@@ -5,20 +5,20 @@ import { putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
-/** Failed, and may end otherwise. A cancelled one did not fail. */
+/** Failed, and may end otherwise. A cancelled item did not fail. */
 const isFailure = (row: TaskRow | undefined): boolean =>
   row?.status === 'FAILED' && row.error?.code !== 'TASK_CANCELLED' && mayRunAgain(row);
 
-/** Those that failed, and that nobody has run again since; or whose last run again failed too. */
+/** The items that failed and were not run again, or whose last run failed too. */
 export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
   items.filter(
     ({ taskId, againId }) => isFailure(taskRow(taskId)) && (againId === null || isFailure(taskRow(againId))),
   );
 
 /**
- * Runs each again, one after the other. The idempotency key names the run that failed, so a second press, or a press in
- * another tab, buys nothing twice.
- * @param onSent called after each
+ * Runs each item again, one after the other. The idempotency key names the run that failed, so a second press, or a
+ * press in another tab, pays nothing twice.
+ * @param onSent called after each item
  */
 export async function runFailedAgain(items: readonly BatchItem[], onSent: (sent: number) => void): Promise<void> {
   let sent = 0;

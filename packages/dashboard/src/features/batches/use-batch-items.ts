@@ -7,24 +7,24 @@ import { BatchItems } from './batches.documents.ts';
 
 export interface BatchItem {
   taskId: string;
-  /** From 0. */
+  /** The position in the batch, from 0. */
   index: number;
   customId: string | null;
-  /** The last task that ran it again; null: none. */
+  /** The last task that ran the item again; null: none. */
   againId: string | null;
 }
 
-/** As many as a sheet shows. */
+/** How many pages a batch shows at most. */
 const MAX_PAGES = 20;
 
 interface Items {
-  /** In the order of the batch; null: not read yet. */
+  /** The items in the order of the batch; null: not read yet. */
   items: readonly BatchItem[] | null;
   error: CallError | null;
   reload(): void;
 }
 
-/** The tasks of a batch, the newest 1,000. Their states come from the feed. */
+/** The newest 1,000 tasks of a batch. Their states come from the feed. */
 export function useBatchItems(batchId: string): Items {
   const [items, setItems] = useState<readonly BatchItem[] | null>(null);
   const [error, setError] = useState<CallError | null>(null);

@@ -3,12 +3,12 @@ import { follow, gathered } from '../../live/follow.ts';
 import { isEnded, newerOf } from './batch-words.ts';
 import { type Batch, BatchUpdated } from './batches.documents.ts';
 
-/** A socket carries 50 operations, and other parts of the page need some. */
+/** A socket carries 50 operations, and other parts of the page need some of them. */
 const MAX_FOLLOWED = 20;
 
 /**
- * The same batches, each as it is now. Those that have ended are not followed.
- * @param reload reads them again: while there is no socket, and when one of them may be gone
+ * The same batches in their present state. Batches that have ended are not followed.
+ * @param reload reads the batches again: while there is no socket, and when one of them may be deleted
  */
 export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {
   const [news, setNews] = useState<ReadonlyMap<string, Batch>>(new Map());

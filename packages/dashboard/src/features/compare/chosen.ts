@@ -1,13 +1,13 @@
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { ownFileIn } from '../../viewer/own-file-in.ts';
 
-/** What an address of Compare names: an output of a task, from 0. */
+/** An output of a task, as an address of Compare names it. The index counts from 0. */
 export interface Chosen {
   taskId: string;
   index: number;
 }
 
-/** `outputs=file_a,file_b` or `tasks=task_a,task_b`: at most four, in their order, without what is misspelt. */
+/** Reads `outputs=file_a,file_b` or `tasks=task_a,task_b`: at most four, in their order, without misspelt ids. */
 export function chosenOf({ outputs, tasks }: { outputs?: string; tasks?: string }): Chosen[] {
   const all = [...split(outputs).map(ofOutput), ...split(tasks).map(ofTask)].filter((each) => each !== null);
   return all.slice(0, MAX_COMPARED);
@@ -15,7 +15,7 @@ export function chosenOf({ outputs, tasks }: { outputs?: string; tasks?: string 
 
 const split = (text: string | undefined): string[] => text?.split(',').filter(Boolean) ?? [];
 
-/** The id of an output holds that of its task. */
+/** The id of an output contains the id of its task. */
 function ofOutput(id: string): Chosen | null {
   const groups = /^file_(?<task>[0-9a-z]{26})_(?<index>\d+)$/.exec(id)?.groups;
   return groups ? { taskId: `task_${groups['task']}`, index: Number(groups['index']) } : null;
@@ -26,7 +26,10 @@ const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? 
 /** The id of an output, as the address has it. */
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
-/** Names of inputs, each with its value in every task; those that differ come first. Links of ours are ids. */
+/**
+ * The inputs by name, with their value in every task. Those that differ come first. A link to an own file is shown as
+ * its id.
+ */
 export function inputsOf(
   inputs: readonly Record<string, unknown>[],
 ): { name: string; values: string[]; differs: boolean }[] {

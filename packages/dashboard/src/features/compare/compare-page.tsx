@@ -19,7 +19,7 @@ const CompareViewer = lazy(
 );
 
 interface Props {
-  /** `view`: the number of the output that fills the screen. */
+  /** `view`: the number of the output that is open in full screen. */
   search: { outputs?: string; tasks?: string; view?: string };
   mayKeep: boolean;
   onOutputs(outputs: string): void;
@@ -28,7 +28,7 @@ interface Props {
   onTasks(): void;
 }
 
-/** Two to four outputs side by side, zoomed together, with the inputs that differ. */
+/** Two to four outputs side by side, zoomed together, with a table of their inputs. */
 export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);

@@ -14,7 +14,7 @@ interface Props {
   onTask(taskId: string, output: number): void;
 }
 
-/** What is compared, one output at a time. */
+/** The compared outputs, one at a time in the viewer. */
 export function CompareViewer({ chosen, number, mayKeep, onNumber, onTask }: Props) {
   const tasks = useTasks(chosen.map(({ taskId }) => taskId));
   const all = chosen.map(({ index }, at) => {

@@ -5,7 +5,7 @@ import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { type Compared, ComparedTask } from './compare.documents.ts';
 
-/** The tasks with their inputs, by id. Their state and outputs come from the feed. */
+/** The tasks with their inputs, by id. Their states and outputs come from the feed. */
 export function useCompared(taskIds: readonly string[]) {
   const [tasks, setTasks] = useState<ReadonlyMap<string, Compared>>(new Map());
   const [error, setError] = useState<CallError | null>(null);

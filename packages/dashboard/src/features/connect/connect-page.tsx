@@ -12,7 +12,7 @@ import styles from '../../parts/stat.module.css';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { type Recipe, recipe, RECIPES } from './recipes.ts';
 
-/** By how much the clocks of the service and of the browser may differ. */
+/** How far the clocks of the service and of the browser may differ. */
 const CLOCK_SKEW_S = 3;
 
 interface Props {
@@ -20,7 +20,7 @@ interface Props {
   mayManageKeys: boolean;
 }
 
-/** How an app calls this instance, with a proof that its request arrived. */
+/** How an app calls this instance, with proof that its request arrived. */
 export function ConnectPage({ mayRead, mayManageKeys }: Props) {
   const [chosen, setChosen] = useState<Recipe>('curl');
   const baseUrl = location.origin;
@@ -65,7 +65,7 @@ export function ConnectPage({ mayRead, mayManageKeys }: Props) {
 function Arrival() {
   const [arrived, setArrived] = useState<TaskRow | null>(null);
   useEffect(() => {
-    // The feed begins with the tasks that were unfinished before.
+    // The feed begins with the unfinished tasks, which are older.
     const since = Date.now() / 1_000 - CLOCK_SKEW_S;
     return onNewTasks((added) => {
       const newest = added.find(({ createdAt }) => createdAt >= since);

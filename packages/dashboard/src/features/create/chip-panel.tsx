@@ -12,12 +12,12 @@ interface Props {
   models: readonly Model[];
   form: Form;
   targets: readonly Target[];
-  /** What the chip stands for. */
+  /** What the chip sets. */
   of: 'model' | 'several' | 'presets' | Control;
   onPreset(preset: Preset): void;
 }
 
-/** The control that a chip opens. It is loaded with the first of them: most prompts need none. */
+/** The control that a chip opens. It is loaded when the first chip is opened, because most prompts need none. */
 export function ChipPanel({ models, form, targets, of, onPreset }: Props) {
   const { model, values, fan, faults } = form;
   if (of === 'model') return <ModelField models={models} form={form} />;

@@ -23,8 +23,8 @@ interface Props {
 }
 
 /**
- * The settings of a request in one row, drawn from the schema of its model. What differs from the defaults glows. A
- * chip opens the control of the form.
+ * The settings of a request in one row, drawn from the schema of its model. A setting that differs from its default
+ * glows. A chip opens the control of its setting.
  */
 export function Chips({ models, form, targets, onPreset }: Props) {
   const [open, setOpen] = useState<string | null>(null);
@@ -95,7 +95,7 @@ const severalWords = ({ fan }: Form): string =>
     .filter(Boolean)
     .join(', ');
 
-/** The value; of images what they look like. */
+/** The value in words; for images their previews. */
 function ChipFace({ control, value }: { control: Control; value: unknown }) {
   const images = imagesOf(control.kind === 'image' || control.kind === 'images' ? value : undefined);
   const previewOf = usePreviews(images);

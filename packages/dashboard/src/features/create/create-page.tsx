@@ -19,10 +19,10 @@ interface Props {
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** Create: describe, generate, watch. */
+/** The screen Create: describe a picture, generate it and watch it. */
 export function CreatePage(props: Props) {
   const { data, error, reload } = useQuery(Models, {});
-  // A model may be declared while the page is open.
+  // Models may be declared while the page is open.
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
     return () => clearInterval(timer);
@@ -38,7 +38,7 @@ export function CreatePage(props: Props) {
   return <Begun key={props.search.from ?? 'draft'} models={data?.models ?? []} {...props} />;
 }
 
-/** From the task that the address names, else from the draft as it is when the page opens. */
+/** Starts from the task that the address names, else from the draft as it is when the page opens. */
 function Begun({ models: [first, ...rest], search, may, onView }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),

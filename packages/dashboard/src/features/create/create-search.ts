@@ -1,14 +1,14 @@
-/** What the address of Create says. */
+/** The parameters of the address of Create. */
 export interface CreateSearch {
   model?: string;
   /** A task to begin with. */
   from?: string;
   as?: string;
-  /** A file of ours to use as reference. */
+  /** The id of an own file to use as reference. */
   ref?: string;
-  /** A picture of ours to make a film of. */
+  /** The id of an own picture to make a film of. */
   animate?: string;
-  /** A file that was made here, over the table. */
+  /** The id of a file that is open over the runs. */
   view?: string;
 }
 

@@ -28,11 +28,16 @@ export const Models = graphql(`
 
 export type Model = ResultOf<typeof Models>['models'][number];
 
-/** How long a task of the model usually runs, in seconds: of the last day, else of the last tasks; null: not known. */
+/**
+ * How long a task of the model usually runs, in seconds: measured on the last day, else on the last tasks; null:
+ * unknown.
+ */
 export const typicalRunS = ({ typical, health }: Model): number | null =>
   typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
-/** Only the id: the live feed brings the task, also when a repeated request gets its first answer again. */
+/**
+ * Only reads the id, because the live feed brings the task, also when a repeated request gets its first answer again.
+ */
 export const CreateGeneration = graphql(`
   mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {
     createGeneration(input: $input, idempotencyKey: $key) {
@@ -41,7 +46,7 @@ export const CreateGeneration = graphql(`
   }
 `);
 
-/** What another task was made from: the start of "Edit as new" and "Vary". */
+/** The input of another task, to start "Edit as new" and "Vary". */
 export const TaskInput = graphql(`
   query TaskInput($taskId: String!) {
     task(taskId: $taskId) {
@@ -52,7 +57,7 @@ export const TaskInput = graphql(`
   }
 `);
 
-/** What was asked for lately, newest first. */
+/** The newest prompts of the key, newest first. */
 export const PastPrompts = graphql(`
   query PastPrompts {
     tasks(first: 50) {
@@ -68,7 +73,7 @@ export const PastPrompts = graphql(`
   }
 `);
 
-/** What a request would cost at the operator's prices. Nothing is created. */
+/** What a request would cost at the operator's prices. The query creates nothing. */
 export const EstimateCost = graphql(`
   query EstimateCost($input: CreateGenerationInput!) {
     estimateGeneration(input: $input) {

@@ -6,7 +6,7 @@ const WORDS = [
   ['#hang', 'waits until it is cancelled'],
 ] as const;
 
-/** Words in the prompt that tell the sandbox what to do. Those that the prompt has are marked. */
+/** Words in the prompt that tell the sandbox what to do. The words that the prompt contains are marked. */
 export function Directives({ prompt }: { prompt: string }) {
   const words = new Set(prompt.split(/\s+/));
   return (

@@ -27,14 +27,14 @@ interface Props {
   drawer: DrawerTab | null;
   onDrawer(tab: DrawerTab): void;
   onGenerate(): void;
-  /** ↑ in an empty prompt: the prompt before; ↓ the one after. */
+  /** ↑ in an empty prompt brings the previous prompt, ↓ the next one. */
   onRecall(by: 1 | -1): string | null;
   /** Makes a film of the only reference; null if there is no such reference, or if no model makes films. */
   onFilm: (() => void) | null;
   onPreset(preset: Preset): void;
 }
 
-/** The prompt and what goes with it, at the lower edge of the table. */
+/** The prompt with its settings, at the lower edge of the screen. */
 export function Dock(props: Props) {
   const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall, onFilm, onPreset } = props;
   const { model, values, fan, faults } = form;
@@ -44,7 +44,7 @@ export function Dock(props: Props) {
   const prompt = String(values.prompt ?? '');
   const limit = schemaOf(model).properties['prompt']?.maxLength ?? 0;
   const length = codePoints(prompt);
-  // Beside the form of the drawer each stands at its control.
+  // If the drawer shows the form, each fault is shown there at its control.
   const shownFaults = Object.entries(faults).filter(([name]) => name === 'prompt' || drawer !== 'settings');
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,29 +1,29 @@
 import type { Values } from './schema-rules.ts';
 
-/** The form of this tab. It outlives reloads, and ends with the tab. */
+/** The content of the form in this tab. It survives reloads, and ends with the tab. */
 export interface Draft {
   model: string;
   values: Values;
   /** Further models that get the same request. */
   also?: readonly string[];
-  /** How often each model gets it. */
+  /** How often each model gets the request. */
   repeat?: number;
-  /** The task that this began with. */
+  /** The task that the form was filled from. */
   parent?: string | null;
-  /** Came while no form was on the screen; the next one takes them. */
+  /** Images that were uploaded while no form was on the screen. The next form takes them. */
   uploaded?: readonly Uploaded[];
 }
 
 /** An image that was uploaded for the form of this tab. */
 export interface Uploaded {
   fileId: string;
-  /** The name of its field; null: a film is to be made of it. */
+  /** The name of the field that takes the image; null: a film is made of the image. */
   place: string | null;
 }
 
 let onScreen: ((uploaded: Uploaded) => void) | null = null;
 
-/** The form on the screen takes what was uploaded, until the returned function is called. */
+/** Gives uploads to the form on the screen, until the returned function is called. */
 export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   onScreen = take;
   return () => {
@@ -31,7 +31,7 @@ export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   };
 }
 
-/** Puts an image into the form on the screen, else into the saved one. */
+/** Puts an image into the form on the screen, else into the saved draft. */
 export function handOver(uploaded: Uploaded): void {
   if (onScreen) return onScreen(uploaded);
   const draft = savedDraft() ?? { model: '', values: {} };
@@ -53,11 +53,14 @@ export function saveDraft(draft: Draft): void {
   try {
     sessionStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
   } catch {
-    // Without storage the draft lives as long as the page.
+    // Without storage the draft ends with the page.
   }
 }
 
-/** A shared form: `#input=` and base64url of JSON. A fragment is never sent to a server, so no log has the prompt. */
+/**
+ * Reads a shared form: `#input=` with base64url of JSON. A fragment is never sent to a server, so no log has the
+ * prompt.
+ */
 export function draftInFragment(fragment: string): Draft | null {
   const text = new URLSearchParams(fragment.replace(/^#/, '')).get('input');
   if (!text) return null;

@@ -3,7 +3,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DrawerContent, type DrawerProps } from './drawer.tsx';
 import { DRAWER_TITLES } from './drawer-tab.ts';
 
-/** The drawer on a phone, which has no room beside the table. */
+/** The drawer as a sheet, on a phone. */
 export function DrawerSheet({ onClose, ...props }: DrawerProps & { onClose(): void }) {
   return (
     <Dialog

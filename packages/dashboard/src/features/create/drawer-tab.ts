@@ -1,11 +1,11 @@
-/** What lies beside the table. */
+/** The content of the drawer. */
 export type DrawerTab = 'code' | 'settings' | 'history';
 
 export const DRAWER_TITLES: Record<DrawerTab, string> = { code: 'Code', settings: 'Settings', history: 'History' };
 
 const STORAGE_KEY = 'darkroom.drawer';
 
-/** What was open when the table was left; null: nothing, as at first. */
+/** The drawer that was open last; null: none, as at first. */
 export function savedDrawer(): DrawerTab | null {
   try {
     const saved = localStorage.getItem(STORAGE_KEY);

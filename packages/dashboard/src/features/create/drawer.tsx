@@ -25,7 +25,7 @@ export interface DrawerProps {
   onPreset(preset: Preset): void;
 }
 
-/** Beside the table: the code of the request, all its settings, or what was asked for before. */
+/** The drawer: the code of the request, all its settings, or earlier prompts. */
 export function Drawer({ onClose, ...props }: DrawerProps & { onClose(): void }) {
   return (
     <aside className={styles.drawer} aria-label={DRAWER_TITLES[props.tab]}>

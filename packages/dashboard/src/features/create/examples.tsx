@@ -13,11 +13,11 @@ const EXAMPLES = [
 
 interface Props {
   onChoose(prompt: string): void;
-  /** A picture of the reader, to make a film of. Null: no model does. */
+  /** Makes a film of the user's picture; null: no model can. */
   onPicture: ((file: File) => void) | null;
 }
 
-/** Before the first run: prompts to begin with, and the way from a picture to a film. */
+/** Shown before the first run: prompts to begin with, and a way from a picture to a film. */
 export function Examples({ onChoose, onPicture }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (

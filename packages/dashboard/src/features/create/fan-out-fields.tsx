@@ -6,14 +6,14 @@ import styles from './schema-form.module.css';
 import { type Fan, MAX_ALSO, MAX_REPEAT, type Target } from './fan-out.ts';
 
 interface Props {
-  /** Models that can get the same request. */
+  /** The other models that can get the same request. */
   others: readonly { id: string }[];
   fan: Fan;
   targets: readonly Target[];
   onChange(fan: Fan): void;
 }
 
-/** The same request to further models, and several times: one task a run. */
+/** Sends the same request to further models, or several times. Each run is one task. */
 export function FanOutFields(props: Props) {
   const { fan } = props;
   const [open, setOpen] = useState(fan.also.length > 0 || fan.repeat > 1);

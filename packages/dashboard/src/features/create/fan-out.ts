@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { requestOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
 
-/** To which further models a request goes, and how often. */
+/** The further models that get the same request, and how often each gets it. */
 export interface Fan {
   also: readonly string[];
   repeat: number;
@@ -17,11 +17,11 @@ interface ModelLike {
   parameters: unknown;
 }
 
-/** The models that can get the same request: those of the kind. */
+/** The other available models of the same kind, which can get the same request. */
 export const othersOf = <Model extends ModelLike>(models: readonly Model[], model: ModelLike): Model[] =>
   models.filter(({ id, kind, available }) => id !== model.id && kind === model.kind && available);
 
-/** What a draft says, without models that are gone or of another kind. */
+/** The fan-out of a draft, without models that are gone or of another kind. */
 export function fanOf({ also = [], repeat = 1 }: Draft, models: readonly ModelLike[], model: ModelLike): Fan {
   const allowed = new Set(othersOf(models, model).map(({ id }) => id));
   return {
@@ -33,7 +33,7 @@ export function fanOf({ also = [], repeat = 1 }: Draft, models: readonly ModelLi
 export interface Target {
   model: string;
   request: Values & { model: string; prompt: string };
-  /** What the model has not, such as `resolution 4K → 720p: …`. */
+  /** What was changed because the model lacks it, such as `resolution 4K → 720p: …`. */
   notes: string[];
 }
 

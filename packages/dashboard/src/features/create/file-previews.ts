@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../../api/client.ts';
 import { OwnFile } from '../../live/file.documents.ts';
 
-/** Addresses of previews, by the ids of their files; null: still loading, or the file has no preview. */
+/** URLs of previews, by the ids of their files; null: still loading, or the file has no preview. */
 const previews = new Map<string, string | null>();
 const listeners = new Set<() => void>();
 let version = 0;
@@ -13,13 +13,16 @@ function put(fileId: string, url: string | null): void {
   for (const listener of listeners) listener();
 }
 
-/** Keeps the path of a link for its file. The service may name itself by another host than the browser uses. */
+/**
+ * Stores the path of a link for its file. The host is left out: the service may name itself by another host than the
+ * browser uses.
+ */
 export function rememberPreview(fileId: string, link: string): void {
   const { pathname, search } = new URL(link, location.origin);
   put(fileId, pathname + search);
 }
 
-/** Shows what the images of a form look like. Foreign URLs are never loaded. */
+/** Previews of the images of a form. Foreign URLs are never loaded. */
 export function usePreviews(images: readonly string[]): (image: string) => string | null {
   useSyncExternalStore(
     (listener) => {
@@ -34,7 +37,7 @@ export function usePreviews(images: readonly string[]): (image: string) => strin
       previews.set(id, null);
       run(OwnFile, { id }).then(
         ({ file }) => file.url && rememberPreview(id, file.url),
-        () => undefined, // its id is shown instead
+        () => undefined, // its id is shown instead of a preview
       );
     }
   }, [unknown]);

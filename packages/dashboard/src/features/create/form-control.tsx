@@ -14,7 +14,7 @@ import { SeedInput } from './seed-input.tsx';
 import { SizeInput } from './size-input.tsx';
 import { type Control, isPairs, mayBeCleared } from './schema-rules.ts';
 
-/** Up to this many values stand side by side; more are a list to open. */
+/** Up to this many values are shown side by side; more values are a drop-down list. */
 const MAX_SEGMENTS = 6;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   fault: string | null;
   faults: Record<string, string>;
   promptHint?: ReactNode;
-  /** With the names of the API, for those who read the code beside it. */
+  /** Whether to show the names of the API as well, for readers of the code beside the form. */
   withName?: boolean;
   onChange(value: unknown): void;
 }
@@ -61,7 +61,7 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
   const shown = String(value ?? schema.default ?? '');
   const cleared = mayBeCleared(kind, schema) ? '' : undefined;
   const choices = (schema.enum ?? []).map(String);
-  // A control gives texts; the values may be numbers.
+  // A control returns text; the values may be numbers.
   const choose = (choice: string) => onChange(schema.enum?.find((each) => String(each) === choice));
   switch (kind) {
     case 'prompt':

@@ -3,11 +3,11 @@ import type { DragEvent } from 'react';
 import { IconButton } from '../../parts/icon-button.tsx';
 import styles from './image-tray.module.css';
 
-/** What a dragged slot carries: its place, and nothing that another page could read as a file. */
+/** The data type of a dragged slot. The data is the slot's index, which no other page can read as a file. */
 const DRAGGED = 'application/x-darkroom-slot';
 
 interface Props {
-  /** Shown where there is no preview. */
+  /** Shown if there is no preview. */
   name: string;
   label: string;
   index: number;
@@ -18,7 +18,7 @@ interface Props {
   onRemove(): void;
 }
 
-/** A reference image in its place. Its place changes by drag and by buttons. */
+/** A reference image. Dragging or its buttons change its position. */
 export function ImageSlot({ name, label, index, count, preview, fault, onMove, onRemove }: Props) {
   const onDrop = (event: DragEvent) => {
     const from = event.dataTransfer.getData(DRAGGED);

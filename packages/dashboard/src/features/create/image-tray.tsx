@@ -144,7 +144,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   );
 }
 
-/** A foreign URL by its host, an own file by its id. */
+/** The host of a foreign URL, or the id of an own file. */
 function hostOf(image: string): string {
   return URL.canParse(image) ? new URL(image).host || 'inline image' : image;
 }

@@ -10,7 +10,10 @@ interface Props {
   onChange(value: unknown): void;
 }
 
-/** Edits a parameter of an unknown type as JSON. Invalid JSON is sent as text, and the service says what is wrong with it. */
+/**
+ * Edits a parameter of unknown type as JSON. Invalid JSON is sent as text, so that the service says what is wrong with
+ * it.
+ */
 export function JsonInput({ ids, name, value, disabled, onChange }: Props) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
   return (

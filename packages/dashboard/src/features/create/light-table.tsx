@@ -37,9 +37,9 @@ const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableVi
 
 const uploads = part(() => import('./uploads.ts'));
 
-/** Two presses within this time are one. */
+/** A second press within this time is ignored. */
 const SAME_PRESS_MS = 400;
-/** Below it the drawer is a sheet. */
+/** At this width the drawer is a sheet. */
 const NARROW = '(max-width: 1023px)';
 
 interface Props {
@@ -47,11 +47,11 @@ interface Props {
   start: Draft;
   search: CreateSearch;
   may: May;
-  /** @param fileId shown over the table; null: none */
+  /** @param fileId the file to open over the runs; null: none */
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** The picture is the page: what was made lies on the table, newest at the prompt; settings and code lie beside it. */
+/** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
 export function LightTable({ models, start, search, may, onView }: Props) {
   const [arrived] = useState(() => savedDraft()?.uploaded ?? []);
   const form = useForm(models, start);
@@ -68,7 +68,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);
 
-  /** In the drawer if it shows the field, else the prompt. */
+  /** Focuses the field in the drawer; if it is not there, the prompt. */
   const focusField = (name: string) => {
     const field = page.current?.querySelector<HTMLElement>(
       `aside [data-field="${name}"] :is(textarea, input, select, button)`,
@@ -76,25 +76,26 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     return field ? field.focus() : focusPrompt();
   };
   const focusPrompt = () => place.current?.querySelector<HTMLElement>('textarea[name=prompt]')?.focus();
-  // Before the browser hears the next key, which then finds the field with all that was typed before.
+  // A layout effect, so that it runs before the browser handles the next key. The field then has the focus and all that
+  // was typed before.
   useLayoutEffect(() => {
     focusPrompt();
     const typed = takeTyped();
     if (typed) form.set('prompt', String(values.prompt ?? '') + typed);
-    // Once, when the field is there.
+    // No dependencies: this runs only once, when the field exists.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
-    // The address names the reference once; the form holds it from then on.
+    // The address names the reference only once; from then on it is in the form.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref]);
 
-  /** A tray of images takes what lies on itself. */
+  /** Takes dropped or pasted images, unless a tray of images has taken them. */
   const take = (event: DragEvent | ClipboardEvent, files: FileList) => {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
-    const chosen = [...files]; // the list is empty once the event has ended
+    const chosen = [...files]; // the browser empties the list after the event
     if (may.create) void uploads().then(({ takeImages }) => takeImages(chosen, () => latest.current.form));
   };
   const filmOf = (file: File) => void uploads().then(({ takeImage }) => takeImage(file, null));
@@ -150,7 +151,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   });
   const { toFilm } = acts;
   const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
-  /** An upload takes a while, in which one goes on typing. */
+  /** The newest form, because the user may change the form while an upload runs. */
   const latest = useRef({ form, acts });
   useEffect(() => {
     latest.current = { form, acts };
@@ -163,7 +164,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     };
     for (const each of arrived) place(each);
     return takeUploads(place);
-    // Once: what arrived before is the form's from then on.
+    // No dependencies: this runs only once, because from then on the form has the uploads.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 
@@ -185,7 +186,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
       data-drawer={drawer !== null && !isNarrow}
       onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => take(event, event.dataTransfer.files)}
-      // Text of an office program brings a picture of itself.
+      // Text from an office program also brings an image of itself, which is ignored.
       onPaste={(event) => event.clipboardData.types.includes('text/plain') || take(event, event.clipboardData.files)}
     >
       <h1 className="visually-hidden">Create</h1>

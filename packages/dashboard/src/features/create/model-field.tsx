@@ -4,7 +4,7 @@ import { duration } from '../../format/time.ts';
 import { type Model, typicalRunS } from './create.documents.ts';
 import type { Form } from './use-form.ts';
 
-/** Which model makes it, what it costs to wait for it. */
+/** The choice of the model, with its waiting time and cost. */
 export function ModelField({ models, form }: { models: readonly Model[]; form: Form }) {
   const { model } = form;
   const typicalS = typicalRunS(model);

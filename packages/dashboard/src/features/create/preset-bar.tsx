@@ -8,7 +8,7 @@ import { currentPresets, deletePreset, keptValues, onPresets, type Preset, saveP
 import { schemaOf } from './schema-rules.ts';
 import type { Form } from './use-form.ts';
 
-/** Settings that were kept under a name. They are of this browser alone. */
+/** Settings that were saved under a name, in this browser only. */
 export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): void }) {
   const presets = useSyncExternalStore(onPresets, currentPresets);
   const [name, setName] = useState('');
@@ -30,7 +30,7 @@ export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): 
           </IconButton>
         </span>
       ))}
-      {/* No form: among the chips it would lie in that of the request. */}
+      {/* Not a form element, because the chips already lie in the form of the request. */}
       <div className={styles.save}>
         <TextInput
           aria-label="Name of the preset"

@@ -1,6 +1,9 @@
 import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
 
-/** Settings with a name, kept in this browser: a model and what differs from its defaults, without prompt and images. */
+/**
+ * Settings under a name, saved in this browser: a model and the values that differ from its defaults, without prompt
+ * and images.
+ */
 export interface Preset {
   name: string;
   model: string;
@@ -34,18 +37,18 @@ function set(next: readonly Preset[]): void {
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify(presets));
   } catch {
-    // Without storage the presets live as long as the page.
+    // Without storage the presets end with the page.
   }
   for (const listener of listeners) listener();
 }
 
-/** One of the same name is replaced. */
+/** Replaces a preset of the same name. */
 export const savePreset = (preset: Preset): void =>
   set([preset, ...presets.filter(({ name }) => name !== preset.name)]);
 
 export const deletePreset = (name: string): void => set(presets.filter((each) => each.name !== name));
 
-/** What a preset keeps of a form. */
+/** The values of a form that a preset saves. */
 export function keptValues(schema: ModelSchema, values: Values): Values {
   const kept = controlsOf(schema, values).filter(({ kind }) => !['prompt', 'image', 'images', 'pairs'].includes(kind));
   return Object.fromEntries(kept.flatMap(({ name }) => (values[name] === undefined ? [] : [[name, values[name]]])));

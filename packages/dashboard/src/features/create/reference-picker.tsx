@@ -17,7 +17,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Chooses a reference among what was made, newest first. */
+/** Chooses a reference image among the newest outputs. */
 export function ReferencePicker({ onPick, onClose }: Props) {
   const [tasks, setTasks] = useState<readonly Task[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);

@@ -10,7 +10,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { type Run, send } from './runs.ts';
 import styles from './strip.module.css';
 
-/** How long it waits, runs or ran. */
+/** How long the task has waited or run, or how long it ran. */
 export function Timing({ task, typicalS }: { task: TaskRow; typicalS: number | null }) {
   const now = useSyncExternalStore(onTick, nowS);
   if (task.status === 'QUEUED') return <span>waiting {duration(Math.max(0, now - task.createdAt))}</span>;
@@ -46,7 +46,7 @@ export function Failure({ task: { error } }: { task: TaskRow }) {
   );
 }
 
-/** Why a request was not taken. */
+/** Why the service refused a request. */
 export function Refusal({ run }: { run: Run }) {
   const { fault } = run;
   if (!fault) return null;

@@ -6,12 +6,12 @@ import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
 import type { Values } from './schema-rules.ts';
 
-/** What this tab has asked for. A new run never takes the place of an older one. */
+/** A request that this tab has sent. A new run never replaces an older one. */
 export interface Run {
-  /** The idempotency key: a request that is repeated makes no second task. */
+  /** The idempotency key: a repeated request creates no second task. */
   key: string;
   taskId: string | null;
-  /** The same for all runs of one press; null: it was the only one. */
+  /** The same for all runs of one press; null: the press made only this run. */
   group: string | null;
   /** The task that the request was made from. */
   parent: string | null;
@@ -28,7 +28,7 @@ export interface Run {
 
 const STORAGE_KEY = 'darkroom.runs';
 const MAX_RUNS = 50;
-/** Attempts to send a request that got no answer, all with the same key. */
+/** Attempts to send a request that gets no answer, all with the same key. */
 const ATTEMPTS = 4;
 
 let runs: readonly Run[] = saved();
@@ -54,7 +54,7 @@ function set(next: readonly Run[]): void {
   try {
     sessionStorage.setItem(STORAGE_KEY, JSON.stringify(runs));
   } catch {
-    // Without storage the runs live as long as the page.
+    // Without storage the runs end with the page.
   }
   for (const listener of listeners) listener();
 }
@@ -65,8 +65,8 @@ const change = (key: string, to: Partial<Run>): void =>
 export const removeRun = (key: string): void => set(runs.filter((run) => run.key !== key));
 
 /**
- * Sends requests, each with a key of its own, and shows them as runs at once.
- * Returns in their order why each was refused; null for one that was taken.
+ * Sends requests, each with its own key, and shows them as runs at once.
+ * Returns for each request, in their order, why it was refused; null: it was accepted.
  */
 export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
   const group = requests.length > 1 ? newKey() : null;
@@ -84,11 +84,11 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
   return Promise.all(started.map(({ key }) => send(key)));
 }
 
-/** `crypto.randomUUID` is missing on plain http, which a local network has. */
+/** Used because `crypto.randomUUID` is missing on plain http, as in a local network. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Sends a run again that was refused for a while, with its own key. */
+/** Sends a refused run again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
   const run = runs.find((each) => each.key === key);
   if (!run) return null;
@@ -118,13 +118,13 @@ async function sendPatiently({ key, request, parent }: Run) {
 }
 
 interface Compared {
-  /** Of the address of Compare. */
+  /** Parameters of the address of Compare. */
   search: { tasks: string } | { outputs: string };
   count: number;
 }
 
 /**
- * What to compare after a press: one task of each model first, then the repeats; or the pictures of a single task. Null
+ * What to compare after a press: one task of each model first, then the repeats. For a single task, its pictures. Null
  * if there are fewer than two.
  */
 export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | undefined)[]): Compared | null {
@@ -140,7 +140,7 @@ export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | un
   return tasks.length > 1 ? { search: { tasks: tasks.join(',') }, count: tasks.length } : null;
 }
 
-/** Runs by their press, newest first. */
+/** Runs grouped by press, newest first. */
 export function pressesOf(all: readonly Run[]): [Run, ...Run[]][] {
   const presses = new Map<string, [Run, ...Run[]]>();
   for (const run of all) {

@@ -8,10 +8,9 @@ interface Props {
   values: Values;
   /** What is wrong with a field, by its name in the API. */
   faults: Record<string, string>;
-  /** What stands below the prompt. */
   promptHint?: ReactNode;
   withNames?: boolean;
-  /** The prompt has a place of its own. */
+  /** Set if the prompt is shown elsewhere. */
   withoutPrompt?: boolean;
   onChange(name: string, value: unknown): void;
 }

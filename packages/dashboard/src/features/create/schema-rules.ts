@@ -21,16 +21,16 @@ export interface ModelSchema {
   if?: Condition;
   then?: Branch;
   else?: Branch;
-  /** Further rules. */
+  /** Further rules of the schema. */
   allOf?: Rule[];
-  /** The parameters that one needs beside it. */
+  /** For a parameter: the names of the parameters that it needs. */
   dependentRequired?: Record<string, string[]>;
 }
 
 type Rule = Pick<ModelSchema, 'if' | 'then' | 'else'>;
 
 interface Condition {
-  /** false: the parameter is absent. */
+  /** false: the parameter must be absent. */
   properties?: Record<string, false | { const?: unknown; enum?: unknown[] }>;
   required?: string[];
 }
@@ -66,15 +66,15 @@ export interface Control {
   kind: ControlKind;
   schema: ParameterSchema;
   required: boolean;
-  /** Why the field makes no sense beside the other values; null: it does. */
+  /** Why the field has no effect beside the other values; null: the field has an effect. */
   disabled: string | null;
-  /** Behind "More options". */
+  /** Whether the control lies behind "More options". */
   extra: boolean;
-  /** Only this model has it. */
+  /** Whether only this model has the parameter. */
   own: boolean;
 }
 
-/** A string that may be longer than this is written in an area that grows. */
+/** A string that may be longer than this gets a text area. */
 const LONG_TEXT = 500;
 
 const ORDER: ControlKind[] = [
@@ -94,7 +94,7 @@ const ORDER: ControlKind[] = [
   'json',
 ];
 
-/** The controls of a model, drawn from its schema alone. */
+/** The controls of a model, from its schema alone. */
 export function controlsOf(schema: ModelSchema, values: Values): Control[] {
   const { required, disabled } = rulesFor(schema, values);
   let isPastPairs = false;
@@ -164,10 +164,15 @@ function rulesFor(schema: ModelSchema, values: Values): { required: Set<string>;
   return { required, disabled };
 }
 
-/** `not: {}` forbids every value; another one only some, which the service refuses in words. */
+/**
+ * `not: {}` forbids every value. Any other `not` forbids only some values, which the service refuses with a message.
+ */
 const isNever = (not: object | undefined): boolean => not !== undefined && Object.keys(not).length === 0;
 
-/** Of the values as the request will have them, which leaves defaults out, and of the defaults in their place. */
+/**
+ * Checks the values as the service sees them: the request leaves defaults out, so a missing value counts as its
+ * default.
+ */
 function holds({ properties = {}, required = [] }: Condition, values: Values, schema: ModelSchema): boolean {
   const valueOf = (name: string) => (isEmpty(values[name]) ? schema.properties[name]?.default : values[name]);
   return (
@@ -181,7 +186,7 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
   );
 }
 
-/** The request: what differs from the defaults, with `everything` also what does not. */
+/** The request: only values that differ from the defaults; all values with `everything`. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
   for (const { name, kind, schema: field, disabled } of controlsOf(schema, values)) {
@@ -193,7 +198,7 @@ export function requestOf(model: string, schema: ModelSchema, values: Values, ev
   return request;
 }
 
-/** Whether no text means another request than the default text. */
+/** Whether an empty text means another request than the default text. */
 export const mayBeCleared = (kind: ControlKind, field: ParameterSchema): boolean =>
   (kind === 'area' || kind === 'text') && Boolean(field.default);
 
@@ -206,7 +211,7 @@ const isEmpty = (value: unknown): boolean =>
 export const isPairs = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is still missing, in words; null: the request can be sent. */
+/** The first missing value, in words; null: the request can be sent. */
 export function missing(schema: ModelSchema, values: Values): { name: string; text: string } | null {
   for (const { name, label, required, schema: field } of controlsOf(schema, values)) {
     const value = values[name];
@@ -218,11 +223,13 @@ export function missing(schema: ModelSchema, values: Values): { name: string; te
 
 interface Switched {
   values: Values;
-  /** What the model has not, in sentences. */
+  /** Sentences about what was dropped because the model lacks it. */
   notes: string[];
 }
 
-/** Carries values over to another model: keeps what it allows, maps another letter case, resets the rest. */
+/**
+ * Carries values over to another model. It keeps what the model allows, corrects the letter case, and resets the rest.
+ */
 export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, model: string): Switched {
   const kept: Values = {};
   const notes: string[] = [];
@@ -241,7 +248,7 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   return carryImages(values, from, { to, model, kept, notes });
 }
 
-/** Images keep their field where the model has it too. Others take the places that are free, in the order of the form. */
+/** An image keeps its field if the model has it too. The other images take free fields, in the order of the form. */
 function carryImages(
   values: Values,
   from: ModelSchema,
@@ -285,7 +292,7 @@ function fit(value: unknown, field: ParameterSchema): unknown {
   return value;
 }
 
-/** The first width to height that a request gets: what is chosen, else what the model makes unasked; 1: it decides. */
+/** The width-to-height ratio of a request: the chosen one, else the default of the model; 1: the model decides. */
 export function ratioOf(request: Values, schema: ModelSchema | undefined): number {
   const fields = Object.entries(schema?.properties ?? {});
   const [name, field] = fields.find(([, { enum: values }]) => values && looksLikeRatios(values)) ?? ['aspect_ratio'];
@@ -295,7 +302,7 @@ export function ratioOf(request: Values, schema: ModelSchema | undefined): numbe
   return width > 0 && height > 0 ? width / height : 1;
 }
 
-/** The value as a chip says it: `3:2`, `×4`, `5 s`; null: it is nothing to say. */
+/** The value in words of a chip: `3:2`, `×4`, `5 s`; null: nothing to show. */
 export function chipWords({ kind, schema, name, label }: Control, value: unknown): string | null {
   const shown = value ?? schema.default;
   if (kind === 'image' || kind === 'images') return null;
@@ -309,20 +316,20 @@ export function chipWords({ kind, schema, name, label }: Control, value: unknown
   return kind === 'choice' && !['auto', 'omni'].includes(String(shown)) ? String(shown) : `${label}: ${String(shown)}`;
 }
 
-/** What a size may be, as far as the schema says it in words. */
+/** The bounds of a size, read from the words of the schema. */
 export function sizeBounds({ description = '', default: byDefault }: ParameterSchema) {
   const [, step, , min, max] = /(?:multiple of (\d+)|whole number)( from (\d+) to (\d+))/.exec(description) ?? [];
   const bounds = { step: Number(step ?? 1), min: Number(min ?? 16), max: Number(max ?? 9_999) };
   return { ...bounds, start: pixelsIn(byDefault) ?? pixelsIn('1024x1024')! };
 }
 
-/** null: it is no size */
+/** null: the text is no size */
 export function pixelsIn(size: unknown): { width: number; height: number } | null {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(String(size)) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-/** The first place of a model that takes a picture on its own, as a mask does not; null: it takes none. */
+/** The first field of a model that takes a picture on its own (a mask does not); null: there is none. */
 export function imagePlaceOf(schema: ModelSchema, values: Values = {}): Control | null {
   const places = controlsOf(schema, values).filter(({ kind }) => isImage(kind));
   const names = new Set(places.map(({ name }) => name));

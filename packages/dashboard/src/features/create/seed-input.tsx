@@ -12,7 +12,7 @@ interface Props {
   onChange(seed: number | undefined): void;
 }
 
-/** A number, or none; the dice throw one. */
+/** A seed, or none. The dice button chooses a random one. */
 export function SeedInput({ ids, max, value, disabled, onChange }: Props) {
   return (
     <div className={styles.seed}>

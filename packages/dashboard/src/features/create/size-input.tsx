@@ -13,7 +13,10 @@ interface Props {
   onChange(size: string | undefined): void;
 }
 
-/** Exact pixels: a stepper for each side. Left out, the model has another way to say its size, or its own. */
+/**
+ * A size in exact pixels, with a stepper for each side. Without a value the model uses its other parameters or its
+ * default.
+ */
 export function SizeInput({ ids, schema, value, onChange }: Props) {
   const heightId = useId();
   const { start, ...bounds } = sizeBounds(schema);

@@ -14,33 +14,33 @@ import styles from './strip.module.css';
 
 const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ TileStar: it }) => ({ default: it }))));
 
-/** A place of a strip: an output, or where it will be. */
+/** A tile of a strip: an output, or the position where one will be. */
 export interface Place {
   run: Run;
   task: TaskRow | undefined;
   output: Output | undefined;
-  /** From 0. */
+  /** The index in the task, from 0. */
   index: number;
-  /** Outputs of its run. */
+  /** How many outputs the run has. */
   of: number;
   ratio: number;
 }
 
 export interface TileActs {
-  /** Runs at once; with Alt it only fills the form. Null: the model takes no picture. */
+  /** Makes another picture from this one; with Alt it only fills the form. Null: the model takes no picture. */
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
-  /** Null: there is no model of films that takes a picture. */
+  /** Makes a film of this picture. Null: no model of films takes a picture. */
   onAnimate: ((place: Place) => void) | null;
   mayKeep: boolean;
 }
 
 interface Props extends TileActs {
   place: Place;
-  /** The first of its strip, as large as there is room. */
+  /** Whether the tile is the first of its strip. The first one is as large as there is room. */
   isLarge: boolean;
-  /** Named where a strip has several models. */
+  /** Whether to name the model, because the strip has several. */
   withModel: boolean;
-  /** Watched live: it develops once. */
+  /** Whether the task was seen unfinished, so that its picture appears with an animation. */
   develops: boolean;
 }
 
@@ -119,7 +119,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
   );
 }
 
-/** Until the output is there its place has the final shape. */
+/** Before the output exists, its tile already has the final shape. */
 function Blank({ place: { run, task } }: { place: Place }) {
   if (run.fault || task?.status === 'FAILED') {
     const words = task?.error ? failureWords(task.error.code).title : 'Not sent';

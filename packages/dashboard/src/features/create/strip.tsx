@@ -17,24 +17,24 @@ import styles from './strip.module.css';
 import { type Place, StripTile, type TileActs } from './strip-tile.tsx';
 
 export interface StripActs extends TileActs {
-  /** Null: the key may not. */
+  /** Null: the key may not create tasks. */
   onAgain: ((run: Run) => void) | null;
   onEdit(run: Run): void;
   onCancel: ((taskId: string) => void) | null;
 }
 
 interface Props {
-  /** Of one press. */
+  /** The runs of one press. */
   runs: readonly [Run, ...Run[]];
   models: readonly Model[];
   acts: StripActs;
 }
 
-/** What one press has made, from its sending to its pictures: the first large, the others beside it. */
+/** The runs of one press, from sending to the pictures: the first picture large, the others beside it. */
 export function Strip({ runs, models, acts }: Props) {
   const [first] = runs;
   const tasks = useTasks(runs.map(({ taskId }) => taskId));
-  // Only what was seen unfinished develops: not what a reload shows again.
+  // Only tasks that were seen unfinished have the animation, not those that a reload shows again.
   const [watched, setWatched] = useState(false);
   if (!watched && tasks.some((task) => task && !isFinal(task))) setWatched(true);
   const ids = runs.map(({ taskId }) => taskId ?? '').join(' ');
@@ -99,7 +99,7 @@ interface CaptionProps {
   acts: StripActs;
 }
 
-/** Below the tiles: how it stands, what was asked for, and what can be done with all of it. */
+/** Below the tiles: the states, the prompt, and what can be done with the whole press. */
 function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
   const [run, ...others] = runs;
   const [task] = tasks;

@@ -8,12 +8,12 @@ import { rememberPreview } from './file-previews.ts';
 import { imagePlaceOf, imagesOf, schemaOf } from './schema-rules.ts';
 import type { Form } from './use-form.ts';
 
-/** An image on its way. It goes on whatever page is opened meanwhile. */
+/** An upload that is under way. It goes on while the user opens another page. */
 export interface Upload {
   key: number;
   place: Uploaded['place'];
   file: File;
-  /** 0 to 1 */
+  /** Sent share, 0 to 1. */
   share: number;
   fault: string | null;
   cancel(): void;
@@ -21,13 +21,16 @@ export interface Upload {
 
 let uploads: readonly Upload[] = [];
 let nextKey = 1;
-/** The fields of the trays on the screen, by their listeners. Without a tray, reports say how an upload is doing. */
+/**
+ * The fields whose trays are on the screen, by the listeners of the trays. The progress of a field without a tray is
+ * shown as a report.
+ */
 const trays = new Map<() => void, string>();
 const isSeen = (place: Uploaded['place']): boolean => [...trays.values()].some((each) => each === place);
-/** Ends of such reports, by the keys of their uploads. */
+/** Functions that remove the reports of uploads, by the keys of the uploads. */
 const reported = new Map<number, () => void>();
 
-/** Those of a field. */
+/** The uploads for a field. */
 export function useUploads(place: string): readonly Upload[] {
   const subscribe = useCallback(
     (listener: () => void) => {
@@ -59,8 +62,8 @@ function reportUnseen(): void {
 }
 
 /**
- * Uploads what was dropped on the page or pasted, one after the other.
- * @param formNow the form as it is then
+ * Uploads images that were dropped on the page or pasted, one after the other.
+ * @param formNow returns the form as it is when called
  */
 export async function takeImages(files: readonly File[], formNow: () => Form): Promise<void> {
   const { model, values } = formNow();
@@ -73,7 +76,7 @@ export async function takeImages(files: readonly File[], formNow: () => Form): P
   for (const file of files.slice(0, room)) if (keyNow() === startedBy) await takeImage(file, place.name);
 }
 
-/** Uploads an image and hands it over to the form. */
+/** Uploads an image and puts it into the form. */
 export async function takeImage(file: File, place: Uploaded['place']): Promise<void> {
   const key = nextKey++;
   const abort = new AbortController();
@@ -106,7 +109,7 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
   }
 }
 
-/** The browser asks before it leaves the app, which would end the upload. */
+/** Makes the browser ask before it leaves the app, because leaving ends the upload. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
 
 const keyNow = (): string | null => {
@@ -115,7 +118,7 @@ const keyNow = (): string | null => {
 };
 
 let owner = keyNow();
-/** Nothing of an API key may land in the form of another one. */
+/** An image of one API key must not get into the form of another. */
 onSignIn(() => {
   if (keyNow() === owner) return;
   owner = keyNow();

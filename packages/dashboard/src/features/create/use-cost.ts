@@ -13,11 +13,11 @@ export interface CostWords {
   withinBudget: boolean;
 }
 
-/** What the requests cost together, where the operator has set prices; null: not known. */
+/** What the requests cost together, if the operator has set prices; null: unknown. */
 export function useCost(models: readonly Model[], targets: readonly Target[], repeat: number): CostWords | null {
   const [cost, setCost] = useState<CostWords | null>(null);
   const priced = targets.filter(({ model }) => models.some(({ id, pricing }) => id === model && pricing !== null));
-  // The price does not depend on the words, so that typing asks nothing.
+  // The price does not depend on the prompt. So typing sends no request.
   const requests = priced.map(({ request }) => ({ ...request, prompt: 'x', metadata: undefined }));
   const key = JSON.stringify(requests);
   const isPartial = priced.length < targets.length;
@@ -44,7 +44,7 @@ export function useCost(models: readonly Model[], targets: readonly Target[], re
           : null,
       );
     };
-    // A form that is not complete yet has no price.
+    // An incomplete form has no price.
     const timer = setTimeout(() => void ask().catch(() => !isOld && setCost(null)), TYPING_MS);
     return () => {
       isOld = true;

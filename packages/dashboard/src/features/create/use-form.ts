@@ -10,12 +10,12 @@ export interface Form {
   values: Values;
   faults: Record<string, string>;
   fan: Fan;
-  /** The task that this began with; a new prompt ends it. */
+  /** The task that the form was filled from; null once the prompt was cleared. */
   parent: string | null;
-  /** What changing the model has reset, with the way back. */
+  /** What a change of the model has reset, with a function that undoes the change. */
   notes: { texts: string[]; undo(): void } | null;
   set(name: string, value: unknown): void;
-  /** @param place the name of a field; if the model lacks it, or without one: where it takes references */
+  /** @param place the name of a field; by default, or if the model lacks it, the first field for references */
   addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;
@@ -64,7 +64,7 @@ export function useForm(models: readonly [Model, ...Model[]], start: Draft): For
       const withMore = (value: unknown) => [...new Set([...imagesOf(value), ...fileIds])];
       if (kind === 'images' && withMore(draft.values[name]).length > most)
         report(`${model.id} takes at most ${most}.`, true);
-      // Several may come before the form is drawn again.
+      // Several images may come before the next render, so each update starts from the state before it.
       setDraft((before) => ({
         ...before,
         values: {

@@ -20,20 +20,20 @@ interface Props {
   form: Form;
   runs: readonly Run[];
   may: May;
-  /** A picture of ours that becomes a film; of another page. */
+  /** An own picture to make a film of, named by another page. */
   toAnimate: string | undefined;
-  /** The form was filled: one goes on in the prompt. */
+  /** Called when the form was filled: the focus goes to the prompt. */
   onFilled(): void;
-  /** Something was sent: it lies at the lower end of the table. */
+  /** Called when something was sent: the table scrolls to its lower end. */
   onSent(): void;
 }
 
 interface TableActs extends StripActs {
-  /** Of a picture of ours, such as one that was uploaded. Null: there is no model of films that takes a picture. */
+  /** Makes a film of an own picture, such as an uploaded one. Null: no model of films takes a picture. */
   toFilm: ((fileId: string) => void) | null;
 }
 
-/** What can be done with what lies on the table. Single keys act on the strip that has the focus, else on the newest. */
+/** The actions on the runs of the table. Single keys act on the strip that has the focus, else on the newest. */
 export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onSent }: Props): TableActs {
   const modelOf = (id: string) => models.find((each) => each.id === id);
   const fill = (model: string, values: Record<string, unknown>, parent: string | null) => {
@@ -50,7 +50,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       ({ cancelTask }) => putTasks([toRow(cancelTask)]),
       (error: unknown) => report(asCallError(error).message, true),
     );
-  /** Another picture from this one, by the same model. */
+  /** Makes another picture from this one, with the same model. */
   function vary({ run, output }: Place, fillsOnly: boolean) {
     const model = modelOf(run.request.model);
     const place = model && imagePlaceOf(schemaOf(model), run.request);
@@ -63,7 +63,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   const filmModel = models.find(
     (model) => model.kind === 'VIDEO' && model.available && imagePlaceOf(schemaOf(model)) !== null,
   );
-  /** The picture becomes the first frame of a film, which one then describes. */
+  /** Puts the picture into the form as the first frame of a film, which the user then describes. */
   function animate(fileId: string, prompt: unknown, modelId: string, taskId: string | null) {
     const place = filmModel && imagePlaceOf(schemaOf(filmModel));
     if (!filmModel || !place) return report('No model makes a film of a picture.', true);
@@ -76,7 +76,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   const toFilm = (fileId: string) => animate(fileId, form.values.prompt ?? '', form.model.id, form.parent);
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
-    // The address names the picture once; the form holds it from then on.
+    // The address names the picture only once; from then on it is in the form.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 

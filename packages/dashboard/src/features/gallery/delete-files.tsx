@@ -13,19 +13,19 @@ import { outputNow } from '../../viewer/keep.ts';
 import type { Shot } from '../../viewer/shot.ts';
 import { DeleteFile } from './gallery.documents.ts';
 
-/** From this many files the number is typed. */
+/** From this many files on, the user has to type the number. */
 const TYPED_FROM = 51;
 
 interface Props {
   shots: readonly Shot[];
-  /** Nothing was deleted. */
+  /** Called when the user keeps the files instead. */
   onKeep(): void;
-  /** @param fileIds that are deleted */
+  /** @param fileIds the deleted files */
   onDone(fileIds: ReadonlySet<string>): void;
   onClose(): void;
 }
 
-/** Deletes what was chosen when the dialog opened. */
+/** Deletes the files that were selected when the dialog opened. */
 export function DeleteFiles({ shots, onKeep, onDone, onClose }: Props) {
   const [frozen] = useState(shots);
   const [kept] = useState(() => shots.filter((shot) => outputNow(shot)?.kept).length);
@@ -43,7 +43,7 @@ export function DeleteFiles({ shots, onKeep, onDone, onClose }: Props) {
     for (const [at, { output, taskId }] of frozen.entries()) {
       if (stopped.current) break;
       const refusal = await mutate(DeleteFile, { id: output.id }).then(() => null, asCallError);
-      // One that somebody else has deleted is gone, as it was to be.
+      // If somebody else has deleted the file, that counts as deleted.
       if (refusal && refusal.code !== 'file_not_found')
         refused.set(refusal.message, (refused.get(refusal.message) ?? 0) + 1);
       else deleted.add(output.id);

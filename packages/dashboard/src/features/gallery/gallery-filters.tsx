@@ -14,12 +14,12 @@ import { JumpToDay } from './jump-to-day.tsx';
 
 interface Props {
   search: GallerySearch;
-  /** @param isTyping the change replaces the entry of the history */
+  /** @param isTyping whether the change replaces the entry of the history, as while typing */
   onSearch(search: GallerySearch, isTyping?: boolean): void;
   onJump(day: string, focus: boolean): void;
 }
 
-/** What the gallery shows, and where in it one is. */
+/** The filters of the gallery, and a jump to a day. */
 export function GalleryFilters({ search, onSearch, onJump }: Props) {
   const models = useModelNames();
   const change = (part: {

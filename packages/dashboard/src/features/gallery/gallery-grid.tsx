@@ -9,16 +9,16 @@ import type { Gallery } from './use-gallery.ts';
 
 const GAP = 8;
 const HEADING = 44;
-/** Height in pixels of the bars that lie over the list, with some air. */
+/** Height in pixels of the bars over the list, with a margin. */
 const UNDER_BARS = 72;
-/** Rows drawn beyond the screen. */
+/** Rows that are drawn beyond each edge of the screen. */
 const OVERSCAN = 3;
 
 type Line = { day: string } | { row: Row<Shot> };
 
 export interface Target {
   fileId: string;
-  /** The tile with the focus; or its day at the top, as one jumps to it, with or without the focus. */
+  /** `tile`: the tile gets the focus. `day`: its day is scrolled to the top, with or without the focus. */
   as: 'tile' | 'day' | 'day, focused';
 }
 
@@ -26,7 +26,7 @@ interface Props {
   gallery: Gallery;
   rowHeight: number;
   selected: ReadonlySet<string>;
-  /** Where the reader is to be led. */
+  /** Where to scroll. */
   located: Target | null;
   onSelect(selected: ReadonlySet<string>): void;
   onOpen(shot: Shot): void;
@@ -35,17 +35,17 @@ interface Props {
   mayKeep: boolean;
 }
 
-/** Rows of pictures under their days. One tile is in the tab order; arrows move on from it. */
+/** Rows of pictures under their days. Tab reaches one tile; arrow keys move on from it. */
 export function GalleryGrid(props: Props) {
   const { gallery, rowHeight, selected, located, onSelect, onOpen, onTask, onUse, mayKeep } = props;
   const { shots, hasMore, isLoading, error, more } = gallery;
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [current, setCurrent] = useState<string | null>(gallery.focusId);
-  /** The last of all, which is to have the focus once it is drawn. */
+  /** The last tile of all, which gets the focus once it is drawn. */
   const [end, setEnd] = useState<Shot | null>(null);
   const anchor = useRef<string | null>(null);
-  /** The tile that gets the focus: only the newest wish counts. */
+  /** The tile that is to get the focus; only the newest one counts. */
   const aim = useRef<string | null>(null);
   useLayoutEffect(() => {
     if (!place.current) return undefined;
@@ -81,16 +81,17 @@ export function GalleryGrid(props: Props) {
     setCurrent(shot.output.id);
     virtualizer.scrollToIndex(lineOf(shot), { align: 'auto' });
     const tile = () => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`);
-    // At once where it is drawn, so that the next key finds it.
+    // At once if the tile is drawn, so that the next key finds it.
     tile()?.focus();
     aim.current = shot.output.id;
-    // And again: a tile that was not drawn is now, and a dialog that closes gives the focus back meanwhile.
+    // And again later: the tile may only be drawn then, and a closing dialog gives the focus to another element
+    // meanwhile.
     requestAnimationFrame(() => requestAnimationFrame(() => aim.current === shot.output.id && tile()?.focus()));
   };
 
   const isLaidOut = width > 0;
   useEffect(() => {
-    // After a return, and when the lightbox closes: the tile that was left, or that it showed last.
+    // After Back: the tile that had the focus. When the lightbox closes: the tile that it showed last.
     const wanted = located?.fileId ?? gallery.focusId;
     const shot = shots.find(({ output }) => output.id === wanted);
     if (!shot || !isLaidOut) return;
@@ -103,7 +104,7 @@ export function GalleryGrid(props: Props) {
   const toEnd = () => {
     const known = shots.at(-1);
     focus(known);
-    // What is not read yet follows, unless another key led elsewhere meanwhile.
+    // Reads the rest and then goes to its end, unless another key has moved the focus meanwhile.
     if (hasMore) void gallery.readAll().then((end) => end && aim.current === known?.output.id && setEnd(end));
   };
   useEffect(() => {
@@ -152,7 +153,7 @@ export function GalleryGrid(props: Props) {
     act?.();
   }
 
-  // The heading of the day has left the screen: its name stays.
+  // When the heading of the day has left the screen, its name stays at the top.
   const top = lines[virtualizer.range?.startIndex ?? 0];
   const dayAbove = top && 'row' in top ? dayName(top.row.items[0]?.item.createdAt ?? 0) : null;
   const inTabOrder = current ?? shots[0]?.output.id;
@@ -204,7 +205,7 @@ export function GalleryGrid(props: Props) {
   );
 }
 
-/** The file of the tile, or of what lies on it. */
+/** The file of the tile that the element is, or is in. */
 const tileOf = (target: EventTarget): string | undefined =>
   (target as HTMLElement).closest<HTMLElement>('[data-tile]')?.dataset.tile;
 

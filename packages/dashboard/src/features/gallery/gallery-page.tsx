@@ -20,7 +20,7 @@ import { KeepKeys } from '../../viewer/keep-keys.tsx';
 import { type Shot, shotsOf, taskOf } from '../../viewer/shot.ts';
 import { useGallery } from './use-gallery.ts';
 
-/** The viewer and its dialog are half of the weight, so they arrive with the first picture that is opened. */
+/** The viewer and its dialog are half of the code, so they are loaded with the first opened picture. */
 const FullViewer = lazy(
   part(() => import('../../viewer/full-viewer.tsx').then(({ FullViewer: it }) => ({ default: it }))),
 );
@@ -31,10 +31,10 @@ type Size = keyof typeof SIZES;
 
 interface Props {
   search: GallerySearch;
-  /** The file in the lightbox. */
+  /** The file that is open in the lightbox. */
   fileId: string | null;
   mayCreate: boolean;
-  /** @param isTyping the change replaces the entry of the history */
+  /** @param isTyping whether the change replaces the entry of the history, as while typing */
   onSearch(search: GallerySearch, isTyping?: boolean): void;
   onShow(fileId: string | null, replace: boolean): void;
   onTask(taskId: string, output: number): void;
@@ -43,7 +43,7 @@ interface Props {
   onCreate(): void;
 }
 
-/** Everything made, as pictures. */
+/** All outputs of the key, as pictures. */
 export function GalleryPage(props: Props) {
   const { search, fileId, onSearch, onShow } = props;
   const gallery = useGallery(search, search.expired === '1');
@@ -51,7 +51,7 @@ export function GalleryPage(props: Props) {
   const [located, setLocated] = useState<Target | null>(null);
   useShortcuts(selected.size > 0 && !fileId ? { escape: () => setSelected(new Set()) } : {});
   const size: Size = search.size && search.size in SIZES ? (search.size as Size) : 'm';
-  // A link may lead to a file that is not read yet.
+  // A link may name a file that was not read yet.
   const linked = useTask(taskOf(fileId));
   const linkedShot = linked && shotsOf(linked).find(({ output }) => output.id === fileId);
   const shown = fileId ? gallery.shots.findIndex(({ output }) => output.id === fileId) : -1;
@@ -69,7 +69,7 @@ export function GalleryPage(props: Props) {
     const before = endOfDay(to);
     const found = await gallery.readTo((shots) => shots.find(({ createdAt }) => createdAt < before));
     if (found) return setLocated({ fileId: found.output.id, as: focus ? 'day, focused' : 'day' });
-    // Too far to read all before it: the gallery begins there instead.
+    // The day is too far down to read everything before it, so the gallery begins there instead.
     if (gallery.isCut()) return onSearch({ ...search, to: String(before) });
     report('Nothing of that day or before it matches.');
   };

@@ -1,8 +1,8 @@
 import type { TaskSearch } from '../../live/task-filter.ts';
 
-/** What the address of the gallery says. */
+/** The parameters of the address of the gallery. */
 export interface GallerySearch extends TaskSearch {
   size?: string;
-  /** `1`: with the places of deleted files. */
+  /** `1`: deleted files are shown too, as empty tiles. */
   expired?: string;
 }

@@ -18,7 +18,7 @@ interface Props {
   onFocus(): void;
 }
 
-/** A film plays without sound under the pointer and in focus, unless motion is reduced. */
+/** A film plays without sound while it has the pointer or the focus, unless motion is reduced. */
 const play = (tile: HTMLElement, on: boolean): void => {
   const film = tile.querySelector('video');
   if (!film || prefersReducedMotion()) return;

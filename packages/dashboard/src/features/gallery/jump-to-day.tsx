@@ -4,20 +4,23 @@ import { Button } from '../../parts/button.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import styles from './gallery.module.css';
 
-/** No picture is older than this; a year that is being typed begins with zeros. */
+/** The earliest day to jump to. No picture is older, and a year that is being typed begins with zeros. */
 const FIRST_DAY = '2000-01-01';
 
 interface Props {
-  /** @param focus the picture there gets the focus: the reader is done with the date */
+  /** @param focus whether the picture gets the focus, because the user has finished the date */
   onJump(day: string, focus: boolean): void;
 }
 
-/** Leads to the newest picture of a day, or to the first one before it. The field lies under the words of the button. */
+/**
+ * Jumps to the newest picture of a day, or to the first one before that day. The date field lies under the button's
+ * words.
+ */
 export function JumpToDay({ onJump }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const open = () => {
     field.current?.focus();
-    // A browser without a calendar of its own leaves the field to the keyboard.
+    // In a browser without a calendar the user types the date.
     field.current?.showPicker?.();
   };
   return (

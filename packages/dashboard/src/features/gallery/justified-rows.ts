@@ -1,4 +1,4 @@
-/** A picture in a row, with the width that it gets. */
+/** A picture in a row, with its width there. */
 export interface Placed<Item> {
   item: Item;
   width: number;
@@ -11,14 +11,14 @@ export interface Row<Item> {
 
 interface Frame {
   width: number;
-  /** The height that rows come near to, in pixels. */
+  /** The height in pixels that rows come near to. */
   height: number;
   gap: number;
 }
 
 /**
- * Fills rows from side to side. Rows, not columns: so reading order is the order in the page, and arrows, Tab and
- * screen readers agree. The last row keeps its height, because it may not be full.
+ * Fills rows from side to side. In rows, unlike columns, the reading order is the order of the page, so arrows, Tab and
+ * screen readers agree. The last row is not stretched, because it may not be full.
  */
 export function justifiedRows<Item extends { ratio: number }>(items: readonly Item[], frame: Frame): Row<Item>[] {
   const rows: Row<Item>[] = [];
@@ -34,7 +34,7 @@ export function justifiedRows<Item extends { ratio: number }>(items: readonly It
   return rows;
 }
 
-/** The height at which the pictures fill the width. */
+/** The height at which the pictures fill the width of the row. */
 function heightOf(items: readonly { ratio: number }[], { width, gap }: Frame): number {
   const ratios = items.reduce((sum, { ratio }) => sum + ratio, 0);
   return (width - gap * (items.length - 1)) / ratios;
@@ -45,7 +45,10 @@ const placed = <Item extends { ratio: number }>(items: Item[], height: number): 
   items: items.map((item) => ({ item, width: item.ratio * height })),
 });
 
-/** The item some rows above or below, at most in the first or last row: the one whose middle is nearest. */
+/**
+ * The item whose middle is nearest, in the row that is `by` rows above or below. A jump of more than one row stops at
+ * the first or last row.
+ */
 export function neighbour<Item>(rows: readonly Row<Item>[], from: Item, by: number): Item | null {
   const at = rows.findIndex(({ items }) => items.some(({ item }) => item === from));
   const to = Math.abs(by) === 1 ? at + by : Math.min(rows.length - 1, Math.max(0, at + by));

@@ -17,7 +17,7 @@ const ShareDialog = lazy(
 );
 const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteFiles: it }) => ({ default: it }))));
 
-/** Files of a share, as the service counts them. */
+/** Files in one share; the service has the same limit. */
 const MAX_SHARED = 8;
 
 interface Props {
@@ -29,7 +29,7 @@ interface Props {
   onClear(): void;
 }
 
-/** What can be done with the chosen tiles. */
+/** The actions on the selected tiles. */
 export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Props) {
   const [asks, setAsks] = useState<'collection' | 'share' | 'delete' | null>(null);
   const ids = shots.map(({ output }) => output.id);
@@ -97,7 +97,7 @@ interface ActProps extends Omit<ComponentProps<typeof Button>, 'children'> {
   children: ReactNode;
 }
 
-/** On a phone only its icon is in sight. */
+/** A button of the bar. On a phone only its icon is visible. */
 function Act({ name, children, ...rest }: ActProps) {
   return (
     <Button aria-label={name} title={name} {...rest}>

@@ -17,21 +17,21 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until `pick` finds something, and returns it. Null if it is not among what matches, or not among the
-   * newest 2,000 tasks.
+   * Reads on until `pick` finds an output, and returns this output. Null if there is none among the newest 2,000
+   * matching tasks.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
-  /** Reads all that match, at most the newest 2,000 tasks. Returns the last. */
+  /** Reads everything that matches, at most the newest 2,000 tasks. Returns the last output. */
   readAll(): Promise<Shot | null>;
-  /** Whether there is more that was not read. */
+  /** Whether reading stopped before everything was read. */
   isCut(): boolean;
   more(): void;
-  /** These files are deleted. */
+  /** Removes deleted files. */
   drop(fileIds: ReadonlySet<string>): void;
   reload(): void;
 }
 
-/** Pages of 50 tasks that are read in one go, to find a file or a day. */
+/** Pages of 50 tasks that are read at once to find a file or a day. */
 const MAX_SEARCHED_PAGES = 40;
 
 const START = { shots: [] as readonly Shot[], cursor: null as string | null, hasMore: true };
@@ -50,7 +50,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const round = useRef(0);
   const restored = useRef(start ? filter : null);
 
-  /** Of a task that matches only some outputs may be kept. */
+  /** A task matches the filter if one of its outputs is kept; its other outputs are left out here. */
   const isWanted = ({ output }: Shot) =>
     (withExpired || output.url !== null) &&
     (kept !== '1' || output.kept) &&
@@ -60,7 +60,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
-        if (mine !== round.current) return; // another filter was chosen meanwhile
+        if (mine !== round.current) return; // meanwhile another filter was chosen
         const rows = tasks.edges.map(({ node }) => toRow(node));
         putTasks(rows);
         const shots = rows.flatMap(shotsOf).filter(isWanted);
@@ -82,11 +82,11 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         }
       }
     },
-    // The filter is in the key.
+    // `key` contains the filter.
     // oxlint-disable-next-line react/exhaustive-deps
     [key, withExpired],
   );
-  /** A next page waits for the one that is read. The first page of another filter does not. */
+  /** The next page waits for the page that is being read. The first page of another filter does not wait. */
   const read = useCallback(
     (after: string | null): Promise<void> => {
       if (busy.current && after !== null) return busy.current;
@@ -112,7 +112,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       if (found) return found;
       if (!hasMore || !cursor) return null;
       await read(cursor);
-      if (latest.current.cursor === cursor) return null; // it could not be read
+      if (latest.current.cursor === cursor) return null; // the page could not be read
     }
     return null;
   }

@@ -19,26 +19,26 @@ const DAY = 86_400;
 const LIVES: Record<string, number> = { '30 days': 30 * DAY, '90 days': 90 * DAY, '1 year': 365 * DAY };
 const USUAL: readonly Key['scopes'][number][] = ['GENERATIONS_WRITE', 'TASKS_READ', 'TASKS_CANCEL'];
 
-/** What was filled in, and of an existing key what has changed. */
+/** The values of the form; for an existing key only what has changed. */
 export interface KeyInput {
   name: string;
   scopes: Key['scopes'];
-  /** null: every open one; undefined: as it was. */
+  /** null: every open model; undefined: unchanged. */
   models?: string[] | null;
-  /** null: never; undefined: as it was. */
+  /** null: never; undefined: unchanged. */
   expiresAt?: number | null;
   limits?: ReturnType<typeof changesOf>;
 }
 
 interface Props {
   own: Session['api_key'];
-  /** null for a new one. */
+  /** null for a new key. */
   apiKey: Key | null;
   onSave(input: KeyInput): Promise<void>;
   onClose(): void;
 }
 
-/** Nobody grants more than they have: what the own key lacks is locked. */
+/** The form of an API key. A key cannot grant scopes that it lacks itself, so those are locked. */
 export function KeyForm({ own, apiKey, onSave, onClose }: Props) {
   const may = (scope: Key['scopes'][number]) => own.scopes.includes(scopeName(scope));
   const [name, setName] = useState(apiKey?.name ?? '');
@@ -146,7 +146,7 @@ export function KeyForm({ own, apiKey, onSave, onClose }: Props) {
   );
 }
 
-/** @param text ids with commas or spaces between them */
+/** @param text model ids, separated by commas or spaces */
 function modelsOf(text: string, apiKey: Key | null): Pick<KeyInput, 'models'> {
   const ids = text.split(/[\s,]+/).filter((id) => id !== '');
   const isSame = ids.join() === (apiKey?.models ?? []).join();

@@ -36,11 +36,11 @@ interface Props {
   onNew(isOpen: boolean): void;
 }
 
-/** Who may call this instance. */
+/** The API keys of this instance. */
 export function KeysPage({ own, isNew, onNew }: Props) {
   const { data, error, reload, pager } = usePages(Keys, {}, ({ apiKeys }) => apiKeys.pageInfo);
   const acts = useKeyActs(own, () => void reload());
-  // The address changes after it was saved: another screen would not have it.
+  // The address changes only after the secret was saved, because another screen would not have the secret.
   const [secret, setSecret] = useState<string | null>(null);
   const keys = data?.apiKeys.edges.map(({ node }) => node) ?? [];
   async function create({ expiresAt, ...input }: KeyInput): Promise<void> {

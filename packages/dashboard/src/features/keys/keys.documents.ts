@@ -47,7 +47,7 @@ export const Keys = graphql(
   [KeyFields],
 );
 
-/** What the key did lately. The own key may lack the scope for it. */
+/** The key, with its usage. The own key may lack the scope to read usage. */
 export const OneKey = graphql(
   `
     query OneKey($id: String!, $since: Long!, $withUsage: Boolean!) {

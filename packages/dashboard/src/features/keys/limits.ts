@@ -25,17 +25,17 @@ export type LimitName = Exclude<keyof Limits, 'budget'>;
 interface Limit {
   name: LimitName;
   label: string;
-  /** The name in the API. */
+  /** The field's name in the API. */
   field: string;
   hint: string;
-  /** 0 where it is left out, which is no limit. */
+  /** The smallest value. By default 0, which means no limit. */
   min?: number;
   max?: number;
-  /** How a number of it is written; `count` where it is left out. */
+  /** How a value of this limit is written; by default with `count`. */
   write?: (limit: number) => string;
 }
 
-/** In the order of the form. */
+/** The limits, in the order of the form. */
 export const LIMITS: readonly Limit[] = [
   { name: 'createsPerMinute', label: 'Creations a minute', field: 'creates_per_minute', hint: '0: no limit' },
   { name: 'readsPerMinute', label: 'Other calls a minute', field: 'reads_per_minute', hint: '0: no limit' },
@@ -66,14 +66,14 @@ export const LIMITS: readonly Limit[] = [
   },
 ];
 
-/** A limit in force, for people. */
+/** A limit in force, as text for people. */
 export const limitText = ({ min = 0, write = count }: Limit, limit: number): string =>
   min === 0 && limit === 0 ? 'no limit' : write(limit);
 
-/** What the form says, as texts of its fields. */
+/** The texts in the fields of the form. */
 export interface LimitTexts {
   limits: Record<LimitName, string>;
-  /** Empty: no budget. */
+  /** Empty: there is no budget. */
   amount: string;
   period: NonNullable<Limits['budget']>['period'];
   soft: string;
@@ -81,7 +81,7 @@ export interface LimitTexts {
 
 const MICROS = 1_000_000;
 
-/** @param limits null for a new key: empty fields keep the configured values */
+/** @param limits null for a new key, whose empty fields keep the configured values */
 export function textsOf(limits: Limits | null): LimitTexts {
   const budget = limits?.budget;
   return {
@@ -95,8 +95,8 @@ export function textsOf(limits: Limits | null): LimitTexts {
 }
 
 /**
- * What has changed, for the API. An emptied field goes back to the configured value, an emptied amount ends the budget.
- * The answer is undefined when nothing has changed.
+ * The changes, as the API takes them. An emptied field goes back to the configured value; an emptied amount removes the
+ * budget. Returns undefined if nothing has changed.
  */
 export function changesOf(texts: LimitTexts, before: LimitTexts) {
   const limits: Partial<Record<LimitName, number | null>> = {};

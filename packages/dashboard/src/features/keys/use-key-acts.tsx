@@ -12,11 +12,11 @@ type Act = { what: 'edit' | 'rotate' | 'revoke'; key: Key } | { what: 'show'; se
 
 interface Acts {
   start(what: 'edit' | 'rotate' | 'revoke', key: Key): void;
-  /** The dialog of what was started. */
+  /** The open dialog, if any. */
   dialog: ReactNode;
 }
 
-/** What can be done with a key, from the list and from its page. */
+/** The actions on a key, for the list and for the page of the key. */
 export function useKeyActs(own: Session['api_key'], onDone: (revoked: boolean) => void): Acts {
   const [act, setAct] = useState<Act>(null);
   const close = () => setAct(null);

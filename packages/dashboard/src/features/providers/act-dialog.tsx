@@ -4,7 +4,7 @@ import { Checkbox } from '../../parts/checkbox.tsx';
 import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { CloseCircuit, CreatePause, EndPause, type Place } from './providers.documents.ts';
 
-/** What is done: to a model, or to one place of a provider. */
+/** What is paused, resumed or called again: a model, or a place (an address and credential) of a provider. */
 export type Asked =
   | { act: 'pause'; name: string; target: { model: string } | { place: number } }
   | { act: 'resume'; name: string; pause: string }
@@ -16,7 +16,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Asks why a row is paused, resumed, or called again. */
+/** Asks for the reason before a row is paused, resumed or called again. */
 export function ActDialog({ asked, onClose, onDone }: Props) {
   const [refuseCreates, setRefuses] = useState(false);
   const said = (words: string) => {

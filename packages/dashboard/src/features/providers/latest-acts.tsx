@@ -12,12 +12,12 @@ const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service
 interface Props {
   acts: readonly Act[];
   pager: PagerProps;
-  /** Also what keys do with their own pictures. */
+  /** Whether to show what keys did with their own pictures too. */
   withMakers: boolean;
   onWithMakers(withMakers: boolean): void;
 }
 
-/** Who did what to the instance, newest first. */
+/** The operations on the instance, with who did them, newest first. */
 export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
   return (
     <section className={styles.section}>

@@ -6,14 +6,14 @@ import styles from '../../parts/stat.module.css';
 import type { Pause } from './providers.documents.ts';
 
 interface Props {
-  /** Those in force on this row. */
+  /** The pauses in force on this row. */
   pauses: readonly Pause[];
-  /** Null: this key may only look. */
+  /** Null: this key may only read. */
   acts: { pause(): void; resume(id: string): void } | null;
   name: string;
 }
 
-/** Whether a row is paused and why, with the act that changes it. */
+/** Whether a row is paused and why, with a button to change that. */
 export function PauseCell({ pauses, acts, name }: Props) {
   if (pauses.length === 0) {
     return acts ? (

@@ -21,7 +21,7 @@ const ActDialog = lazy(part(() => import('./act-dialog.tsx').then(({ ActDialog: 
 
 const HEALTH = { OPERATIONAL: styles.good, DEGRADED: styles.warn, UNAVAILABLE: styles.bad };
 
-/** Who makes what, whether calls get through, and what an operator does about it. */
+/** The providers and models, whether calls get through, and the operator's actions. */
 export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(ProvidersUpdated);
   const { data: models } = useQuery(ModelHealth, {});
@@ -147,11 +147,11 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
 
 interface CircuitProps {
   place: Place;
-  /** False: this key may only look. */
+  /** False: this key may only read. */
   onClose: (() => void) | false;
 }
 
-/** Whether calls get through. An open circuit closes by itself after a while, or at once by hand. */
+/** The circuit breaker of a provider. An open circuit closes by itself after a while, or at once by this button. */
 function Circuit({ place: { provider, circuitOpenIn }, onClose }: CircuitProps) {
   if (circuitOpenIn.length === 0) return <span className={styles.good}>closed</span>;
   return (

@@ -3,10 +3,10 @@ import { plural } from '../../format/numbers.ts';
 import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { CancelTasks, DrainProcess, ReleaseTasks, ResumeProcess } from './queue.documents.ts';
 
-/** Whose tasks. */
+/** The owner of the tasks. */
 export type Owner = { model: string } | { apiKeyId: string } | { workerId: string };
 
-/** What is done to unfinished tasks of all keys, or to a process that claims them. */
+/** An operation on unfinished tasks of all keys, or on a process that claims tasks. */
 export type QueueAct =
   { act: 'cancel' | 'release'; name: string; filter: Owner } | { act: 'drain' | 'resume'; name: string; id: string };
 
@@ -58,7 +58,7 @@ export function ActDialog({ asked, onClose }: Props) {
   );
 }
 
-/** @returns what has happened */
+/** @returns what was done, as text */
 async function run(asked: QueueAct, reason: string | undefined): Promise<string> {
   switch (asked.act) {
     case 'drain':

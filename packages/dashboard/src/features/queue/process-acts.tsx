@@ -7,7 +7,7 @@ interface Props {
   onAct(act: QueueAct): void;
 }
 
-/** Of a process that claims tasks: to claim no more, to claim again, and to give away what it runs. */
+/** The actions on a process that claims tasks: stop claiming, claim again, and give its running tasks to others. */
 export function ProcessActs({ process: { id, state, busy, slots }, onAct }: Props) {
   if (slots === 0) return <>–</>;
   const isDraining = state === 'DRAINING' || state === 'DRAINED';

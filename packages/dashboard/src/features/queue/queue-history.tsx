@@ -10,7 +10,7 @@ import { QueueHistory as Document, type QueueMinute } from './queue.documents.ts
 
 const MINUTE_MS = 60_000;
 
-/** The last hour, minute by minute. A minute in which no worker ran is shown as unknown. */
+/** The last hour, minute by minute. A minute without a running worker is shown as unknown. */
 export function QueueHistory() {
   const { data, error, reload } = useQuery(Document, {});
   useEffect(() => {

@@ -16,7 +16,7 @@ import { ProcessActs } from './process-acts.tsx';
 import { QueueHistory } from './queue-history.tsx';
 import { QueueUpdated } from './queue.documents.ts';
 
-/** Minutes over which the service counts its rates. */
+/** Minutes over which the service averages its rates. */
 const RATE_MINUTES = 5;
 const TONES: Record<string, string | undefined> = {
   LIVE: styles.good,
@@ -26,7 +26,7 @@ const TONES: Record<string, string | undefined> = {
   LOST: styles.bad,
 };
 
-/** Whether the instance copes, and what an operator does where it does not. */
+/** The state of the queue and the workers, with the operator's actions. */
 export function QueuePage({ mayAct }: { mayAct: boolean }) {
   const { data, staleSince } = useSubscription(QueueUpdated);
   const [asked, setAsked] = useState<QueueAct | null>(null);

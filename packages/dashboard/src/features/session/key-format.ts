@@ -1,7 +1,7 @@
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SYNTAX = /^dr_(?<random>[0-9A-Za-z]{40})(?<checksum>[0-9A-Za-z]{6})$/;
 
-/** What is wrong with the text as an API key, told before it is sent; null: nothing. */
+/** Why the text is no valid API key, so that the form can say so before it is sent; null: it is valid. */
 export function keyFault(text: string): string | null {
   if (text === '') return 'Enter an API key.';
   if (!text.startsWith('dr_')) return 'An API key begins with dr_.';

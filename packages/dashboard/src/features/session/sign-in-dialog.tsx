@@ -3,7 +3,7 @@ import { takeTyped } from '../../keys/typed-ahead.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Over the page when its session has ended. What was typed below stays. */
+/** Shown over the page when its session has ended. What the user typed in the page stays. */
 export function SignInDialog({ onDone }: { onDone(): void }) {
   return (
     <Dialog
@@ -13,7 +13,7 @@ export function SignInDialog({ onDone }: { onDone(): void }) {
     >
       <SignInForm
         onDone={() => {
-          takeTyped(); // below is a page with fields of its own
+          takeTyped(); // the page below has fields of its own
           void restore().then(onDone);
         }}
       />

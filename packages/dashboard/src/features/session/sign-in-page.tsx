@@ -6,11 +6,11 @@ import { keepTyped, takeTyped } from '../../keys/typed-ahead.ts';
 import { Lamp } from '../../parts/lamp.tsx';
 import styles from './sign-in.module.css';
 
-/** The printed link needs none. */
+/** Loaded only when needed: a printed link signs in without the form. */
 const SignInForm = lazy(part(() => import('./sign-in-form.tsx').then(({ SignInForm: it }) => ({ default: it }))));
 
 interface Props {
-  /** The one-time code of the printed link. */
+  /** The one-time code of the link that the service prints. */
   code: string | null;
   onDone(): void;
 }
@@ -21,7 +21,7 @@ export function SignInPage({ code, onDone }: Props) {
 
   useEffect(() => {
     if (code === null) return;
-    // Before anything else: a code in the address would stay in the history.
+    // Before anything else, because a code in the address would stay in the history.
     history.replaceState(history.state, '', location.pathname + location.search);
     keepTyped();
     startSession({ code }, false).then(onDone, (error: unknown) => {

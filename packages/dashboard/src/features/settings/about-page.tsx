@@ -12,7 +12,7 @@ import { About } from './settings.documents.ts';
 
 const DAY = 86_400;
 
-/** What this instance is, what it keeps, and where it is documented. */
+/** The version, the limits and the retention times of this instance, and its documentation. */
 export function AboutPage() {
   const { data, error, reload } = useQuery(About, {});
   const about = data?.about;

@@ -5,7 +5,10 @@ import { duration } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import styles from './shell.module.css';
 
-/** A screen that was not loaded yet, and a service that does not answer: what is shown stays until it does. */
+/**
+ * Shown while the next screen cannot be loaded because the service does not answer. The present screen stays until it
+ * does.
+ */
 export function AwaitedNote() {
   const awaited = useSyncExternalStore(onAwaitedPart, awaitedPart);
   const now = useSyncExternalStore(onTick, nowS);

@@ -8,7 +8,7 @@ interface Props {
   items: MenuItem[];
 }
 
-/** Who is signed in, and what belongs to this browser. */
+/** The API key that is signed in, with a menu of what belongs to this browser. */
 export function KeyMenu({ apiKey, items }: Props) {
   return (
     <MenuButton

@@ -15,7 +15,7 @@ const WORDS = {
   waiting: 'Reconnecting',
 };
 
-/** Whether what is shown is kept up to date. */
+/** Whether the page gets live updates. */
 export function LiveBadge() {
   const now = useSyncExternalStore(onConnection, connection);
   const seconds = useSyncExternalStore(onTick, nowS);

@@ -18,13 +18,13 @@ export interface MenuItem {
   to: string;
   label: string;
   Icon: LucideIcon;
-  /** The second key after `g`. */
+  /** The key to press after `g`. */
   key: string;
   scope?: Scope;
   group: 'work' | 'connect' | 'instance';
 }
 
-/** The entries of the menu: every one is a whole screen. */
+/** The entries of the menu. Each opens a screen. */
 export const MENU_ITEMS: readonly MenuItem[] = [
   { to: '/create', label: 'Create', Icon: Plus, key: 'c', scope: 'generations:write', group: 'work' },
   { to: '/tasks', label: 'Tasks', Icon: ListTodo, key: 't', scope: 'tasks:read', group: 'work' },

@@ -9,7 +9,7 @@ interface Props {
   active: number;
 }
 
-/** The menu at the side. An entry that the key lacks the scope for carries a lock. */
+/** The menu at the side. An entry has a lock if the key lacks its scope. */
 export function Nav({ scopes, active }: Props) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { graphql } from '../../api/graphql.ts';
 
-/** The page size is a literal: a variable counts as a full page against the cost limit. */
+/** The page size is a literal, because the cost limit counts a variable as a full page. */
 export const RecentTasks = graphql(`
   query RecentTasks {
     tasks(first: 8) {

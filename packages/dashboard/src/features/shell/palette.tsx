@@ -11,7 +11,7 @@ import styles from './palette.module.css';
 import { MENU_ITEMS } from './menu-items.ts';
 
 interface Props {
-  /** Whether the key may read tasks: without that none is asked for. */
+  /** Whether the key may read tasks. If not, the palette reads none. */
   readsTasks: boolean;
   actions: readonly MenuItem[];
   onClose(): void;
@@ -19,7 +19,7 @@ interface Props {
 }
 
 interface Option {
-  /** A path, or what it does. */
+  /** A path to open, or a function to call. */
   to: string | (() => void);
   label: string;
   icon: ReactNode;
@@ -27,8 +27,8 @@ interface Option {
 }
 
 /**
- * Jumps to a screen by name, to a recent task by its prompt, or to anything by its id. Also does what the menu of the
- * key does.
+ * Jumps to a screen by its name, to a recent task by its prompt, or to any object by its id. It also has the actions of
+ * the key menu.
  */
 export function Palette({ readsTasks, actions, onClose, onGo }: Props) {
   const [text, setText] = useState('');
@@ -110,7 +110,7 @@ export function Palette({ readsTasks, actions, onClose, onGo }: Props) {
   );
 }
 
-/** What fits the text. A whole id stands for itself. */
+/** The options that match the text. A whole id gives only the option to open it. */
 function groupsOf(
   text: string,
   { readsTasks, tasks, actions }: { readsTasks: boolean; tasks: readonly Option[]; actions: readonly Option[] },

@@ -23,13 +23,13 @@ import { useActions } from './use-actions.tsx';
 const Palette = lazy(part(() => import('./palette.tsx').then(({ Palette: it }) => ({ default: it }))));
 const ShortcutHelp = lazy(part(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: it }) => ({ default: it }))));
 
-/** The first screen is drawn by then. */
+/** The pause before the other parts are loaded. By then the first screen is drawn. */
 const CALM_MS = 3_000;
 
 /** How many entries the tab bar of a narrow screen has, beside "More". */
 const TABS = 3;
 
-/** What surrounds every screen: menu, search, connection, and the live feed itself. */
+/** The frame around every screen: menu, search, connection badge, and the live feed. */
 export function Shell({ session }: { session: Session }) {
   const navigate = useNavigate();
   const counts = useSyncExternalStore(onCounts, allCounts);

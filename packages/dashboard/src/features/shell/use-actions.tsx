@@ -8,7 +8,7 @@ interface Props {
   onSignOut(): void;
 }
 
-/** What belongs to this browser, and to no screen. */
+/** The actions that belong to this browser and to no screen. */
 export function useActions({ onShortcuts, onSignOut }: Props): MenuItem[] {
   const { theme } = useSyncExternalStore(onLook, look);
   const isDark = theme === 'system' ? document.documentElement.dataset.theme === 'safelight' : theme === 'safelight';

@@ -10,7 +10,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Asks before a task and its files go for good. */
+/** Asks before a task and its files are deleted. */
 export function DeleteTask({ row, actions, onClose }: Props) {
   const files = row.outputs.length;
   return (

@@ -5,12 +5,12 @@ import styles from './task.module.css';
 
 interface Props {
   outputs: readonly Output[];
-  /** The one that is shown, from 1. */
+  /** The number of the shown output, from 1. */
   at: number;
   onOutput(output: number): void;
 }
 
-/** All outputs, small. */
+/** All outputs as small pictures. */
 export function OutputStrip({ outputs, at, onOutput }: Props) {
   return (
     <div className={styles.strip}>

@@ -24,7 +24,7 @@ const COLUMNS = [
   { label: 'Actions', hidden: true },
 ];
 
-/** To which webhooks the end of the task was told, and what they answered. */
+/** The webhook deliveries about the end of the task, and the answers to them. */
 export function TaskDeliveriesTab({ taskId, allowed }: { taskId: string; allowed: boolean }) {
   const { data, error, reload } = useQuery(TaskDeliveries, allowed ? { taskId } : null);
   const { busy, fault, act } = useAction();

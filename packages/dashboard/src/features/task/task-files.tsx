@@ -7,7 +7,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Id } from '../../parts/id.tsx';
 import styles from './task.module.css';
 
-/** What the task made, file by file. */
+/** The files that the task made. */
 export function TaskFiles({ row }: { row: TaskRow }) {
   if (row.outputs.length === 0)
     return <p className={styles.caption}>No files{row.error ? ': the task failed.' : ' yet.'}</p>;

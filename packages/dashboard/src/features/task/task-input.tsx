@@ -8,7 +8,7 @@ interface Parameters {
   properties?: Record<string, { default?: unknown; description?: string; const?: unknown }>;
 }
 
-/** Every input of the model: what was asked for, and in grey what the defaults were. */
+/** Every parameter of the model: the given values, and in grey the defaults. */
 export function TaskInputTab({ detail }: { detail: Detail }) {
   const { data } = useQuery(ModelParameters, { id: detail.model });
   const given = detail.input as Record<string, unknown>;

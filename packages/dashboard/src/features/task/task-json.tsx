@@ -49,7 +49,7 @@ const TaskFields = graphql(`
   }
 `);
 
-/** The task as the API shows it. */
+/** The task as the JSON of the API. */
 export function TaskJson({ row }: { row: TaskRow }) {
   const [text, setText] = useState('');
   const ended = isFinal(row);
@@ -72,7 +72,7 @@ export function TaskJson({ row }: { row: TaskRow }) {
 
 const OPAQUE = new Set(['input', 'metadata']);
 
-/** The names of REST: what the user wrote inside `input` and `metadata` stays. */
+/** Renames fields as in REST. The user's own names inside `input` and `metadata` stay. */
 function inSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inSnakeCase);
   if (typeof value !== 'object' || value === null) return value;

@@ -34,11 +34,11 @@ const FullViewer = lazy(
 
 export interface TaskPageProps {
   taskId: string;
-  /** From 1. */
+  /** The number of the output, from 1. */
   output: number;
   tab: TaskTab;
   compare: string | null;
-  /** The viewer lies over the page. */
+  /** Whether the viewer fills the screen. */
   isFull: boolean;
   onFull(isFull: boolean): void;
   may: { cancel: boolean; create: boolean; webhooks: boolean };
@@ -50,7 +50,7 @@ export interface TaskPageProps {
   onDeleted(): void;
 }
 
-/** One task: what it made, how it came about, all that is known of it. */
+/** One task: its outputs, its prompt and settings, and everything else known of it. */
 export function TaskPage(props: TaskPageProps) {
   const { taskId } = props;
   const row = useTask(taskId);
@@ -58,7 +58,7 @@ export function TaskPage(props: TaskPageProps) {
   useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;
-  // The feed tells that the task moved; what the feed does not carry is read again then.
+  // The feed says that the task has changed. What the feed does not carry is read again then.
   const step = row && `${row.status}${isFinal(row)}`;
   useEffect(() => {
     if (step) void reload();
@@ -247,14 +247,14 @@ const deleteItem = (onSelect: () => void): MenuItem => ({
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');
 
-/** The files of ours among the reference images. */
+/** The own files among the reference images. */
 const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
   Object.values(input as Record<string, unknown>)
     .flat()
     .map(ownFileIn)
     .filter((id) => id !== null);
 
-/** The chosen ratio; a square where the model decides. */
+/** The chosen ratio; 1 if the model decides. */
 function ratioOf({ input }: Pick<Detail, 'input'>): number {
   const [width = 0, height = 0] = String((input as { aspect_ratio?: unknown }).aspect_ratio)
     .split(':')

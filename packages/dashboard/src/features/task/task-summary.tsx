@@ -10,7 +10,7 @@ import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 import { Timeline } from './timeline.tsx';
 
-/** Prompt, what was chosen, when it happened. */
+/** The prompt, the chosen settings, and the times. */
 export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
   const { prompt, ...input } = detail.input as Record<string, unknown>;
   const metadata = Object.entries(detail.metadata as Record<string, string>);
@@ -89,7 +89,10 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
   );
 }
 
-/** From the first start to the end, as exact as the timeline; of an older task without one in whole seconds. */
+/**
+ * From the first start to the end, as exact as the timeline. An older task has no timeline, so its time is in whole
+ * seconds.
+ */
 function ranSOf({ startedAt, completedAt }: TaskRow, timeline: Detail['timeline']): number | null {
   if (startedAt === 0) return null;
   const started = timeline.find(({ type }) => type === 'STARTED')?.atMs;

@@ -21,7 +21,7 @@ interface Props {
   onTab(tab: TaskTab): void;
 }
 
-/** All that is known of a task. One tab is in the tab order; arrows move between them. */
+/** The tabs of a task. Tab reaches the open one; arrow keys move between them. */
 export function TaskTabs({ row, detail, tab, seesWebhooks, onTab }: Props) {
   function onKeyDown(event: KeyboardEvent<HTMLDivElement>) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -61,7 +61,7 @@ export function TaskTabs({ row, detail, tab, seesWebhooks, onTab }: Props) {
   );
 }
 
-/** What would make the task again. */
+/** The request that makes the task again. */
 const requestOf = ({ model, input, metadata }: Detail): Record<string, unknown> => ({
   model,
   ...(input as Record<string, unknown>),

@@ -21,12 +21,12 @@ import styles from './task.module.css';
 interface Props {
   row: TaskRow;
   prompt: string;
-  /** Width to height, as chosen. */
+  /** Width / height, as chosen. */
   ratio: number;
   output: number;
-  /** Files of ours that the task was made from. */
+  /** Own files that the task was made from. */
   references: readonly string[];
-  /** The file beside it, for a comparison. */
+  /** The file that is shown beside the output for comparison. */
   compare: string | null;
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;
@@ -100,7 +100,7 @@ export function TaskViewer(props: Props) {
         )}
       </Viewer>
       {mayKeep && url && (
-        // While two pictures are compared, b shows the other one.
+        // While two pictures are compared, the key b shows the other one.
         <KeepKeys target={() => [{ ...row, output: shown }]} hasCollections={!other} />
       )}
       <p className={styles.caption}>

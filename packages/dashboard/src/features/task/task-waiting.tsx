@@ -15,7 +15,7 @@ const WAITS = {
   PAUSE: 'Paused by the operator',
 };
 
-/** The place of the first output, until it is there. */
+/** Shown in place of the first output until that exists. */
 export function Waiting({ row, ratio }: { row: TaskRow; ratio: number }) {
   const now = useSyncExternalStore(onTick, nowS);
   const { data } = useQuery(TaskWait, row.status === 'QUEUED' ? { taskId: row.taskId } : null);
@@ -37,7 +37,7 @@ export function Waiting({ row, ratio }: { row: TaskRow; ratio: number }) {
   );
 }
 
-/** What happened, what to do, and whether it may help to run it again. */
+/** Why the task failed, what to do, and whether running it again may help. */
 export function Failure({ row }: { row: TaskRow }) {
   if (!row.error || !isFinal(row)) return null;
   const { title, advice } = failureWords(row.error.code);

@@ -25,10 +25,10 @@ const WORDS: Record<Moment['type'], string> = {
 
 const BAD = new Set(['REFUSED', 'WORKER_LOST', 'FAILED']);
 
-/** A shorter stretch is not worth a bar. */
+/** A shorter time gets no bar. */
 const SHOWN_MS = 20;
 
-/** What happened to the task: the first moment by the clock, the others by the time since, with how long each took. */
+/** The events of a task: the first with its clock time, the others with the time since then, and how long each took. */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;
   const whole = Math.max(1, (moments.at(-1)?.atMs ?? first) - first);

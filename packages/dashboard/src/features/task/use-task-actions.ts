@@ -12,7 +12,7 @@ interface After {
   onDeleted(): void;
 }
 
-/** What can be done with a task. One action at a time. */
+/** The actions on a task. Only one runs at a time. */
 export function useTaskActions(taskId: string, { onOpenTask, onDeleted }: After) {
   const [busy, setBusy] = useState<'cancel' | 'again' | 'keep' | 'remove' | null>(null);
 

@@ -14,29 +14,29 @@ import { report } from '../../parts/toasts.ts';
 import { CancelTasks, TaskIds } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
-/** Ids of a call. */
+/** Ids in one call. */
 const CHUNK = 100;
-/** From this many tasks the number is typed. */
+/** From this many tasks on, the user has to type the number. */
 const TYPED_FROM = 51;
-/** More are not frozen at once. */
+/** The most tasks that one dialog reads and cancels. */
 const MAX_TASKS = 10_000;
 
 interface Frozen {
   taskId: string;
-  /** As it was when the dialog opened; null of a task that this page does not know. */
+  /** The status when the dialog opened; null if this page does not know the task. */
   status: TaskRow['status'] | null;
 }
 
 interface Props {
   search: TaskSearch;
-  /** The tasks that were chosen; null: all unfinished ones that match the filters. */
+  /** The selected tasks; null: all unfinished tasks that match the filters. */
   taskIds: string[] | null;
   onClose(): void;
-  /** Something was cancelled. */
+  /** Called when a task was cancelled. */
   onDone(): void;
 }
 
-/** Cancels what was there when the dialog opened. Later tasks stay. */
+/** Cancels the tasks that were there when the dialog opened. Later tasks are not cancelled. */
 export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   const [all, setAll] = useState(() => taskIds && taskIds.map(asFrozen));
   const [isQueuedOnly, setQueuedOnly] = useState(false);
@@ -49,7 +49,7 @@ export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   useEffect(() => {
     if (taskIds) return;
     freeze(search).then(setAll, (error: unknown) => setFault(asCallError(error).message));
-    // The filters of the moment at which the dialog opened.
+    // The filters are those of the moment at which the dialog opened.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 

@@ -11,7 +11,7 @@ interface Props {
   onSearch(search: TaskSearch): void;
 }
 
-/** Adds a pair that a task must carry. */
+/** Adds a pair of metadata to the filter. */
 export function MetadataFilter({ search, onSearch }: Props) {
   const [isAdding, setAdding] = useState(false);
   return (

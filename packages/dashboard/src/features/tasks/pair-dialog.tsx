@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/field.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 
-/** Asks for a pair that tasks must carry. */
+/** Asks for a name and a value that the metadata of a task must have. */
 export function PairDialog({ onAdd, onClose }: { onAdd(name: string, value: string): void; onClose(): void }) {
   const [name, setName] = useState('');
   const [value, setValue] = useState('');

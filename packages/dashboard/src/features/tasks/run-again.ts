@@ -5,7 +5,7 @@ import { isFinal, putTasks, taskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 
-/** Makes the chosen tasks again, one after the other. Those that have not ended are left alone. */
+/** Makes the selected tasks again, one after the other. Unfinished tasks are skipped. */
 export async function runAgain(taskIds: readonly string[]): Promise<void> {
   let sent = 0;
   for (const taskId of taskIds) {

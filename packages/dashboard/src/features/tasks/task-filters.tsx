@@ -17,13 +17,13 @@ import { MetadataFilter } from './metadata-filter.tsx';
 
 interface Props {
   search: TaskSearch;
-  /** Of the search without its states; null: not counted yet. */
+  /** The counts for the search without its states; null: not counted yet. */
   counts: Counts | null;
-  /** @param isTyping the change replaces the entry of the history */
+  /** @param isTyping whether the change replaces the entry of the history, as while typing */
   onSearch(search: TaskSearch, isTyping?: boolean): void;
 }
 
-/** Every choice is part of the address. */
+/** The filters of the list. Every choice is part of the address. */
 export function TaskFilters({ search, counts, onSearch }: Props) {
   const models = useModelNames();
   const states = [
@@ -82,7 +82,7 @@ export function TaskFilters({ search, counts, onSearch }: Props) {
   );
 }
 
-/** What the button Filter hides, and takes away. */
+/** The filters behind the button Filter, each with a function that removes it. */
 function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] {
   const without = (...names: (keyof TaskSearch)[]) => {
     const next = { ...search };
@@ -106,11 +106,11 @@ function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] 
   ];
 }
 
-/** `Queued 12`. Of more than 10,000 final tasks only the newest are counted. */
+/** `Queued 12`. If there are more than 10,000 final tasks, only the newest are counted. */
 function stateLabel(name: (typeof STATES)[number], counts: Counts | null): string {
   const word = name.charAt(0).toUpperCase() + name.slice(1);
   if (!counts) return word;
-  // The service counts a cancelled task among those that failed.
+  // The service counts cancelled tasks among the failed ones.
   const value = name === 'failed' ? counts.failed - counts.cancelled : counts[name];
   return `${word} ${count(value)}${counts.capped && value >= 10_000 ? '+' : ''}`;
 }

@@ -18,13 +18,13 @@ interface Props {
   taskId: string;
   selected: boolean;
   selectable: boolean;
-  /** Of the list, as JSON: a row that no longer fits it stays in its place, and says so. */
+  /** The filter of the list, as JSON. A row that no longer matches it stays, and says so. */
   filter: string;
 }
 
 /**
- * The cells of a row. It listens to its own task, so a change draws only its row, and scrolling draws only the rows
- * that come into sight.
+ * The cells of a row. A row listens to its own task. So a change renders only that row, and scrolling renders only the
+ * rows that come into view.
  */
 export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, filter }: Props) {
   const row = useTask(taskId);
@@ -39,7 +39,7 @@ export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, f
             type="checkbox"
             aria-label={`Select ${text.slice(0, 40)}`}
             checked={selected}
-            onChange={() => undefined} // the table hears the click
+            onChange={() => undefined} // the table handles the click
           />
         </span>
       )}
@@ -76,7 +76,7 @@ export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, f
   );
 });
 
-/** How long it ran; of an unfinished one how long it has run or waited, counted by the clock. */
+/** How long a task ran. For an unfinished task: how long it has run or waited so far. */
 function Took({ row }: { row: TaskRow }) {
   if (isFinal(row)) return <>{row.startedAt > 0 ? duration(row.completedAt - row.startedAt) : '–'}</>;
   return <Ticking from={row.startedAt || row.createdAt} waits={row.status === 'QUEUED'} />;

@@ -13,7 +13,7 @@ import { StatusChip } from '../../parts/status-chip.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import styles from './tasks.module.css';
 
-/** A task beside the list. The focus stays in the list, so that j and k go on. */
+/** A task beside the list. The focus stays in the list, so that the keys j and k still work. */
 export function TaskPeek({ taskId, onClose }: { taskId: string; onClose(): void }) {
   const row = useTask(taskId);
   return (

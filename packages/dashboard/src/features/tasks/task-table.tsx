@@ -7,7 +7,7 @@ import { TaskLine } from './task-line.tsx';
 import styles from './tasks.module.css';
 import type { TaskList } from './use-task-list.ts';
 
-/** Rows drawn beyond the screen. */
+/** Rows that are drawn beyond each edge of the screen. */
 const OVERSCAN = 2;
 const NEAR_END = 10;
 
@@ -15,9 +15,9 @@ interface Props {
   list: TaskList;
   selected: ReadonlySet<string>;
   selectable: boolean;
-  /** Of the list, as JSON. */
+  /** The filter of the list, as JSON. */
   filter: string;
-  /** The task beside the list. */
+  /** The task that is open beside the list. */
   peek: string | null;
   onSelect(selected: ReadonlySet<string>): void;
   onPeek(taskId: string | null, replace: boolean): void;
@@ -26,11 +26,11 @@ interface Props {
 const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-height'), 10) || 56;
 
-/** The index of the row that an element is in; -1 for any other. */
+/** The index of the row that contains the element; -1 for any other element. */
 const rowOf = (element: Element | null): number =>
   Number(element?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
 
-/** A virtual list: only the rows in sight are in the page. */
+/** A virtual list: only the visible rows are in the page. */
 export function TaskTable({ list, selected, selectable, filter, peek, onSelect, onPeek }: Props) {
   const { ids, hasMore, isLoading, error, more } = list;
   const place = useRef<HTMLDivElement>(null);
@@ -45,7 +45,7 @@ export function TaskTable({ list, selected, selectable, filter, peek, onSelect, 
     getItemKey: (index) => ids[index] ?? index,
   });
   useEffect(() => {
-    // Rows are higher on a narrow screen.
+    // On a narrow screen rows are higher.
     const measure = () => {
       height.current = rowHeight();
       virtualizer.measure();
@@ -70,7 +70,7 @@ export function TaskTable({ list, selected, selectable, filter, peek, onSelect, 
     focusRow(index);
     if (peek && ids[index]) onPeek(ids[index], true);
   };
-  // Once, at the return to the list, as soon as scrolling has brought the row into the page.
+  // Once after Back, as soon as scrolling has brought the row into the page.
   useEffect(() => {
     if (!returnTo.current) return;
     const link = place.current?.querySelector<HTMLElement>(`[data-index="${ids.indexOf(returnTo.current)}"] a`);

@@ -1,7 +1,7 @@
 import { graphql } from '../../api/graphql.ts';
 import { TaskRowFields } from '../../live/task.documents.ts';
 
-/** The page size is a literal: a variable counts as a full page against the cost limit. */
+/** The page size is a literal, because the cost limit counts a variable as a full page. */
 export const TaskPage = graphql(
   `
     query TaskPage($filter: TaskFilter, $after: String) {
@@ -21,7 +21,7 @@ export const TaskPage = graphql(
   [TaskRowFields],
 );
 
-/** Ids and states alone, to freeze what a bulk action will touch. */
+/** Reads only ids and states: the tasks that a bulk action will change. */
 export const TaskIds = graphql(`
   query TaskIds($filter: TaskFilter, $after: String) {
     tasks(filter: $filter, after: $after, first: 100) {

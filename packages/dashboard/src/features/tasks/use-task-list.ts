@@ -10,7 +10,7 @@ import { TaskIds, TaskPage } from './tasks.documents.ts';
 
 export interface TaskList {
   ids: readonly string[];
-  /** New tasks that match and are not shown yet, newest first. */
+  /** New tasks that match and that the list does not show yet, newest first. */
   waiting: readonly string[];
   error: CallError | null;
   isLoading: boolean;
@@ -24,13 +24,16 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** The newest tasks of a filter. None while they cannot be read: the next event asks again. */
+/** The newest tasks of a filter. Returns none if they cannot be read: the next event then reads them again. */
 async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
   const found = await run(TaskIds, { filter, after: null }).catch(() => null);
   return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
 }
 
-/** Ids rise with time. The feed begins with all unfinished tasks, of which the older ones are further down the list. */
+/**
+ * Keeps only new tasks. Ids rise with time, and the feed begins with all unfinished tasks, which the list may contain
+ * further down.
+ */
 function newerThan(known: readonly string[], ids: readonly string[]): readonly string[] {
   const [newest] = known;
   return newest ? ids.filter((id) => id > newest) : ids;
@@ -38,7 +41,7 @@ function newerThan(known: readonly string[], ids: readonly string[]): readonly s
 
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
 
-/** The ids of a filtered list, page by page. Rows never move: new tasks wait until they are asked for. */
+/** The ids of a filtered list, page by page. Rows never move: new tasks are shown only when the user asks for them. */
 export function useTaskList(search: TaskSearch): TaskList {
   const key = JSON.stringify(filterOf(search));
   const [start] = useState(() => placeOf<typeof EMPTY>('tasks', key));
@@ -48,7 +51,7 @@ export function useTaskList(search: TaskSearch): TaskList {
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef(false);
   const round = useRef(0);
-  // A list that Back restores is not read again: its rows are kept up to date by the feed.
+  // A list that Back restores is not read again, because the feed keeps its rows up to date.
   const restored = useRef(start ? key : null);
 
   const read = useCallback(
@@ -98,7 +101,7 @@ export function useTaskList(search: TaskSearch): TaskList {
         if (news.length === 0) return;
         const show = (ids: readonly string[]) => setWaiting((before) => [...new Set([...ids, ...before])]);
         const ids = news.map(({ taskId }) => taskId);
-        // Rows have no metadata, and do not name their batch, so the service says which of the new tasks match.
+        // Rows have neither metadata nor the name of their batch, so the service is asked which of the new tasks match.
         if (filter.metadata || filter.batchId)
           void newestOf(filter).then((found) => show(ids.filter((id) => found.has(id))));
         else show(ids);

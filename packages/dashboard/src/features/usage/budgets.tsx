@@ -11,11 +11,11 @@ const PERIODS = { DAY: 'a day', MONTH: 'a month', TOTAL: 'in all' };
 interface Props {
   keys: readonly UsageKey[];
   currency: string;
-  /** Null: they are of one key. */
+  /** Null: the list has only one key. */
   pager: PagerProps | null;
 }
 
-/** How much of its budget each key has spent, and what its unfinished tasks have reserved. */
+/** What each key has spent of its budget, and what its unfinished tasks have reserved. */
 export function Budgets({ keys, currency, pager }: Props) {
   if (keys.length === 0 && !pager?.onNewer && !pager?.onOlder) return null;
   return (

@@ -18,7 +18,7 @@ interface Props {
   nameOf(id: string): string;
 }
 
-/** Tasks by outcome, and cost by what it is grouped by. The tables below have the same figures. */
+/** Charts of tasks by outcome, and of cost by group. The tables below have the same figures. */
 export function UsageCharts({ usage: { data, currency }, by, labelOf, nameOf }: Props) {
   const costs = costSeries(data, by);
   const named = costs.ids.map((id, nth) => ({ name: nameOf(id), tone: TONES[nth] ?? '--control' }));

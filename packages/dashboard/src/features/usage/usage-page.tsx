@@ -50,7 +50,7 @@ interface Props {
   onChoice(choice: UsageChoice): void;
 }
 
-/** What tasks came to, of this key or of all. */
+/** The usage and cost of tasks, of this key or of all keys. */
 export function UsagePage({ choice, ownId, maySeeAll, onChoice }: Props) {
   const { range, by, view } = choice;
   const isRefused = by === 'key' && !maySeeAll;
@@ -93,14 +93,14 @@ export function UsagePage({ choice, ownId, maySeeAll, onChoice }: Props) {
 /** @param ownId null: the key may not see the budgets of keys */
 function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | null }) {
   const { seconds, bucket } = RANGES[range];
-  // Whole hours, so that the same range asks for the same buckets.
+  // In whole hours, so that the same range always reads the same buckets.
   const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
   const startTime = now - seconds + HOUR;
   const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
   const { data, error, reload } = useQuery(Usage, question);
   const asked = ownId === null ? null : {};
   const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
-  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // the page is the newest
+  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // the page is the newest one
   const usage = data?.usage;
   if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 

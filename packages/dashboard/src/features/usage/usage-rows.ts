@@ -11,7 +11,7 @@ export const FIGURES = ['succeeded', 'failed', 'cancelled', 'images', 'videoSeco
 type Figures = Record<(typeof FIGURES)[number], number>;
 
 export interface UsageRow extends Figures {
-  /** Id of the model or key, or the code of the error. */
+  /** The id of the model or key, or the error code. */
   id: string;
 }
 
@@ -23,11 +23,14 @@ const sumOf = (results: readonly Result[]): Figures =>
     FIGURES.map((name) => [name, results.reduce((total, result) => total + result[name], 0)]),
   ) as Figures;
 
-/** What every bucket came to. */
+/** The sum of every bucket. */
 export const bucketSums = (data: readonly Bucket[]): (Figures & { startTime: number })[] =>
   data.map(({ startTime, results }) => ({ startTime, ...sumOf(results) }));
 
-/** The sums of each group over all buckets, the largest first. Tasks that did not fail belong to no error. */
+/**
+ * The sums of each group over all buckets, the largest group first. Tasks that did not fail have no error, so grouping
+ * by error leaves them out.
+ */
 export function rowsBy(data: readonly Bucket[], by: By): UsageRow[] {
   const groups = Map.groupBy(
     data.flatMap(({ results }) => results).filter((result) => idOf(result, by) !== null),
@@ -39,7 +42,7 @@ export function rowsBy(data: readonly Bucket[], by: By): UsageRow[] {
 
 const MICROS = 1_000_000;
 
-/** A line a bucket and group, so that a spreadsheet can sum up anything. Times are ISO 8601 in UTC. */
+/** One line for each bucket and group, so that a spreadsheet can sum them up. Times are ISO 8601 in UTC. */
 export function csvRows(
   data: readonly Bucket[],
   by: By,
@@ -64,7 +67,9 @@ export function csvRows(
 /** Groups that get a colour of their own. */
 const MOST_SERIES = 5;
 
-/** The cost of every bucket by group: those that cost most, then all others as one. Buckets are in order. */
+/**
+ * The cost of every bucket by group: the groups that cost most, and the others as one. Buckets are in order of time.
+ */
 export function costSeries(data: readonly Bucket[], by: By): { ids: string[]; hasOthers: boolean; values: number[][] } {
   const ranked = rowsBy(data, by)
     .filter(({ costMicros }) => costMicros > 0)

@@ -18,7 +18,7 @@ interface Props {
   currency: string;
 }
 
-/** Figures by time, model or key. */
+/** A table of figures by time, model or key. */
 export function FiguresTable({ label, first, rows, currency }: Props) {
   return (
     <Table
@@ -37,7 +37,7 @@ function shown(figure: (typeof FIGURES)[number], value: number, currency: string
   return figure === 'videoSeconds' ? (value === 0 ? '–' : duration(value)) : count(value);
 }
 
-/** Why tasks failed. Each leads to them. */
+/** Failed tasks by error code. Each row links to its tasks. */
 export function ErrorsTable({ rows, from }: { rows: readonly UsageRow[]; from: number }) {
   if (rows.length === 0) return <EmptyState title="No task failed in this range" />;
   const all = rows.reduce((total, { failed }) => total + failed, 0);

@@ -7,7 +7,7 @@ import { outcomeOf } from './outcome.ts';
 import styles from './webhooks.module.css';
 import type { Delivery } from './webhooks.documents.ts';
 
-/** One attempt: what was sent, and what came back. */
+/** One attempt: its request, and the answer. */
 export function AttemptDetails({ attempt }: { attempt: Delivery }) {
   const { attemptedAt, url, responseSnippet, statusCode } = attempt;
   const headers = headerLines(attempt.requestHeaders);

@@ -22,12 +22,12 @@ interface Props {
   onSearch(search: DeliverySearch, isTyping?: boolean): void;
 }
 
-/** Every choice is part of the address. */
+/** The filters of the log. Every choice is part of the address. */
 export function DeliveryFilters({ search, onSearch }: Props) {
   const task = useRef<HTMLInputElement>(null);
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    // After Clear and Back; what one types is not overwritten.
+    // After Clear and Back the field takes the address's value, but not while the user types in it.
     if (task.current && task.current !== document.activeElement) task.current.value = search.task ?? '';
   }, [search.task]);
   const change = (part: { [Name in keyof DeliverySearch]: string | undefined }) =>

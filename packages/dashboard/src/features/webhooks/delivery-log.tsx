@@ -17,7 +17,7 @@ interface Props {
   onResend(eventId: string): void;
 }
 
-/** A row an event, with its attempts inside. */
+/** One row for each event, with its attempts inside. */
 export function DeliveryLog({ deliveries, mayResend, onResend }: Props) {
   const events = Map.groupBy(deliveries, ({ eventId }) => eventId);
   return (

@@ -3,7 +3,7 @@ import { unixOf } from '../../format/time.ts';
 import { eventTypeOf } from './event-name.ts';
 import type { Deliveries } from './webhooks.documents.ts';
 
-/** What the address of a log says; every field as text. */
+/** The parameters of the address of a log, all as text. */
 export interface DeliverySearch {
   outcome?: string;
   event?: string;
@@ -16,7 +16,7 @@ type Filter = NonNullable<VariablesOf<typeof Deliveries>['filter']>;
 
 const OUTCOMES = ['delivered', 'failed', 'waiting'] as const;
 
-/** The filter of the API. What the address has misspelt is left out. */
+/** The filter for the API. Misspelt parameters are left out. */
 export function deliveryFilterOf({ outcome, event, task, from, to }: DeliverySearch): Filter {
   const filter: Filter = {};
   if ((OUTCOMES as readonly string[]).includes(outcome ?? '')) filter.outcome = outcome!.toUpperCase() as 'FAILED';

@@ -14,13 +14,13 @@ export type EndpointInput = Pick<Endpoint, 'url' | 'description' | 'events'>;
 interface Props {
   title: string;
   initial: EndpointInput;
-  /** `Create endpoint` and `Creating…` */
+  /** The texts of the button: `Create endpoint` and `Creating…` */
   words: [act: string, busy: string];
   onSave(input: EndpointInput): Promise<void>;
   onClose(): void;
 }
 
-/** The URL of an endpoint, and the events that it gets. */
+/** The form of an endpoint: its URL, and the events that it receives. */
 export function EndpointForm({ title, initial, words: [word, busyWord], onSave, onClose }: Props) {
   const [url, setUrl] = useState(initial.url);
   const [description, setDescription] = useState(initial.description);

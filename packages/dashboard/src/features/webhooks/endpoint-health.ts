@@ -2,7 +2,10 @@ import type { Endpoint } from './webhooks.documents.ts';
 
 export type Health = 'healthy' | 'failing' | 'disabled' | 'untried';
 
-/** Told by what the endpoint answered. One that hangs fails only when its first attempt has run out of time. */
+/**
+ * Derived from the answers of the endpoint. An endpoint that hangs counts as failing only after the time limit of its
+ * first attempt.
+ */
 export function healthOf({ status, failingSince, stats }: Pick<Endpoint, 'status' | 'failingSince' | 'stats'>): Health {
   if (status !== 'ENABLED') return 'disabled';
   if (failingSince !== null) return 'failing';

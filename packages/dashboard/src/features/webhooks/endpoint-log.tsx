@@ -10,7 +10,7 @@ import { useResend } from './use-resend.ts';
 
 interface Props {
   endpointId: string;
-  /** A disabled endpoint takes nothing but tests. */
+  /** Whether the endpoint is enabled. A disabled one receives only test events. */
   enabled: boolean;
   search: DeliverySearch;
   onSearch(search: DeliverySearch, isTyping?: boolean): void;

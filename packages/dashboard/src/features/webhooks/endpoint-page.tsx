@@ -31,7 +31,7 @@ interface Props {
   onDeleted(): void;
 }
 
-/** One endpoint: what was sent to it, and what came back. */
+/** One endpoint, with its log of events and answers. */
 export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props) {
   const { data, error, reload } = useQuery(OneEndpoint, { id: endpointId });
   const [act, setAct] = useState<EndpointAct | null>(null);

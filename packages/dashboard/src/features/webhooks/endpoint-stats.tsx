@@ -4,7 +4,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { EndpointStrip } from './endpoint-strip.tsx';
 import type { Endpoint } from './webhooks.documents.ts';
 
-/** How the endpoint did in the last 24 hours. */
+/** The figures of the endpoint for the last 24 hours. */
 export function EndpointStats({ endpoint }: { endpoint: Endpoint }) {
   const { stats, failingSince } = endpoint;
   const { delivered, failed, waiting, p50Ms, lastAttemptedAt, lastStatusCode } = stats;

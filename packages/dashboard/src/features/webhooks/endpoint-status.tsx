@@ -15,11 +15,11 @@ const LOOKS = {
 
 interface Props {
   endpoint: Endpoint;
-  /** Says too how many events wait for an endpoint that fails. */
+  /** Whether to say how many events wait for a failing endpoint. */
   withWaiting?: boolean;
 }
 
-/** How the endpoint does, by what it answered. Enabled alone says nothing. */
+/** The health of the endpoint, derived from its answers. That it is enabled says nothing about its health. */
 export function EndpointStatus({ endpoint, withWaiting = false }: Props) {
   const health = healthOf(endpoint);
   const { waiting } = endpoint.stats;
@@ -48,5 +48,5 @@ function wordsOf(endpoint: Endpoint): string {
   }
 }
 
-/** The time of today, else the day. */
+/** The time if it is today, else the day. */
 const since = (at: number): string => (day(at) === day(nowS()) ? clockTime(at).slice(0, 5) : day(at));

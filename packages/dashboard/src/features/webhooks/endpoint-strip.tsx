@@ -6,7 +6,7 @@ import type { Endpoint } from './webhooks.documents.ts';
 const HOUR_S = 3_600;
 const HOURS = 24;
 
-/** The attempts of the last 24 hours, hour by hour: what was accepted below, what was refused above. */
+/** The attempts of the last 24 hours, hour by hour: accepted ones below, refused ones above. */
 export function EndpointStrip({ endpoint: { stats } }: { endpoint: Endpoint }) {
   const last = Math.floor(nowS() / HOUR_S) * HOUR_S;
   const known = new Map(stats.hourly.map((each) => [each.hour, each]));

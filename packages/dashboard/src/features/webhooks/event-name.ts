@@ -14,7 +14,7 @@ const EVENT_TYPES: readonly EventType[] = [
   'WEBHOOK_TEST',
 ];
 
-/** Everything but the test, to which nobody subscribes. */
+/** The events to subscribe to: all but the test event. */
 export const SUBSCRIBED = EVENT_TYPES.filter((type) => type !== 'WEBHOOK_TEST');
 
 export const EVENT_NAMES: readonly string[] = EVENT_TYPES.map(eventName);

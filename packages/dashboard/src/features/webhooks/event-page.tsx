@@ -20,7 +20,7 @@ import styles from './webhooks.module.css';
 import { Delivered, OneEvent } from './webhooks.documents.ts';
 
 interface Props {
-  /** null: at every endpoint. */
+  /** null: the event at all endpoints. */
   endpointId: string | null;
   eventId: string;
 }
@@ -107,7 +107,7 @@ export function EventPage({ endpointId, eventId }: Props) {
   );
 }
 
-/** For reading. Copy gives the bytes that were signed. */
+/** Indented for reading only. The copy button gives the signed bytes. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -23,7 +23,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Sends again what the endpoint has not accepted, after saying how much that is. */
+/** Sends again the events that the endpoint did not accept, after showing how many there are. */
 export function RecoverDialog({ endpointId, onDone, onClose }: Props) {
   const [hours, setHours] = useState('24');
   const { data, error } = useQuery(Missed, { id: endpointId, hours: Number(hours) });

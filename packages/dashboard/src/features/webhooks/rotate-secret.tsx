@@ -19,7 +19,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Until the old secret ends, each event carries both signatures. */
+/** Replaces the signing secret. Until the old secret ends, each event carries both signatures. */
 export function RotateSecretDialog({ endpointId, onDone, onClose }: Props) {
   const [hours, setHours] = useState('24');
   const { busy, fault, act } = useAction();

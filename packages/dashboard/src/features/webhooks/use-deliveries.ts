@@ -7,13 +7,15 @@ import { type DeliverySearch, deliveryFilterOf } from './delivery-search.ts';
 import { Deliveries, Delivered, type Delivery } from './webhooks.documents.ts';
 
 interface Older {
-  /** The filter that they were read with. */
+  /** The filter with which these deliveries were read. */
   key: string;
   deliveries: Delivery[];
   cursor: string | null;
 }
 
-/** The log of an endpoint: its newest page follows the attempts live, older pages are read when they are asked for. */
+/**
+ * The log of an endpoint. Its newest page follows the attempts live; older pages are read when the user asks for them.
+ */
 export function useDeliveries(endpointId: string, search: DeliverySearch) {
   const filter = deliveryFilterOf(search);
   const key = JSON.stringify(filter);

@@ -2,7 +2,7 @@ import { asCallError } from '../../api/errors.ts';
 import { resendEvent } from '../../live/resend-event.ts';
 import { report } from '../../parts/toasts.ts';
 
-/** @returns sends an event again, to one endpoint or to all, and says what came back */
+/** @returns a function that sends an event again, to one endpoint or to all, and reports the answers */
 export function useResend(onSent: () => void): (eventId: string, endpointId: string | null) => Promise<void> {
   return async (id, endpointId) => {
     try {

@@ -7,7 +7,7 @@ import styles from './webhooks.module.css';
 
 const LANGUAGES = (Object.keys(VERIFY_SNIPPETS) as VerifyLanguage[]).map((value) => ({ value, label: value }));
 
-/** How a receiver checks that an event is from this instance. */
+/** Shows how a receiver checks that an event comes from this instance. */
 export function VerifyPanel() {
   const [language, setLanguage] = useState<VerifyLanguage>('TypeScript');
   const code = VERIFY_SNIPPETS[language];

@@ -1,4 +1,4 @@
-/** Receivers that verify an event before they read it. They read the secret from the environment. */
+/** Code of receivers that verify an event before they use it. It reads the secret from the environment. */
 export const VERIFY_SNIPPETS = {
   TypeScript: `// npm install standardwebhooks
 import { createServer } from 'node:http';

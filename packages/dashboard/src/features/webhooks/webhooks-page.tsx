@@ -35,7 +35,7 @@ interface Props {
   onMade(endpointId: string): void;
 }
 
-/** Who is told when tasks end. */
+/** The webhook endpoints of the key. */
 export function WebhooksPage({ isNew, onNew, onMade }: Props) {
   const { data, error, reload } = useQuery(Endpoints, {});
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
@@ -96,7 +96,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
           onClose={() => onNew(false)}
           onSave={async (input) => {
             const { id, secret } = (await mutate(CreateEndpoint, { input })).createWebhookEndpoint;
-            // The address changes only afterwards: another screen would not have the secret.
+            // The address changes only after the secret was saved, because another screen would not have the secret.
             if (secret) setMade({ id, secret });
           }}
         />
@@ -124,7 +124,7 @@ function LastAnswer({ endpoint: { stats } }: { endpoint: Endpoint }) {
   );
 }
 
-/** `99 % of 412` of the events whose outcome is known. */
+/** The share of accepted events among those whose outcome is known: `99 % of 412`. */
 function acceptedShare({ stats: { delivered, failed } }: Endpoint): string {
   const known = delivered + failed;
   return known === 0 ? '–' : `${percent(delivered / known)} of ${count(known)}`;

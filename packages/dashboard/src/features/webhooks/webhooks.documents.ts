@@ -52,7 +52,7 @@ export const OneEndpoint = graphql(
   [EndpointFields],
 );
 
-/** What `recover` would send again, counted before it is asked for. */
+/** How many events `recover` would send again. */
 export const Missed = graphql(`
   query Missed($id: String!, $hours: Int!) {
     webhookEndpoint(id: $id) {
@@ -124,7 +124,7 @@ export const OneEvent = graphql(
   [DeliveryFields],
 );
 
-/** Only that there is news: the log is read again, so filters and pages stay right. */
+/** Only says that there is news. The log is then read again, so that filters and pages stay right. */
 export const Delivered = graphql(`
   subscription Delivered($endpointId: String) {
     webhookDelivered(endpointId: $endpointId) {
