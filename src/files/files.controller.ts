@@ -25,7 +25,7 @@ import { FileViews } from './file-views.ts';
 import { KeepFiles } from './keep-files.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { readUploadForm } from './uploads/upload-form.ts';
-import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { DirectUploads } from './uploads/direct-uploads.ts';
 import { PURPOSES } from './record/upload.entity.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';

@@ -3,7 +3,7 @@ import { assertScope, callerOf, requestOf } from '../auth/access/access.ts';
 
 /** A key reads its own usage with `tasks:read`; that of others needs `keys:manage`. */
 @Injectable()
-export class UsageScope implements CanActivate {
+export class UsageScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
     const caller = callerOf(request);

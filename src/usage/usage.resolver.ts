@@ -6,7 +6,7 @@ import { JsonScalar } from '../platform/schema/json-scalar.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
 import { ValidationPipe } from '../platform/http/validation.pipe.ts';
 import { textOfNames } from './grouping.ts';
-import { UsageScope } from './usage-scope.guard.ts';
+import { UsageScopeGuard } from './usage-scope.guard.ts';
 import { DEFAULT_BUCKETS, UsageQuery } from './usage.query.ts';
 import { UsageService } from './usage.service.ts';
 import { UsagePageView, UsageResultView } from './usage.view.ts';
@@ -19,7 +19,7 @@ export class UsageResolver {
   constructor(private readonly service: UsageService) {}
 
   @Query(() => UsagePageView, { description: 'What tasks used and cost, over time.' })
-  @UseGuards(UsageScope)
+  @UseGuards(UsageScopeGuard)
   async usage(
     @CurrentCaller() caller: Caller,
     @Args('startTime', { type: () => LongScalar, description: 'from this time on, unix seconds' }) start_time: number,

@@ -19,7 +19,7 @@ import { ContentController } from '../../src/files/content/content.controller.ts
 import { GeneratedFiles } from '../../src/files/content/generated-files.ts';
 import { DirectDelivery } from '../../src/files/content/direct-delivery.ts';
 import { FileContents } from '../../src/files/content/file-contents.ts';
-import { DirectUploads } from '../../src/files/uploads/direct-uploads.service.ts';
+import { DirectUploads } from '../../src/files/uploads/direct-uploads.ts';
 import { UploadBlob } from '../../src/files/record/upload-blob.entity.ts';
 import { Upload } from '../../src/files/record/upload.entity.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';

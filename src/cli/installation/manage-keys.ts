@@ -9,7 +9,7 @@ import { COMMAND_LINE } from '../../auth/audit/actor.ts';
 import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
 import { LIMIT_NAMES } from '../../auth/limits/api-key-limits.ts';
 import { toErasureView } from '../../auth/erasure/erasure.view.ts';
-import { Erasures } from '../../auth/erasure/erasures.service.ts';
+import { Erasures } from '../../auth/erasure/erasures.ts';
 import { loadCell } from '../../platform/config/config.ts';
 import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
 import { TASKS_HOOK } from '../../tasks/acts/key-changes.ts';

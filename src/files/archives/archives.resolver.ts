@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { CreateArchiveInput } from './archive.inputs.ts';
 import { ArchiveView } from './archive.view.ts';
-import { Archives } from './archives.service.ts';
+import { Archives } from './archives.ts';
 
 @Resolver()
 export class ArchivesResolver {

@@ -7,7 +7,7 @@ import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { CreateShareInput, ListSharesQuery } from './share.inputs.ts';
 import { ShareLinks } from './share-links.ts';
 import { DeletedShareView, ShareView, toDeletedShareView, toShareView } from './share.view.ts';
-import { Shares } from './shares.service.ts';
+import { Shares } from './shares.ts';
 
 const ShareConnection = connectionOf(ShareView, 'Share');
 

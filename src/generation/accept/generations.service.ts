@@ -13,7 +13,7 @@ import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { TaskRequest } from '../../tasks/acts/new-tasks.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ParsedGeneration } from './parse-generation.ts';
-import { PrepareGenerations, withFiles } from './prepare-generations.service.ts';
+import { PrepareGenerations, withFiles } from './prepare-generations.ts';
 
 interface AcceptOptions {
   /** The part that an upper interface knows; absent: a creation over REST or GraphQL. */

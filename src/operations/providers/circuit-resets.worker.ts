@@ -10,7 +10,7 @@ const EVERY_S = 4;
 
 /** In every process: closes the circuits that an operator has closed since the last run. */
 @Injectable()
-export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicationShutdown {
+export class CircuitResetsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
   private readonly interval = new Interval(() => this.run());
   private seen: Map<string, number> | null = null;

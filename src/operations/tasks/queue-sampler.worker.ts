@@ -11,7 +11,7 @@ const RETRY_S = 10;
 
 /** In every worker process: writes down once a minute what the queue looks like. The first process of a minute does it for all. */
 @Injectable()
-export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdown {
+export class QueueSamplerWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
   private readonly interval = new Interval(() => this.run());
 

@@ -4,7 +4,7 @@ import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { ListOperatorTasksQuery, OperatorTaskFilter } from './operator-tasks.inputs.ts';
-import { OperatorTasks } from './operator-tasks.service.ts';
+import { OperatorTasks } from './operator-tasks.ts';
 
 const OperatorTaskConnection = connectionOf(OperatorTaskView, 'OperatorTask');
 

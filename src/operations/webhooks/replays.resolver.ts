@@ -5,7 +5,7 @@ import { After, type Connection, connectionOf, First, toConnection } from '../..
 import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
-import { OperatorReplays } from './replays.service.ts';
+import { OperatorReplays } from './operator-replays.ts';
 
 const WebhookReplayConnection = connectionOf(WebhookReplayView, 'WebhookReplay');
 

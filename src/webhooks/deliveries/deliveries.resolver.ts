@@ -7,7 +7,7 @@ import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { checkArguments } from '../../platform/http/check-arguments.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
-import { WatchDeliveries } from './watch-deliveries.service.ts';
+import { WatchDeliveries } from './watch-deliveries.ts';
 import { DeliveryFilter } from '../record/delivery-filter.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';

@@ -4,21 +4,21 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BatchFiles } from '../../files/uploads/batch-files.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
-import { type PreparedGeneration, PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
+import { type PreparedGeneration, PrepareGenerations } from '../../generation/accept/prepare-generations.ts';
 import { MEDIA_KINDS } from '../../models/definition/media-kind.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
 import { DAY_MS } from '../../platform/schema/time.ts';
 import { readIdempotencyKey, requestHash } from '../../tasks/acts/idempotency.ts';
-import { type BatchItem, TaskBatches } from '../../tasks/acts/task-batches.service.ts';
+import { type BatchItem, TaskBatches } from '../../tasks/acts/task-batches.ts';
 import { newBatchId } from '../../tasks/record/task-id.ts';
 import type { TaskPriority } from '../../tasks/record/task-priority.ts';
 import { type BatchFault, MAX_SHOWN_FAULTS } from '../record/batch-fault.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import type { BatchView } from '../record/batch.view.ts';
-import { BatchEnds } from '../end/batch-ends.worker.ts';
+import { BatchEndsWorker } from '../end/batch-ends.worker.ts';
 import { BatchRows, type NewBatchRow } from '../sql/batch-rows.ts';
 import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } from './batch-endpoints.ts';
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
@@ -129,7 +129,7 @@ export class CreateBatches {
     private readonly endpoints: BatchEndpoints,
     private readonly tasks: TaskBatches,
     private readonly rows: BatchRows,
-    private readonly ends: BatchEnds,
+    private readonly ends: BatchEndsWorker,
     private readonly views: BatchViews,
   ) {}
 
