@@ -24,7 +24,7 @@ import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } 
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
 import { FROM_API } from '../../tasks/record/task-origin.ts';
 import { hasAtMost } from '../../platform/schema/code-points.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/validation.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
 /** An item with its verdict. */
@@ -67,14 +67,12 @@ const MAX_PAIRS = 16;
 const MAX_KEY = 64;
 const MAX_VALUE = 512;
 
-const pipe = new ValidationPipe();
-
 /**
  * Validates everything but the items, which have faults of their own.
  * @throws ApiError for the first fault
  */
 function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSettings {
-  const settings = pipe.transform(rest, { type: 'body', metatype: CreateBatchInput }) as BatchSettings;
+  const settings: BatchSettings = checkInput(CreateBatchInput, rest);
   assertMetadata(settings.metadata ?? {});
   if (requests !== undefined && settings.input_file_id !== undefined) {
     const message = 'Send requests or input_file_id, not both.';

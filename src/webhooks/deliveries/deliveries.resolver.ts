@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { WatchDeliveries } from './watch-deliveries.ts';
