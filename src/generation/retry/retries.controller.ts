@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from '../accept/creation-faults.ts';
-import { sendAcceptance } from '../accept/generations.controller.ts';
+import { sendAcceptance } from '../accept/send-acceptance.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
