@@ -1,5 +1,5 @@
 import { equalsOrdered } from '../../platform/database/planner.ts';
-import { lockWait } from './batch-by-key.ts';
+import { setLockTimeout } from './batch-by-key.ts';
 
 /**
  * The form of every statement that writes several unfinished tasks, which other transactions write at the same time. `locked` locks the rows in
@@ -10,7 +10,7 @@ import { lockWait } from './batch-by-key.ts';
 export const locked = (ids: string): string =>
   `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
-/** The same, which waits for a row as long as `wait` says, SQL of `lockWait`. The row of `wait` is read before the first one is locked. */
+/** The same, which waits for a row as long as `wait` says, SQL of `setLockTimeout`. The row of `wait` is read before the first one is locked. */
 export const lockedWithin = (ids: string, wait: string): string =>
   `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live
@@ -34,4 +34,4 @@ export const isLocked = (wanted = 'w'): string =>
  * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it. `Sql.run`
  * repeats the statement.
  */
-export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;
+export const GIVES_UP = `(select ${setLockTimeout(`'20ms'`)}) is not null`;
