@@ -1,8 +1,10 @@
 import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../../models/definition/media-kind.ts';
+import { connectionOf } from '../../platform/graphql/connection.ts';
 import { NodeView } from '../../platform/graphql/node.view.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
+import { listOf } from '../../platform/schema/list-of.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import type { FileLinks } from './file-links.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../record/task-error.ts';
@@ -134,6 +136,9 @@ export class TaskView {
   kept: boolean;
   @ApiField.string('the name under which the task is kept', { nullable: true }) collection: string | null;
 }
+
+export class TaskListView extends listOf(TaskView, 'the tasks, newest first unless the request says otherwise') {}
+export const TaskConnection = connectionOf(TaskView, 'Task');
 
 @ObjectType('DeletedTask', { description: 'A task that was deleted.' })
 export class DeletedTaskView {
