@@ -9,10 +9,9 @@ import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { hungUp, MAX_WAIT_S } from '../../tasks/live/waits.ts';
 import { etagOf, TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from './creation-faults.ts';
-import { GenerationsService } from './generations.service.ts';
+import { acceptanceHeaders, GenerationsService } from './generations.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { CREATION_SCHEMA } from './creation-schema.ts';
-import { sendAcceptance } from './send-acceptance.ts';
 import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
 
 /** As Fastify passes it, with repeated headers joined into one. */
@@ -66,7 +65,7 @@ export class GenerationsController {
         : await accept();
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    sendAcceptance(reply, accepted);
+    void reply.code(201).headers(acceptanceHeaders(accepted)).send(accepted.json());
   }
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
 import { catalog } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/definition/parameters.ts';
-import type { Model } from '../../models/definition/model.ts';
+import { lifecycleHeaders, type Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/record/task-origin.ts';
@@ -48,6 +48,15 @@ export interface Acceptance {
   /** null when replayed. */
   task: ShownTask | null;
 }
+
+/** Headers of the answer over REST, which is 201. */
+export const acceptanceHeaders = ({ taskId, model, replayed }: Acceptance): Record<string, string> => ({
+  location: `/v1/tasks/${taskId}`,
+  'cache-control': 'no-store',
+  'content-type': 'application/json; charset=utf-8',
+  ...(model && { ...lifecycleHeaders(model), 'model-version': model.version }),
+  ...(replayed && { 'idempotent-replayed': 'true' }),
+});
 
 /** @param first the stored answer to the first request with the same Idempotency-Key */
 export function replay(first: { task_id: string; response: string }, model: Model | null): Acceptance {
