@@ -24,7 +24,7 @@ import { UploadBlob } from '../../src/files/record/upload-blob.entity.ts';
 import { Upload } from '../../src/files/record/upload.entity.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { FileLinks } from '../../src/tasks/read/file-links.ts';
-import { CachedTasks } from '../../src/tasks/read/cached-tasks.ts';
+import { CachedTasks } from '../../src/tasks/queue/task-cache.ts';
 import { TaskFiles } from '../../src/tasks/read/task-files.ts';
 import { fileIdOf, newTaskId } from '../../src/tasks/record/task-id.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
