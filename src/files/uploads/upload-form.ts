@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Form, FormFile } from '../../platform/http/multipart/multipart-body.ts';
-import { defineOwn } from '../../platform/schema/text-map.ts';
+import { defineOwn } from '../../platform/schema/field-checks.ts';
 import { checkInput } from '../../platform/http/validation.pipe.ts';
 import { MAX_FILENAME, UploadFormInput } from './file.inputs.ts';
 

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { faultOf, propertiesOf, unknownParameter } from '../schema/input-fault.ts';
 import { requireJsonObject } from './strict-json.ts';
 import { paramPath } from '../schema/param-path.ts';
-import { gatherTextMaps, textMapsOf } from '../schema/text-map.ts';
+import { gatherTextMaps, textMapsOf } from '../schema/field-checks.ts';
 
 /** Parameter types that are not input classes. A handler that declares one of them checks the value itself. */
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
