@@ -292,7 +292,10 @@ export default defineConfig({
       // Nest fills these parameters: injected services and decorated parts of a request.
       files: [
         'src/**/*.{controller,resolver,service,worker}.ts',
+        'src/batches/create/create-batches.ts',
         'src/generation/run/{run-task,store-outputs,task-claimer}.ts',
+        'src/operations/{providers/operator-providers,tasks/operator-tasks}.ts',
+        'src/tasks/acts/task-batches.ts',
         'src/tasks/queue/task-queue.ts',
         'src/webhooks/events/task-end-recorder.ts',
       ],

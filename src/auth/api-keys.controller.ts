@@ -13,7 +13,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { Scope } from './access/access.ts';
 import { type Actor, CurrentActor } from './audit/actor.ts';
 import { ErasureView, toErasureView } from './erasure/erasure.view.ts';
-import { Erasures } from './erasure/erasures.service.ts';
+import { Erasures } from './erasure/erasures.ts';
 import { RevokeApiKeyQuery, UpdateApiKeyInput } from './api-keys/api-key-changes.inputs.ts';
 import { CreateApiKeyInput, ListApiKeysQuery, RotateApiKeyInput } from './api-keys/api-key.inputs.ts';
 import { ApiKeyListView, ApiKeyView } from './api-keys/api-key.view.ts';

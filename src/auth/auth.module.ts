@@ -20,7 +20,7 @@ import { ErasureSteps } from './erasure/erasure-steps.ts';
 import { ErasureWorker } from './erasure/erasure.worker.ts';
 import { ErasuresController } from './erasure/erasures.controller.ts';
 import { ErasuresResolver } from './erasure/erasures.resolver.ts';
-import { Erasures } from './erasure/erasures.service.ts';
+import { Erasures } from './erasure/erasures.ts';
 import { Nodes } from './access/nodes.ts';
 import { NodeResolver } from './node.resolver.ts';
 import { GraphqlRates } from './graphql-rates.ts';

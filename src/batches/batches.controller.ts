@@ -19,12 +19,12 @@ import { BatchResultsQuery, CreateBatchInput, DEFAULT_PAGE, ListBatchesQuery } f
 import { BatchViews } from './record/batch-views.ts';
 import { BatchListView, BatchView } from './record/batch.view.ts';
 import { BatchesService } from './read/batches.service.ts';
-import { CreateBatches } from './create/create-batches.service.ts';
-import { BatchResults, RESULTS_TYPE } from './results/batch-results.service.ts';
+import { CreateBatches } from './create/create-batches.ts';
+import { BatchResults, RESULTS_TYPE } from './results/batch-results.ts';
 import { Fails } from '../platform/openapi/faults.ts';
 import { CREATED_HEADERS, TakesIdempotencyKey } from '../platform/openapi/headers.ts';
 import { BatchCompletedEvent } from './end/batch-completed.view.ts';
-import { CancelBatches } from './end/cancel-batches.service.ts';
+import { CancelBatches } from './end/cancel-batches.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 

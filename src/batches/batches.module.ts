@@ -13,12 +13,12 @@ import { BatchesController } from './batches.controller.ts';
 import { BatchesResolver } from './batches.resolver.ts';
 import { BatchesService } from './read/batches.service.ts';
 import { BatchEndpoints } from './create/batch-endpoints.ts';
-import { CreateBatches } from './create/create-batches.service.ts';
-import { BatchEnds } from './end/batch-ends.worker.ts';
-import { CancelBatches } from './end/cancel-batches.service.ts';
+import { CreateBatches } from './create/create-batches.ts';
+import { BatchEndsWorker } from './end/batch-ends.worker.ts';
+import { CancelBatches } from './end/cancel-batches.ts';
 import { BatchEventsController } from './live/batch-events.controller.ts';
 import { FollowBatches } from './live/follow-batches.ts';
-import { BatchResults } from './results/batch-results.service.ts';
+import { BatchResults } from './results/batch-results.ts';
 import { BatchRows } from './sql/batch-rows.ts';
 import { EraseBatches } from './sql/erase-batches.ts';
 import { EndBatches } from './sql/end-batches.ts';
@@ -29,7 +29,7 @@ import { EndBatches } from './sql/end-batches.ts';
   controllers: [BatchesController, BatchEventsController],
   providers: [
     BatchEndpoints,
-    BatchEnds,
+    BatchEndsWorker,
     BatchesResolver,
     BatchesService,
     BatchResults,

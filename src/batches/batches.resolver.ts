@@ -11,8 +11,8 @@ import type { ShownBatch } from './record/batch.entity.ts';
 import { BatchViews } from './record/batch-views.ts';
 import { BatchStatusChoice, BatchView } from './record/batch.view.ts';
 import { BatchesService } from './read/batches.service.ts';
-import { CreateBatches } from './create/create-batches.service.ts';
-import { CancelBatches } from './end/cancel-batches.service.ts';
+import { CreateBatches } from './create/create-batches.ts';
+import { CancelBatches } from './end/cancel-batches.ts';
 import { FollowBatches } from './live/follow-batches.ts';
 
 const BatchConnection = connectionOf(BatchView, 'Batch');

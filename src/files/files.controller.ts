@@ -15,7 +15,7 @@ import { requireJsonObject } from '../platform/http/strict-json.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
-import { ValidationPipe } from '../platform/http/validation.pipe.ts';
+import { checkInput } from '../platform/http/validation.pipe.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
 import { KeepInput } from '../tasks/edge/keep.inputs.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
@@ -25,12 +25,10 @@ import { FileViews } from './file-views.ts';
 import { KeepFiles } from './keep-files.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { readUploadForm } from './uploads/upload-form.ts';
-import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { DirectUploads } from './uploads/direct-uploads.ts';
 import { PURPOSES } from './record/upload.entity.ts';
 import { headerRefs } from '../platform/openapi/headers.ts';
 import { Fails } from '../platform/openapi/faults.ts';
-
-const pipe = new ValidationPipe();
 
 const UPLOAD_FORM = {
   type: 'object' as const,
@@ -105,8 +103,8 @@ export class FilesController {
   }
 
   private async announce(caller: Caller, body: unknown): Promise<FileView> {
-    const input = pipe.transform(requireJsonObject(body), { type: 'body', metatype: CreateUploadInput });
-    const { pending, upload } = await this.direct.create(caller, input as CreateUploadInput);
+    const input = checkInput(CreateUploadInput, requireJsonObject(body));
+    const { pending, upload } = await this.direct.create(caller, input);
     return toFileView(pending, this.links, upload);
   }
 

@@ -12,7 +12,7 @@ import { DeletedFileView, FileView, PurposeChoice, toDeletedFileView, toFileView
 import { FileViews } from './file-views.ts';
 import { KeepFiles } from './keep-files.ts';
 import { FilesService } from './uploads/files.service.ts';
-import { DirectUploads } from './uploads/direct-uploads.service.ts';
+import { DirectUploads } from './uploads/direct-uploads.ts';
 import type { Purpose } from './record/upload.entity.ts';
 
 const FileConnection = connectionOf(FileView, 'File');

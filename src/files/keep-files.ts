@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../auth/audit/actor.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { type Kept, KeepTasks } from '../tasks/acts/keep-tasks.service.ts';
+import { type Kept, KeepTasks } from '../tasks/acts/keep-tasks.ts';
 import { parseFileId } from '../tasks/record/task-id.ts';
 import { FileViews } from './file-views.ts';
 import type { FileView } from './record/file.view.ts';

@@ -14,7 +14,7 @@ import { RunTask } from './run/run-task.ts';
 import { GenerationsController } from './accept/generations.controller.ts';
 import { GenerationsResolver } from './accept/generations.resolver.ts';
 import { GenerationsService } from './accept/generations.service.ts';
-import { PrepareGenerations } from './accept/prepare-generations.service.ts';
+import { PrepareGenerations } from './accept/prepare-generations.ts';
 import { ProvidersModule } from '../providers/providers.module.ts';
 import { RetriesController } from './retry/retries.controller.ts';
 import { RetriesResolver } from './retry/retries.resolver.ts';

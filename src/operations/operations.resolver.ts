@@ -1,7 +1,7 @@
 import { Query, Resolver, Subscription } from '@nestjs/graphql';
 import { Scope } from '../auth/access/access.ts';
 import { OPERATIONS, OperationsView } from './views/operations.view.ts';
-import { OperationsUpdates } from './operations-updates.service.ts';
+import { OperationsUpdates } from './operations-updates.ts';
 import type { PullQueue } from '../platform/run/pull-queue.ts';
 
 /** Guards run for root fields only. They also protect the fields of `Operations`, which are below these two. */

@@ -9,11 +9,11 @@ import { checkBindings } from './bindings/check-bindings.ts';
 import { isModelParameter } from '../models/definition/parameters.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { type ProviderName, defaultBindings } from './bindings/binding.ts';
-import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
+import { comfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { SHIPPED_TEMPLATES } from './comfyui/load-template.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
-import { OpenaiProvider } from './openai/openai.provider.ts';
+import { openaiProvider } from './openai/openai.provider.ts';
 import { isHint, prepareRequest } from './contract/prepare-request.ts';
 import {
   OF_WORKER,
@@ -30,12 +30,12 @@ afterAll(() => sandbox.onModuleDestroy());
 
 type Coded = Exclude<ProviderName, 'http'>;
 const PROVIDERS: Record<Coded, Provider> = {
-  openai: new OpenaiProvider(),
+  openai: openaiProvider,
   gemini: new GeminiProvider(),
   ark: arkProvider,
   fal: falProvider,
   replicate: replicateProvider,
-  comfyui: new ComfyuiProvider(),
+  comfyui: comfyuiProvider,
   sandbox,
 };
 

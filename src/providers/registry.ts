@@ -15,11 +15,11 @@ import { type Price, type PricedRequest, priceOf } from './bindings/price.ts';
 import { Circuit } from './circuit.ts';
 import type { Provider, Upstream } from './contract/provider.ts';
 import { arkProvider } from './ark/ark.provider.ts';
-import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
+import { comfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { httpCalls, httpJobs, httpJobsWithLookup } from './http/http.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
-import { OpenaiProvider } from './openai/openai.provider.ts';
+import { openaiProvider } from './openai/openai.provider.ts';
 import { sdServer } from './openai/sd-server.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
@@ -77,12 +77,12 @@ export class ProviderRegistry implements OnModuleInit {
     private readonly terms: UsageTerms,
   ) {
     this.adapters = {
-      openai: new OpenaiProvider(),
+      openai: openaiProvider,
       gemini: new GeminiProvider({ store: config.geminiStore }),
       ark: arkProvider,
       fal: falProvider,
       replicate: replicateProvider,
-      comfyui: new ComfyuiProvider(),
+      comfyui: comfyuiProvider,
       sandbox,
     };
     this.file = readBindings(config);

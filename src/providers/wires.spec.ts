@@ -14,7 +14,7 @@ import { modelParametersOf, valuesOf } from '../models/definition/parameters.ts'
 import { arkProvider } from './ark/ark.provider.ts';
 import { defaultBindings, type ProviderName } from './bindings/binding.ts';
 import { readBindings } from './bindings/bindings-file.ts';
-import { ComfyuiProvider } from './comfyui/comfyui.provider.ts';
+import { comfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { prepareRequest } from './contract/prepare-request.ts';
 import {
   type InputImage,
@@ -25,7 +25,7 @@ import {
 } from './contract/provider.ts';
 import { falProvider } from './fal/fal.provider.ts';
 import { GeminiProvider } from './gemini/gemini.provider.ts';
-import { OpenaiProvider } from './openai/openai.provider.ts';
+import { openaiProvider } from './openai/openai.provider.ts';
 import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 
@@ -50,12 +50,12 @@ class RefusingUpstream extends StubHttp {
 const sandbox = new SandboxProvider();
 type Coded = Exclude<ProviderName, 'http'>;
 const PROVIDERS: Record<Coded, Provider> = {
-  openai: new OpenaiProvider(),
+  openai: openaiProvider,
   gemini: new GeminiProvider(),
   ark: arkProvider,
   fal: falProvider,
   replicate: replicateProvider,
-  comfyui: new ComfyuiProvider(),
+  comfyui: comfyuiProvider,
   sandbox,
 };
 

@@ -3,7 +3,7 @@ import { ChangedTasks } from './sql/changed-tasks.ts';
 import { ClaimTasks } from './sql/claim-tasks.ts';
 import { ConfirmCancel } from './sql/confirm-cancel.ts';
 import { CountTasks } from './sql/count-tasks.ts';
-import { CountUnfinished } from './sql/count-unfinished.ts';
+import { CountByModel } from './sql/count-by-model.ts';
 import { CreateSharedTasks } from './sql/create-shared-tasks.ts';
 import { CreateTaskBatch } from './sql/create-task-batch.ts';
 import { CreateTasks } from './sql/create-tasks.ts';
@@ -43,7 +43,7 @@ export const STATEMENTS = [
   ClaimTasks,
   ConfirmCancel,
   CountTasks,
-  CountUnfinished,
+  CountByModel,
   CreateTaskBatch,
   CreateSharedTasks,
   CreateTasks,

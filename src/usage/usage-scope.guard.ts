@@ -3,7 +3,7 @@ import { assertScope, callerOf, requestOf } from '../auth/access/access.ts';
 
 /** A key needs `tasks:read` to read its own usage, and `keys:manage` for that of others. */
 @Injectable()
-export class UsageScope implements CanActivate {
+export class UsageScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
     const caller = callerOf(request);

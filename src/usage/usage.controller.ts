@@ -2,14 +2,14 @@ import { Controller, Get, Query, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
-import { UsageScope } from './usage-scope.guard.ts';
+import { UsageScopeGuard } from './usage-scope.guard.ts';
 import { UsageQuery } from './usage.query.ts';
 import { UsageService } from './usage.service.ts';
 import { UsagePageView } from './usage.view.ts';
 
 @ApiTags('Usage')
 @Controller('v1/usage')
-@UseGuards(UsageScope)
+@UseGuards(UsageScopeGuard)
 export class UsageController {
   constructor(private readonly usage: UsageService) {}
 

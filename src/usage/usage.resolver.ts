@@ -4,14 +4,13 @@ import { CurrentCaller } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { JsonScalar } from '../platform/schema/json-scalar.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
-import { ValidationPipe } from '../platform/http/validation.pipe.ts';
+import { checkArguments } from '../platform/http/validation.pipe.ts';
 import { textOfNames } from './grouping.ts';
-import { UsageScope } from './usage-scope.guard.ts';
+import { UsageScopeGuard } from './usage-scope.guard.ts';
 import { DEFAULT_BUCKETS, UsageQuery } from './usage.query.ts';
 import { UsageService } from './usage.service.ts';
 import { UsagePageView, UsageResultView } from './usage.view.ts';
 
-const pipe = new ValidationPipe();
 const OPTIONAL = { nullable: true };
 
 @Resolver(() => UsageResultView)
@@ -19,7 +18,7 @@ export class UsageResolver {
   constructor(private readonly service: UsageService) {}
 
   @Query(() => UsagePageView, { description: 'What tasks used and cost, over time.' })
-  @UseGuards(UsageScope)
+  @UseGuards(UsageScopeGuard)
   async usage(
     @CurrentCaller() caller: Caller,
     @Args('startTime', { type: () => LongScalar, description: 'from this time on, unix seconds' }) start_time: number,
@@ -45,9 +44,7 @@ export class UsageResolver {
   ): Promise<UsagePageView> {
     const names = group_by && group_by.length > 0 ? textOfNames(group_by) : undefined;
     const values = { start_time, end_time, bucket_width, timezone, group_by: names, api_key_id, limit, page };
-    const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
-    const query = pipe.transform(Object.fromEntries(given), { type: 'body', metatype: UsageQuery }) as UsageQuery;
-    return this.service.page(caller.apiKeyId, query);
+    return this.service.page(caller.apiKeyId, checkArguments(UsageQuery, values));
   }
 
   /** A GraphQL field has a fixed name, so here the group by metadata is a map. */

@@ -22,7 +22,7 @@ import { toEndpointView } from './endpoints/endpoint.view.ts';
 import { EndpointsService } from './endpoints/endpoints.service.ts';
 import { ResealSweep } from './endpoints/reseal-sweep.ts';
 import { WebhookEndpoint } from './record/webhook-endpoint.entity.ts';
-import { BudgetEvents } from './events/budget-events.worker.ts';
+import { BudgetEventsWorker } from './events/budget-events.worker.ts';
 import { EventRecorder } from './events/event-recorder.ts';
 import { EventsController } from './events/events.controller.ts';
 import { EventsResolver } from './events/events.resolver.ts';
@@ -30,12 +30,12 @@ import { TaskEndRecorder } from './events/task-end-recorder.ts';
 import { EventsOfKey } from './events/events-of-key.ts';
 import { WebhookEvent } from './record/webhook-event.entity.ts';
 import { ReplayWorker } from './replays/replay.worker.ts';
-import { WebhookReplays } from './replays/webhook-replays.service.ts';
+import { WebhookReplays } from './replays/webhook-replays.ts';
 import { ReplayEvents } from './sql/replay-events.ts';
 import { WebhookReplay } from './record/webhook-replay.entity.ts';
 import { DeliveriesOfTasks } from './sql/deliveries-of-tasks.ts';
 import { NewDeliveries } from './sql/new-deliveries.ts';
-import { WatchDeliveries } from './deliveries/watch-deliveries.service.ts';
+import { WatchDeliveries } from './deliveries/watch-deliveries.ts';
 import { ReadEndpointStats } from './sql/endpoint-stats.ts';
 import { ListDeliveries } from './sql/list-deliveries.ts';
 import { EraseWebhooks } from './sql/erase-webhooks.ts';
@@ -70,7 +70,7 @@ import { WebhookGauges } from './webhook-gauges.ts';
   providers: [
     WebhookGauges,
     Attempt,
-    BudgetEvents,
+    BudgetEventsWorker,
     DeliverWorker,
     DeliveriesResolver,
     DeliveriesService,

@@ -19,12 +19,12 @@ import { ContentController } from '../../src/files/content/content.controller.ts
 import { GeneratedFiles } from '../../src/files/content/generated-files.ts';
 import { DirectDelivery } from '../../src/files/content/direct-delivery.ts';
 import { FileContents } from '../../src/files/content/file-contents.ts';
-import { DirectUploads } from '../../src/files/uploads/direct-uploads.service.ts';
+import { DirectUploads } from '../../src/files/uploads/direct-uploads.ts';
 import { UploadBlob } from '../../src/files/record/upload-blob.entity.ts';
 import { Upload } from '../../src/files/record/upload.entity.ts';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';
 import { FileLinks } from '../../src/tasks/read/file-links.ts';
-import { CachedTasks } from '../../src/tasks/read/cached-tasks.ts';
+import { CachedTasks } from '../../src/tasks/queue/task-cache.ts';
 import { TaskFiles } from '../../src/tasks/read/task-files.ts';
 import { fileIdOf, newTaskId } from '../../src/tasks/record/task-id.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';

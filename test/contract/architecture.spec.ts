@@ -73,4 +73,15 @@ describe('the rooms of src', () => {
     const rooms = senders.filter((path) => !path.startsWith('src/platform/') && !path.includes('/sql/'));
     expect(rooms).toEqual(['src/cli/installation/installation-checks.ts']);
   });
+
+  it('name a class with a Nest role after its file: `x.service.ts` holds `XService`', () => {
+    const paths = globSync('src/**/*.{controller,guard,module,service,worker}.ts', { cwd: root.pathname });
+    const words = (path: string) => path.split('/').at(-1)!.split(/[.-]/).slice(0, -1);
+    const nameOf = (path: string) =>
+      words(path)
+        .map((word) => word[0]!.toUpperCase() + word.slice(1))
+        .join('');
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !read(path).includes(`class ${nameOf(path)} `))).toEqual([]);
+  });
 });

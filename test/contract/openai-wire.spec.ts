@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import { OpenaiProvider } from '../../src/providers/openai/openai.provider.ts';
+import { openaiProvider } from '../../src/providers/openai/openai.provider.ts';
 import { planVideo } from '../../src/providers/openai/openai-video-plan.ts';
 import type { ProviderRequest } from '../../src/providers/contract/provider.ts';
 import { ownSchemas, publishedSchemas } from '../support/openai-schemas/validators.ts';
@@ -18,7 +18,7 @@ const sources = [
   ...(OPENAI_OPENAPI ? [["OpenAI's published file", () => publishedSchemas(OPENAI_OPENAPI)] as const] : []),
 ];
 
-const provider = new OpenaiProvider();
+const provider = openaiProvider;
 const { aspect_ratio, resolution } = gptImage2.parameters.properties as unknown as Record<string, { enum: string[] }>;
 
 let stub: OpenaiStub;

@@ -5,7 +5,7 @@ import type { AuditTarget } from './audit-event.entity.ts';
 
 /** Operators read all acts; administrators of keys read the acts on keys. */
 @Injectable()
-export class AuditScope implements CanActivate {
+export class AuditScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { scopes } = callerOf(requestOf(context));
     if (!scopes.includes('operations:read') && !scopes.includes('keys:manage')) throw lackOf('operations:read');

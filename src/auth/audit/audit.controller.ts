@@ -5,12 +5,12 @@ import { CurrentCaller } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import { AuditEventListView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
-import { AuditScope, visibleTo } from './audit-scope.guard.ts';
+import { AuditScopeGuard, visibleTo } from './audit-scope.guard.ts';
 import { ListAuditEventsQuery } from './list-audit-events.query.ts';
 
 @ApiTags('Operations')
 @Controller('v1/operations/audit_events')
-@UseGuards(AuditScope)
+@UseGuards(AuditScopeGuard)
 export class AuditController {
   constructor(private readonly audit: AuditLog) {}
 

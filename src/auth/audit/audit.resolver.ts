@@ -7,12 +7,12 @@ import { CurrentCaller } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import { AuditEventConnection, type AuditEventView, toAuditEventView } from './audit-event.view.ts';
 import { AuditLog } from './audit-log.ts';
-import { AuditScope, visibleTo } from './audit-scope.guard.ts';
+import { AuditScopeGuard, visibleTo } from './audit-scope.guard.ts';
 
 const isAuditEventId = typeIdTest('aud');
 
 @Resolver()
-@UseGuards(AuditScope)
+@UseGuards(AuditScopeGuard)
 export class AuditResolver {
   constructor(private readonly audit: AuditLog) {}
 

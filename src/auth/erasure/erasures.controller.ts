@@ -4,7 +4,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { Scope } from '../access/access.ts';
 import { ErasureListView, ErasureView, ListErasuresQuery, toErasureView } from './erasure.view.ts';
-import { Erasures } from './erasures.service.ts';
+import { Erasures } from './erasures.ts';
 
 /** `DELETE /v1/api_keys/{id}?erase=true` orders an erasure. */
 @ApiTags('API keys')

@@ -3,7 +3,7 @@ import { After, type Connection, First, toConnection } from '../../platform/grap
 import { Scope } from '../access/access.ts';
 import { type Actor, CurrentActor } from '../audit/actor.ts';
 import { assertErasureAfter, ErasureConnection, ErasureView, toErasureView } from './erasure.view.ts';
-import { Erasures } from './erasures.service.ts';
+import { Erasures } from './erasures.ts';
 
 @Resolver()
 @Scope('keys:manage')

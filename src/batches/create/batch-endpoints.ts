@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import type { RequestedGeneration } from '../../generation/accept/prepare-generations.service.ts';
+import type { RequestedGeneration } from '../../generation/accept/prepare-generations.ts';
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 

@@ -10,7 +10,7 @@ import { Config } from '../../platform/config/config.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { TaskBatches } from '../../tasks/acts/task-batches.service.ts';
+import { TaskBatches } from '../../tasks/acts/task-batches.ts';
 import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
@@ -26,7 +26,7 @@ const PURGE_EVERY_S = 60;
  * need no common row to write to. The sweep finds batches whose process was killed before its check.
  */
 @Injectable()
-export class BatchEnds implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('batches');
   /** Batches that are being checked, and whether another item has ended meanwhile. */
   private readonly checking = new Map<string, boolean>();

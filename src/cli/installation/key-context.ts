@@ -11,7 +11,7 @@ import { Authenticator } from '../../auth/credentials/authenticator.ts';
 import { KeyBudgets } from '../../auth/limits/key-budgets.ts';
 import { KeyHashes } from '../../auth/credentials/key-hashes.ts';
 import { Erasure } from '../../auth/erasure/erasure.entity.ts';
-import { Erasures } from '../../auth/erasure/erasures.service.ts';
+import { Erasures } from '../../auth/erasure/erasures.ts';
 import { LastUse } from '../../auth/credentials/last-use.ts';
 import { OneTimeCode } from '../../auth/sessions/one-time-code.entity.ts';
 import { OneTimeCodes } from '../../auth/sessions/one-time-codes.ts';

@@ -1,7 +1,7 @@
 import { type AuditEventView, toAuditEventView } from '../../auth/audit/audit-event.view.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ListAuditEventsQuery } from '../../auth/audit/list-audit-events.query.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { withKeyContext } from './key-context.ts';
 import { table } from '../terminal/table.ts';
 
@@ -14,11 +14,7 @@ interface ListOptions {
 }
 
 export async function listAuditEvents({ target, action, limit, after, json }: ListOptions): Promise<void> {
-  const given = Object.entries({ target_id: target, action, limit, after }).filter(([, value]) => value !== undefined);
-  const query = new ValidationPipe().transform(Object.fromEntries(given), {
-    type: 'query',
-    metatype: ListAuditEventsQuery,
-  }) as ListAuditEventsQuery;
+  const query = checkArguments(ListAuditEventsQuery, { target_id: target, action, limit, after });
   await withKeyContext(async (context) => {
     const page = { limit, after: query.after, targetId: query.target_id, action: query.action };
     const { events } = await context.get(AuditLog).list(page);

@@ -9,9 +9,9 @@ import { COMMAND_LINE } from '../../auth/audit/actor.ts';
 import { type CallerLimits, SCOPES } from '../../auth/access/caller.ts';
 import { LIMIT_NAMES } from '../../auth/limits/api-key-limits.ts';
 import { toErasureView } from '../../auth/erasure/erasure.view.ts';
-import { Erasures } from '../../auth/erasure/erasures.service.ts';
+import { Erasures } from '../../auth/erasure/erasures.ts';
 import { loadCell } from '../../platform/config/config.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/validation.pipe.ts';
 import { TASKS_HOOK } from '../../tasks/acts/key-changes.ts';
 import { USAGE_HOOK } from '../../usage/key-spending.ts';
 import { budgetOf, type BudgetOptions } from '../terminal/budget-options.ts';
@@ -56,7 +56,7 @@ export async function createKey(name: string, options: CreateOptions): Promise<v
   }
   const limits = definedOnly(limitsOf(options));
   const scopes = options.allScopes ? SCOPES : options.scopes;
-  const input = checked(
+  const input = checkInput(
     CreateApiKeyInput,
     definedOnly({ name, scopes, limits, models: options.models, expires_at: options.expires }),
   );
@@ -81,7 +81,7 @@ export async function listKeys(options: { json?: true }): Promise<void> {
 }
 
 export async function rotateKey(id: string, options: { overlapHours: number; json?: true }): Promise<void> {
-  const { overlap_hours = 0 } = checked(RotateApiKeyInput, { overlap_hours: options.overlapHours });
+  const { overlap_hours = 0 } = checkInput(RotateApiKeyInput, { overlap_hours: options.overlapHours });
   await withApiKeys(async (apiKeys, views) =>
     printIssued(await views.issued(await apiKeys.rotate(id, { overlapHours: overlap_hours }, COMMAND_LINE)), options),
   );
@@ -89,7 +89,7 @@ export async function rotateKey(id: string, options: { overlapHours: number; jso
 
 export async function updateKey(id: string, options: UpdateOptions): Promise<void> {
   const limits = definedOnly(limitsOf(options));
-  const input = checked(
+  const input = checkInput(
     UpdateApiKeyInput,
     definedOnly({
       name: options.name,
@@ -141,11 +141,6 @@ function withApiKeys(work: (apiKeys: ApiKeysService, views: ApiKeyViews) => Prom
 
 function registerHooks(apiKeys: ApiKeysService): void {
   for (const hook of [TASKS_HOOK, USAGE_HOOK]) apiKeys.registerHook(hook);
-}
-
-/** Applies the validation rules of the HTTP API. */
-function checked<Input extends object>(type: new () => Input, input: object): Input {
-  return new ValidationPipe().transform(input, { type: 'body', metatype: type }) as Input;
 }
 
 /** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */

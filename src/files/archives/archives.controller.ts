@@ -11,7 +11,7 @@ import { FileLinks } from '../../tasks/read/file-links.ts';
 import { type FileRequest, Signature } from '../content/signed-request.ts';
 import { CreateArchiveInput } from './archive.inputs.ts';
 import { ArchiveView } from './archive.view.ts';
-import { Archives } from './archives.service.ts';
+import { Archives } from './archives.ts';
 
 const FileIds = () => ApiQuery({ name: 'file_ids', required: false, schema: { type: 'string' } });
 

@@ -1,10 +1,10 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { CreateArchiveInput } from './archive.inputs.ts';
 import { ArchiveView } from './archive.view.ts';
-import { Archives } from './archives.service.ts';
+import { Archives } from './archives.ts';
 
 @Resolver()
 export class ArchivesResolver {

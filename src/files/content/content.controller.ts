@@ -15,7 +15,7 @@ import { type FileContent, FileContents, hasContent } from './file-contents.ts';
 import { filenameOf } from '../record/file.view.ts';
 import { type GeneratedFile, GeneratedFiles } from './generated-files.ts';
 import { cacheControlOf, type FileRequest, isDownload, isSigned, Signature } from './signed-request.ts';
-import { DirectUploads } from '../uploads/direct-uploads.service.ts';
+import { DirectUploads } from '../uploads/direct-uploads.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 

@@ -9,7 +9,7 @@ import { isUploadId } from '../record/file-id.ts';
 import { FilesService } from '../uploads/files.service.ts';
 import { type ReservedUpload, ReserveUploads } from '../sql/reserve-uploads.ts';
 import { FileInspector } from '../uploads/file-inspector.ts';
-import { DirectUploads } from '../uploads/direct-uploads.service.ts';
+import { DirectUploads } from '../uploads/direct-uploads.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 
 /** @throws ApiError invalid_url */

@@ -10,7 +10,7 @@ import { FileLinks } from '../../tasks/read/file-links.ts';
 import { isPreviewWidth, PREVIEW_WIDTHS, type PreviewWidth } from '../../tasks/read/preview-key.ts';
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { cacheControlOf, FILE_POLICY, type FileRequest, isSigned, Signature } from '../content/signed-request.ts';
-import { Previews } from './previews.service.ts';
+import { Previews } from './previews.ts';
 
 const WEBP = { 'image/webp': { schema: { type: 'string', format: 'binary' } } };
 

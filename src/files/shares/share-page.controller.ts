@@ -9,13 +9,13 @@ import { matches } from '../../platform/http/request.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { etagOf, rangeOf, sendBytes, setFileHeaders } from '../content/file-answer.ts';
 import { FILE_POLICY } from '../content/signed-request.ts';
-import { Previews } from '../previews/previews.service.ts';
+import { Previews } from '../previews/previews.ts';
 import { filenameOf } from '../record/file.view.ts';
 import type { Share } from '../record/share.entity.ts';
 import { type SharedFile, SharedFiles } from './shared-files.ts';
 import { ShareLinks } from './share-links.ts';
 import { SHARE_HEADERS, sharePage, STILL_WIDTH } from './share-page.ts';
-import { Shares } from './shares.service.ts';
+import { Shares } from './shares.ts';
 
 /** The bytes may be cached, but each use asks whether the share still exists. */
 const CACHED = 'private, no-cache';

@@ -8,7 +8,7 @@ import { toList } from '../../platform/schema/list-of.ts';
 import { CreateShareInput, DEFAULT_PAGE, ListSharesQuery } from './share.inputs.ts';
 import { ShareLinks } from './share-links.ts';
 import { DeletedShareView, ShareListView, ShareView, toDeletedShareView, toShareView } from './share.view.ts';
-import { Shares } from './shares.service.ts';
+import { Shares } from './shares.ts';
 
 @ApiTags('Files')
 @Controller('v1/shares')

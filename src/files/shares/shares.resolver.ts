@@ -3,11 +3,11 @@ import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { CreateShareInput, ListSharesQuery } from './share.inputs.ts';
 import { ShareLinks } from './share-links.ts';
 import { DeletedShareView, ShareView, toDeletedShareView, toShareView } from './share.view.ts';
-import { Shares } from './shares.service.ts';
+import { Shares } from './shares.ts';
 
 const ShareConnection = connectionOf(ShareView, 'Share');
 

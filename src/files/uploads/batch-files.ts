@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { isReadable } from '../record/file.view.ts';
 import { FilesService } from './files.service.ts';
-import { DirectUploads } from './direct-uploads.service.ts';
+import { DirectUploads } from './direct-uploads.ts';
 import type { Upload } from '../record/upload.entity.ts';
 
 /** Reads the uploads of purpose `batch`. */

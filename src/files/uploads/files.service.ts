@@ -9,7 +9,7 @@ import { Config } from '../../platform/config/config.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
 import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
-import { DeleteOutput } from '../../tasks/acts/delete-output.service.ts';
+import { DeleteOutput } from '../../tasks/acts/delete-output.ts';
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { isUploadId, newUploadId } from '../record/file-id.ts';
 import { countRequestFile } from '../sql/request-files.ts';

@@ -1,10 +1,8 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Form, FormFile } from '../../platform/http/multipart/multipart-body.ts';
-import { defineOwn } from '../../platform/schema/text-map.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { defineOwn } from '../../platform/schema/field-checks.ts';
+import { checkInput } from '../../platform/http/validation.pipe.ts';
 import { MAX_FILENAME, UploadFormInput } from './file.inputs.ts';
-
-const pipe = new ValidationPipe();
 
 /** `expires_after[seconds]`: the form's way to write a nested field. */
 const NESTED = /^(\w+)\[(\w+)\]$/;
@@ -26,7 +24,7 @@ export function readUploadForm({ fields, files }: Pick<Form, 'fields' | 'files'>
     if (outer === undefined || inner === undefined) defineOwn(given, name, text);
     else defineOwn(given, outer, { ...(Object.hasOwn(given, outer) ? (given[outer] as object) : {}), [inner]: text });
   }
-  const input = pipe.transform(given, { type: 'body', metatype: UploadFormInput }) as UploadFormInput;
+  const input = checkInput(UploadFormInput, given);
   const other = files.find(({ field }) => field !== 'file');
   if (other) {
     const message = `There is no file parameter ${other.field}. Allowed: file.`;

@@ -3,14 +3,13 @@ import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { KeyWatch } from '../../auth/credentials/key-watch.ts';
-import { lifecycleHeaders } from '../../models/definition/model.ts';
 import { Config } from '../../platform/config/config.ts';
 import { waitingOnPurpose } from '../../platform/http/observe-requests.ts';
 import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { hungUp, MAX_WAIT_S } from '../../tasks/live/waits.ts';
 import { etagOf, TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from './creation-faults.ts';
-import { type Acceptance, GenerationsService } from './generations.service.ts';
+import { acceptanceHeaders, GenerationsService } from './generations.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { CREATION_SCHEMA } from './creation-schema.ts';
 import { CREATED_HEADERS, headerRefs, TakesIdempotencyKey } from '../../platform/openapi/headers.ts';
@@ -66,20 +65,8 @@ export class GenerationsController {
         : await accept();
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    sendAcceptance(reply, accepted);
+    void reply.code(201).headers(acceptanceHeaders(accepted)).send(accepted.json());
   }
-}
-
-/** Answers a creation over REST: 201 with the task and its address. */
-export function sendAcceptance(reply: FastifyReply, accepted: Acceptance): void {
-  reply
-    .code(201)
-    .header('location', `/v1/tasks/${accepted.taskId}`)
-    .header('cache-control', 'no-store')
-    .header('content-type', 'application/json; charset=utf-8');
-  if (accepted.model) reply.headers(lifecycleHeaders(accepted.model)).header('model-version', accepted.model.version);
-  if (accepted.replayed) reply.header('idempotent-replayed', 'true');
-  void reply.send(accepted.json());
 }
 
 /**

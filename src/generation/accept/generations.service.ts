@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
 import { catalog } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/definition/parameters.ts';
-import type { Model } from '../../models/definition/model.ts';
+import { lifecycleHeaders, type Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/record/task-origin.ts';
@@ -13,7 +13,7 @@ import type { TaskView } from '../../tasks/read/task.view.ts';
 import type { TaskRequest } from '../../tasks/acts/new-tasks.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ParsedGeneration } from './parse-generation.ts';
-import { PrepareGenerations, withFiles } from './prepare-generations.service.ts';
+import { PrepareGenerations, withFiles } from './prepare-generations.ts';
 
 interface AcceptOptions {
   /** What the calling interface knows of the origin; absent for a creation over REST or GraphQL. */
@@ -48,6 +48,15 @@ export interface Acceptance {
   /** null for a repeated answer. */
   task: ShownTask | null;
 }
+
+/** Headers of the answer over REST, which is 201. */
+export const acceptanceHeaders = ({ taskId, model, replayed }: Acceptance): Record<string, string> => ({
+  location: `/v1/tasks/${taskId}`,
+  'cache-control': 'no-store',
+  'content-type': 'application/json; charset=utf-8',
+  ...(model && { ...lifecycleHeaders(model), 'model-version': model.version }),
+  ...(replayed && { 'idempotent-replayed': 'true' }),
+});
 
 /** @param first the stored answer to the first request with the same Idempotency-Key */
 export function replay(first: { task_id: string; response: string }, model: Model | null): Acceptance {

@@ -1,7 +1,7 @@
 import { ObjectType } from '@nestjs/graphql';
 import { type MediaKind, MediaKindChoice } from '../../models/definition/media-kind.ts';
 import { ApiField } from '../../platform/schema/api-field.ts';
-import { CostView } from '../../tasks/read/task-usage.view.ts';
+import { CostView } from '../../tasks/read/task.view.ts';
 
 @ObjectType('Estimate', { description: 'What a generation would cost, and how long it would take.' })
 export class EstimateView {

@@ -2,6 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
 import { type ImageFormat, ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
 import type { Media } from './probe.ts';
+import { onWhite } from '../../platform/images/on-white.ts';
 
 /** The format that the client asked for. Without one the file stays as the provider made it. */
 export interface WantedFormat {
@@ -50,5 +51,5 @@ function encode(image: Sharp, { format, quality: percent }: WantedFormat): Sharp
   if (format === 'png') return image.png({ compressionLevel: 6 });
   if (format === 'webp') return image.webp({ quality });
   const chromaSubsampling = quality >= FULL_COLOUR_QUALITY ? '4:4:4' : '4:2:0';
-  return image.flatten({ background: '#ffffff' }).jpeg({ quality, chromaSubsampling }); // JPEG has no transparency
+  return onWhite(image).jpeg({ quality, chromaSubsampling });
 }

@@ -1,5 +1,6 @@
 import type { StillImage } from '../../platform/images/still-image.ts';
 import { withoutMetadata } from '../../platform/images/without-metadata.ts';
+import { onWhite } from '../../platform/images/on-white.ts';
 
 type ContentType = StillImage['contentType'];
 type Format = 'jpeg' | 'png' | 'webp';
@@ -33,5 +34,5 @@ async function encoded(bytes: Buffer, format: Format): Promise<Buffer> {
   const upright = sharp(bytes).autoOrient();
   if (format === 'png') return upright.png().toBuffer();
   if (format === 'webp') return upright.webp({ quality: QUALITY }).toBuffer();
-  return upright.flatten({ background: '#ffffff' }).jpeg({ quality: QUALITY, chromaSubsampling: '4:4:4' }).toBuffer();
+  return onWhite(upright).jpeg({ quality: QUALITY, chromaSubsampling: '4:4:4' }).toBuffer();
 }

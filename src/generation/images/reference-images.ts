@@ -10,6 +10,7 @@ import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { ProviderError, type InputImage, type ProviderRequest } from '../../providers/contract/provider.ts';
 import { NotAStillImage, readStillImage } from '../../platform/images/still-image.ts';
 import { Turns } from '../../platform/run/turns.ts';
+import { onWhite } from '../../platform/images/on-white.ts';
 import { preparedImage } from './prepared-image.ts';
 
 export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame: null };
@@ -157,9 +158,7 @@ async function check(path: string): Promise<InputImage> {
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;
   const { default: sharp } = await import('sharp');
-  await sharp(path, { sequentialRead: true })
-    .rotate()
-    .flatten({ background: '#ffffff' })
+  await onWhite(sharp(path, { sequentialRead: true }).rotate())
     .jpeg({ quality: 95 })
     .toFile(smaller);
   await rename(smaller, path);

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from '../accept/creation-faults.ts';
-import { sendAcceptance } from '../accept/generations.controller.ts';
+import { acceptanceHeaders } from '../accept/generations.service.ts';
 import { RetriesService } from './retries.service.ts';
 import { RetryTaskInput } from './retry-task.input.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -32,6 +32,7 @@ export class RetriesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const idempotencyKey = request.headers['idempotency-key'];
-    sendAcceptance(reply, await this.retries.retry(callerOf(request), taskId, changes, { idempotencyKey }));
+    const accepted = await this.retries.retry(callerOf(request), taskId, changes, { idempotencyKey });
+    void reply.code(201).headers(acceptanceHeaders(accepted)).send(accepted.json());
   }
 }

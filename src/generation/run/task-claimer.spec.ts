@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { stopClock } from '../../../test/support/clock.ts';
 import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { Slots } from './slots.ts';
-import { TaskClaimer } from './task-claimer.ts';
+import { ClaimIntervals, TaskClaimer } from './task-claimer.ts';
 
 type Dependencies = ConstructorParameters<typeof TaskClaimer>;
 
@@ -53,5 +53,29 @@ describe('a place that becomes free', () => {
   it('makes a claim when the last one was full', async () => {
     const [before, after] = await claimsAround({ tasks: [A_TASK], full: true });
     expect(after).toBeGreaterThan(before);
+  });
+});
+
+describe('the rests of claims', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('begin after a claim, and are over some milliseconds later', () => {
+    const intervals = new ClaimIntervals();
+    expect(intervals.leftMs).toBeLessThanOrEqual(0);
+    intervals.begin();
+    expect(intervals.leftMs).toBe(5);
+    jest.advanceTimersByTime(5);
+    expect(intervals.leftMs).toBe(0);
+  });
+
+  it('are longer for reserved places', () => {
+    const intervals = new ClaimIntervals();
+    jest.advanceTimersByTime(100);
+    expect(intervals.beginReserved()).toBe(0);
+    jest.advanceTimersByTime(40);
+    expect(intervals.beginReserved()).toBe(60);
+    jest.advanceTimersByTime(60);
+    expect(intervals.beginReserved()).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import { Turns } from '../../platform/run/turns.ts';
 import { Storage } from '../../platform/storage/storage.ts';
+import { onWhite } from '../../platform/images/on-white.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
 import { isPresent } from '../../tasks/read/task.view.ts';
 
@@ -77,11 +78,9 @@ const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredO
 
 async function encode(file: Buffer, side: number, quality: number): Promise<Buffer> {
   const { default: sharp } = await import('sharp');
-  return sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
+  const image = sharp(file, { limitInputPixels: MAX_PIXELS, failOn: 'none' })
     .timeout({ seconds: TIMEOUT_S })
     .autoOrient()
-    .resize(side, side, { fit: 'inside', withoutEnlargement: true })
-    .flatten({ background: '#ffffff' })
-    .jpeg({ quality })
-    .toBuffer();
+    .resize(side, side, { fit: 'inside', withoutEnlargement: true });
+  return onWhite(image).jpeg({ quality }).toBuffer();
 }

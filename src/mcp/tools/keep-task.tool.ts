@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { actorOf } from '../../auth/audit/actor.ts';
 import { briefSchemaOf } from '../schemas/brief-schema.ts';
-import { KeepTasks } from '../../tasks/acts/keep-tasks.service.ts';
+import { KeepTasks } from '../../tasks/acts/keep-tasks.ts';
 import { MAX_COLLECTION_CHARACTERS } from '../../tasks/record/stars.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { TaskResults } from '../results/task-results.ts';

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { toList } from '../../platform/schema/list-of.ts';
-import { TaskListView } from '../../tasks/edge/list.view.ts';
-import { isTaskId } from '../../tasks/record/task-id.ts';
+import { TaskListView } from '../../tasks/read/task.view.ts';
+import { assertTaskId } from '../../tasks/record/task-id.ts';
 import { TASK_STATUSES, type TaskStatus } from '../../tasks/record/task-status.ts';
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
@@ -66,9 +65,7 @@ export class ListTasksTool implements Tool {
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
     checkArguments(this.input(call.caller), given);
     const { limit = DEFAULT_LIMIT, after, ...filter } = given as Given;
-    if (after !== undefined && !isTaskId(after)) {
-      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
-    }
+    assertTaskId('after', after);
     const page = await this.lookups.take(call, () =>
       this.tasks.list(call.caller.apiKeyId, filter, { limit, after, order: 'desc' }),
     );

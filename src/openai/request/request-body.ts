@@ -3,7 +3,7 @@ import { callerOf, type GuardedRequest } from '../../auth/access/access.ts';
 import { fingerprintOf } from '../../calls/fingerprint.ts';
 import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { type Form, type FormFile, MultipartBody } from '../../platform/http/multipart/multipart-body.ts';
-import { defineOwn } from '../../platform/schema/text-map.ts';
+import { defineOwn } from '../../platform/schema/field-checks.ts';
 import { invalid } from './fields.ts';
 import { EDIT_BODY } from './request-schemas.ts';
 

@@ -7,7 +7,7 @@ import { HOUR_S } from '../../platform/schema/time.ts';
 import { VERSION } from '../../platform/config/version.ts';
 import { RecentRates } from '../../tasks/insight/recent-rates.ts';
 import { Pauses } from '../../tasks/queue/pauses.ts';
-import { RecentActivity } from '../processes/recent-activity.service.ts';
+import { RecentActivity } from '../processes/recent-activity.ts';
 import { LogLevelsService } from '../processes/log-levels.service.ts';
 import { PROCESS_STATES } from '../processes/process-state.ts';
 import { ProcessesService } from '../processes/processes.service.ts';

@@ -12,7 +12,7 @@ const EVERY_S = 4;
  * worker again at the end. Two processes may do this at once, because each skips rows that the other has locked.
  */
 @Injectable()
-export class PauseUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
+export class PauseUpkeepWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('pauses');
   private readonly interval = new Interval(() => this.run());
   private isStopped = false;

@@ -2,7 +2,7 @@ import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
 import { Scope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { Reason } from '../views/reason.arg.ts';
 import { CreatePauseInput, ListPausesQuery } from './pause.inputs.ts';

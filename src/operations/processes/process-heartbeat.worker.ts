@@ -12,7 +12,7 @@ import { VERSION } from '../../platform/config/version.ts';
 import { ProviderRegistry } from '../../providers/registry.ts';
 import { WORKER_ID } from '../../tasks/record/worker-id.ts';
 import type { ProcessActivity } from '../activity/activity.ts';
-import { ActivityReporter } from '../activity/activity-reporter.service.ts';
+import { ActivityReporter } from '../activity/activity-reporter.ts';
 import { type ProcessReport, ProcessRows } from './sql/process-rows.ts';
 import { ALL_PROCESSES, HEARTBEAT_S } from './process-state.ts';
 import { ProcessesService } from './processes.service.ts';
@@ -29,7 +29,7 @@ const ACTIVITY_EVERY_MS = 10_000;
  * otherwise the next renewal finds it.
  */
 @Injectable()
-export class ProcessHeartbeat implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ProcessHeartbeatWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('operations');
   private readonly interval = new Interval(() => this.renew());
   private renewals = 0;

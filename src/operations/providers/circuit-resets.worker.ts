@@ -10,7 +10,7 @@ const EVERY_S = 4;
 
 /** Runs in every process. Closes the circuits that operators have closed since the last run. */
 @Injectable()
-export class FollowCircuitResets implements OnApplicationBootstrap, OnApplicationShutdown {
+export class CircuitResetsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
   private readonly interval = new Interval(() => this.run());
   private seen: Map<string, number> | null = null;

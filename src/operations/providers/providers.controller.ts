@@ -5,7 +5,7 @@ import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { ReasonInput } from '../views/reason.input.ts';
 import { ProviderPlaceView } from './provider-place.view.ts';
-import { OperatorProviders } from './providers.service.ts';
+import { OperatorProviders } from './operator-providers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
 class ProviderPlaceListView extends allOf(ProviderPlaceView, 'by number') {}

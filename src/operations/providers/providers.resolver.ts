@@ -4,7 +4,7 @@ import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { Reason } from '../views/reason.arg.ts';
 import { ProviderPlaceView } from './provider-place.view.ts';
-import { OperatorProviders } from './providers.service.ts';
+import { OperatorProviders } from './operator-providers.ts';
 
 @Resolver(() => OperationsView)
 export class ProvidersResolver {

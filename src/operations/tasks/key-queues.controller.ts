@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { KeyQueueView } from './key-queue.view.ts';
-import { KeyQueues } from './key-queues.service.ts';
+import { KeyQueues } from './key-queues.ts';
 
 class KeyQueueListView extends allOf(KeyQueueView, 'those with most unfinished tasks first, 100 at most') {}
 

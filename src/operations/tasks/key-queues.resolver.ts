@@ -1,7 +1,7 @@
 import { ResolveField, Resolver } from '@nestjs/graphql';
 import { OperationsView } from '../views/operations.view.ts';
 import { KeyQueueView } from './key-queue.view.ts';
-import { KeyQueues } from './key-queues.service.ts';
+import { KeyQueues } from './key-queues.ts';
 
 @Resolver(() => OperationsView)
 export class KeyQueuesResolver {

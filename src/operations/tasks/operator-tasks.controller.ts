@@ -15,7 +15,7 @@ import {
   type OperatorTaskFilter,
   TasksChangedView,
 } from './operator-tasks.inputs.ts';
-import { OperatorTasks } from './operator-tasks.service.ts';
+import { OperatorTasks } from './operator-tasks.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}

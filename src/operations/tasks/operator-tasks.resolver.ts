@@ -7,7 +7,7 @@ import { TaskMomentView } from '../../tasks/insight/timeline.view.ts';
 import { Reason } from '../views/reason.arg.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { OperatorTaskFilter, TasksChangedView } from './operator-tasks.inputs.ts';
-import { OperatorTasks } from './operator-tasks.service.ts';
+import { OperatorTasks } from './operator-tasks.ts';
 
 const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
 const Code = (): ParameterDecorator =>

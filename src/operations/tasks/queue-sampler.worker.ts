@@ -17,7 +17,7 @@ const RETRY_S = 10;
  * it for all.
  */
 @Injectable()
-export class QueueSampler implements OnApplicationBootstrap, OnApplicationShutdown {
+export class QueueSamplerWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');
   private readonly interval = new Interval(() => this.run());
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '../../auth/access/access.ts';
-import { OperatorWebhooks } from './operator-webhooks.service.ts';
+import { OperatorWebhooks } from './operator-webhooks.ts';
 import { OperatorWebhooksView } from './operator-webhooks.view.ts';
 
 @ApiTags('Operations')

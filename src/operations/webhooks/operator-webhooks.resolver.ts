@@ -1,6 +1,6 @@
 import { ResolveField, Resolver } from '@nestjs/graphql';
 import { OperationsView } from '../views/operations.view.ts';
-import { OperatorWebhooks } from './operator-webhooks.service.ts';
+import { OperatorWebhooks } from './operator-webhooks.ts';
 import { OperatorWebhooksView } from './operator-webhooks.view.ts';
 
 @Resolver(() => OperationsView)

@@ -4,7 +4,7 @@ import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
-import { OperatorReplays } from './replays.service.ts';
+import { OperatorReplays } from './operator-replays.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
 class WebhookReplayListView extends listOf(WebhookReplayView, 'newest first') {}

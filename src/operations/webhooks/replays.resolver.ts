@@ -2,10 +2,10 @@ import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
 import { Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
-import { OperatorReplays } from './replays.service.ts';
+import { OperatorReplays } from './operator-replays.ts';
 
 const WebhookReplayConnection = connectionOf(WebhookReplayView, 'WebhookReplay');
 

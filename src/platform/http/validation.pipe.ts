@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { faultOf, propertiesOf, unknownParameter } from '../schema/input-fault.ts';
 import { requireJsonObject } from './strict-json.ts';
 import { paramPath } from '../schema/param-path.ts';
-import { gatherTextMaps, textMapsOf } from '../schema/text-map.ts';
+import { gatherTextMaps, textMapsOf } from '../schema/field-checks.ts';
 
 /** Parameter types that are not input classes. A handler that declares one of them checks the value itself. */
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
@@ -23,9 +23,9 @@ export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument
-    if (data !== undefined) return validate(metatype!, withoutNulls(value, metatype!));
+    if (data !== undefined) return checkInput(metatype!, withoutNulls(value, metatype!));
     const isQuery = type === 'query';
-    return validate(metatype!, isQuery ? queryOf(value as Record<string, unknown>, metatype!) : value);
+    return checkInput(metatype!, isQuery ? queryOf(value as Record<string, unknown>, metatype!) : value);
   }
 }
 
@@ -56,8 +56,17 @@ function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   return Object.fromEntries(fields.filter(([name, field]) => field !== null || kept.includes(name)));
 }
 
+/**
+ * Applies the rules of the REST input to values that are no parameter of a handler. null means that a value was left
+ * out.
+ */
+export function checkArguments<Input extends object>(input: Type<Input>, values: object): Input {
+  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+  return checkInput(input, Object.fromEntries(given));
+}
+
 /** Without a body an input is empty, unless the class says in a static `needsBody` that a body must be sent. */
-function validate(metatype: Type<object>, value: unknown): object {
+export function checkInput<Input extends object>(metatype: Type<Input>, value: unknown): Input {
   const { needsBody = false } = metatype as { needsBody?: boolean };
   const plain = value === undefined && !needsBody ? {} : requireJsonObject(value);
   const isEmpty = Object.keys(plain).length === 0;
@@ -75,7 +84,7 @@ function validate(metatype: Type<object>, value: unknown): object {
 }
 
 /** Text maps bypass class-transformer, which drops the key `__proto__` and fails on `constructor`. */
-function toInstance(metatype: Type<object>, plain: object, maps: ReadonlySet<string>): object {
+function toInstance<Input extends object>(metatype: Type<Input>, plain: object, maps: ReadonlySet<string>): Input {
   const [textMaps, others] = [new Map<string, unknown>(), new Map<string, unknown>()];
   for (const [name, value] of Object.entries(plain)) (maps.has(name) ? textMaps : others).set(name, value);
   const input = plainToInstance(metatype, Object.fromEntries(others), { exposeUnsetFields: false });

@@ -7,7 +7,6 @@ import type { Choice } from './choice.ts';
 import { type Bounds, checks, type Item, mayBeLeftOut, mayBeNull } from './field-checks.ts';
 import { JsonScalar } from './json-scalar.ts';
 import { LongScalar } from './long-scalar.ts';
-import { TextMap } from './text-map.ts';
 
 interface FieldOptions {
   /** May be left out. */
@@ -156,7 +155,7 @@ export const ApiField = {
     field(description, options, {
       graphql: () => JsonScalar,
       openApi: { type: 'object', additionalProperties: { type: 'string' } },
-      checks: [TextMap()],
+      checks: checks.textMap(),
     }),
 };
 

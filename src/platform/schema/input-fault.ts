@@ -7,7 +7,7 @@ import {
 import { ApiError } from '../../errors/api-error.ts';
 import type { ErrorCode } from '../../errors/catalog.ts';
 import { paramPath } from './param-path.ts';
-import { textMapsOf } from './text-map.ts';
+import { textMapsOf } from './field-checks.ts';
 
 /** A custom rule may set the error code: `@Validate(PublicUrl, { context: { code: 'url_not_allowed' } })`. */
 export interface RuleContext {

@@ -18,10 +18,10 @@ import {
   UnsupportedRequest,
 } from '../contract/provider.ts';
 import { promptId } from './prompt-id.ts';
-import { ComfyuiProvider } from './comfyui.provider.ts';
+import { comfyuiProvider } from './comfyui.provider.ts';
 import { requestedSize } from '../contract/prepare-request.ts';
 
-const comfyui = new ComfyuiProvider();
+const comfyui = comfyuiProvider;
 const TASK = 'task_01kaaaaaaaaaaaaaaaaaaaaaaa';
 let stub: ComfyuiStub;
 let directory: string;

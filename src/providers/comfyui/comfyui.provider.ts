@@ -9,9 +9,9 @@ import { promptId } from './prompt-id.ts';
  * The operator's own ComfyUI server. The service chooses the ids of its runs, so a run whose submission got no answer
  * can be looked up.
  */
-export class ComfyuiProvider implements Provider {
-  readonly name = 'comfyui';
-  readonly takes = [
+export const comfyuiProvider = {
+  name: 'comfyui',
+  takes: [
     'prompt',
     'aspect_ratio',
     'resolution',
@@ -25,7 +25,7 @@ export class ComfyuiProvider implements Provider {
     'reference_image_url',
     'size',
     'seed',
-  ] as const;
+  ],
 
   prepare(request: ProviderRequest): PreparedRequest {
     const plan = comfyPlan(request);
@@ -33,14 +33,14 @@ export class ComfyuiProvider implements Provider {
       approximations: plan.approximations,
       generate: (run) => new ComfyRun(request, plan, run).generate(),
     };
-  }
+  },
 
   async find(request: ProviderRequest, signal: AbortSignal): Promise<string | null> {
     const id = promptId(request.taskId, 0);
     return (await isKnown(request, id, signal)) ? id : null;
-  }
+  },
 
   async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void> {
     return cancelJobs(upstreamId, (id) => cancelRun(request, id, signal));
-  }
-}
+  },
+} satisfies Provider;

@@ -4,9 +4,9 @@ import { PicturesStub, type PictureServer } from '../../../test/support/stubs/pi
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import { seedOf } from '../contract/seed.ts';
 import type { InputImage, ProviderRequest, ResolvedInput } from '../contract/provider.ts';
-import { OpenaiProvider } from './openai.provider.ts';
+import { openaiProvider } from './openai.provider.ts';
 
-const provider = new OpenaiProvider();
+const provider = openaiProvider;
 const stubs = {} as Record<PictureServer, PicturesStub>;
 beforeAll(async () => {
   for (const server of ['vllm-omni', 'sglang', 'localai', 'xinference'] as const) {

@@ -31,7 +31,7 @@ import { assertTaken, dialectFields, pictureDialectOf, rewritten, sendsSeed } fr
 import { PictureStream } from './openai-stream.ts';
 
 /** The time limit of a call. OpenAI documents two minutes for a complex prompt. 4K and other servers take longer. */
-export const IMAGE_CALL_TIMEOUT_MS = 600_000;
+const IMAGE_CALL_TIMEOUT_MS = 600_000;
 /** A 4K PNG of noise is 33 MB, and 44 MB in base64. */
 const MAX_BYTES_PER_PICTURE = 48 * 2 ** 20;
 /** The most bytes of an answer: a string in Node has at most 512 MiB. */
@@ -97,7 +97,7 @@ export async function makePictures(
   plan: Plan,
   request: ProviderRequest,
   run: Run,
-  timeoutMs: number,
+  timeoutMs = IMAGE_CALL_TIMEOUT_MS,
 ): Promise<ProviderOutput[]> {
   const made: ProviderOutput[] = [];
   const seeds: number[] = [];

@@ -10,12 +10,12 @@ import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { SglangStub } from '../../../test/support/stubs/sglang.stub.ts';
 import { probe } from '../../generation/images/probe.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
-import { OpenaiProvider } from './openai.provider.ts';
+import { openaiProvider } from './openai.provider.ts';
 
 const CREATE = /POST \/v1\/videos/;
 const POLL = /GET \/v1\/videos\/[^/]+$/;
 const CONTENT = /GET .*\/content$/;
-const provider = new OpenaiProvider();
+const provider = openaiProvider;
 
 let stub: OpenaiStub;
 let run: RecordedRun;

@@ -8,13 +8,14 @@ import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
 import { UnsupportedRequest, type ProviderOutput, type ProviderRequest } from '../contract/provider.ts';
-import { OpenaiProvider } from './openai.provider.ts';
+import { makePictures, planPictures } from './openai-images.ts';
+import { openaiProvider } from './openai.provider.ts';
 import { findModel } from '../../models/catalog.ts';
 
 const gptImage2 = findModel('gpt-image-2')!;
 
 const IMAGES = /POST \/v1\/images/;
-const provider = new OpenaiProvider();
+const provider = openaiProvider;
 
 let stub: OpenaiStub;
 let run: RecordedRun;
@@ -347,7 +348,7 @@ describe('images', () => {
   ])('reports an unknown outcome when the call ends %s, and does not repeat it', async (_when, fault, submits) => {
     stub.plan(IMAGES, fault);
     const timeoutMs = fault === 'hang' ? 150 : 10_000; // long, so that a busy machine does not time out first
-    const failure = await failureOf(new OpenaiProvider(timeoutMs).prepare(aCat).generate(run));
+    const failure = await failureOf(makePictures(planPictures(aCat), aCat, run, timeoutMs));
     expect(failure).toMatchObject({ code: 'provider_outcome_unknown', billing: 'unknown' });
     expect([stub.count(IMAGES), stub.submits]).toEqual([1, submits]);
   });

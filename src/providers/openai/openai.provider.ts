@@ -1,19 +1,16 @@
 import { type PreparedRequest, type Provider, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { OF_DIALECTS } from './dialects.ts';
-import { IMAGE_CALL_TIMEOUT_MS, makePictures, planPictures } from './openai-images.ts';
+import { makePictures, planPictures } from './openai-images.ts';
 import { openaiVideos } from './openai-videos.ts';
 
 /**
  * Any server with OpenAI's API, at any base URL. Images: generations, and edits if there are reference images. Videos:
  * OpenAI itself has shut this API down, but other servers still offer it.
  */
-export class OpenaiProvider implements Provider {
-  readonly name = 'openai';
-  readonly takes = [...openaiVideos.takes, ...OF_DIALECTS, 'n', 'reference_images', 'quality'] as const;
-  readonly synchronousKinds = ['image'] as const;
-
-  /** @param imageTimeoutMs the time limit of a whole image call */
-  constructor(private readonly imageTimeoutMs: number = IMAGE_CALL_TIMEOUT_MS) {}
+export const openaiProvider = {
+  name: 'openai',
+  takes: [...openaiVideos.takes, ...OF_DIALECTS, 'n', 'reference_images', 'quality'],
+  synchronousKinds: ['image'],
 
   prepare(request: ProviderRequest): PreparedRequest {
     assertNoCommand(request);
@@ -23,15 +20,15 @@ export class OpenaiProvider implements Provider {
       approximations: plan.approximations,
       generate: async (run) => {
         run.signal.throwIfAborted();
-        return makePictures(plan, request, run, this.imageTimeoutMs);
+        return makePictures(plan, request, run);
       },
     };
-  }
+  },
 
   async cancel(request: ProviderRequest, upstreamId: string, signal: AbortSignal): Promise<true | void> {
     if (request.kind === 'video') return openaiVideos.cancel(request, upstreamId, signal);
-  }
-}
+  },
+} satisfies Provider;
 
 const OPENAI_HOST = 'api.openai.com';
 const MAY_BE_SD_SERVER = ['openai', 'litellm'];

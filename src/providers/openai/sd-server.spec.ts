@@ -3,7 +3,7 @@ import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/su
 import { SdServerStub } from '../../../test/support/stubs/sd-server.stub.ts';
 import { seedOf } from '../contract/seed.ts';
 import type { ProviderRequest, ResolvedInput } from '../contract/provider.ts';
-import { OpenaiProvider } from './openai.provider.ts';
+import { openaiProvider } from './openai.provider.ts';
 import { sdServer } from './sd-server.ts';
 
 const TASK = 'task_01jd0000000000000000000000';
@@ -102,7 +102,7 @@ it('takes as plain text what is a command on the OpenAI routes', async () => {
   await make(ask({ prompt }));
   expect(submitted()[0]).toMatchObject({ prompt });
   const { declared: _declared, ...upstream } = ask().upstream;
-  expect(() => new OpenaiProvider().prepare({ ...ask({ prompt }), upstream })).toThrow(
+  expect(() => openaiProvider.prepare({ ...ask({ prompt }), upstream })).toThrow(
     expect.objectContaining({ param: 'prompt' }),
   );
 });

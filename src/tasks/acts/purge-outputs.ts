@@ -7,7 +7,7 @@ import { DatabaseClock } from '../queue/database-clock.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { LAPSED_TASKS, LapsedOutputs } from '../sql/lapsed-outputs.ts';
 import { ReplaceResult } from '../sql/replace-result.ts';
-import { deleteBytes } from './delete-output.service.ts';
+import { deleteBytes } from './delete-output.ts';
 
 /**
  * Deletes the expired outputs of tasks that keep another output. The bytes go before the record, so that a crash in

@@ -6,7 +6,7 @@ import { Config } from '../../platform/config/config.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { BudgetRefusals } from './budget-refusals.ts';
-import { CachedTasks } from '../read/cached-tasks.ts';
+import { CachedTasks } from '../queue/task-cache.ts';
 import { countersAbove, NewTasks, type TaskRequest } from './new-tasks.ts';
 import { CreateSharedTasks } from '../sql/create-shared-tasks.ts';
 import { CreateTasks } from '../sql/create-tasks.ts';

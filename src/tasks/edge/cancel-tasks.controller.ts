@@ -5,7 +5,7 @@ import { CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { assertNotCoerced, selectionOf } from '../acts/cancel-selection.ts';
 import { CancelTasksInput } from '../acts/cancel-tasks.input.ts';
-import { CancelTasks } from '../acts/cancel-tasks.service.ts';
+import { CancelTasks } from '../acts/cancel-tasks.ts';
 import { CancelCountsView, toCounts } from '../acts/task-cancel.view.ts';
 
 @ApiTags('Tasks')

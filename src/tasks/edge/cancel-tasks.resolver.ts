@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { TaskFilter } from '../record/task-filter.ts';
 import { selectionOf } from '../acts/cancel-selection.ts';
 import { MAX_IDS } from '../acts/cancel-tasks.input.ts';
-import { CancelTasks } from '../acts/cancel-tasks.service.ts';
+import { CancelTasks } from '../acts/cancel-tasks.ts';
 import { TaskCancelView } from '../acts/task-cancel.view.ts';
 
 const NAMES = { ids: 'taskIds', filter: 'filter' };

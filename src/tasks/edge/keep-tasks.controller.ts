@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs
 import { CountsAs, Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
-import { KeepTasks } from '../acts/keep-tasks.service.ts';
+import { KeepTasks } from '../acts/keep-tasks.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
 import { KeepInput } from './keep.inputs.ts';

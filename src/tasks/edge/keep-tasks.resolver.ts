@@ -1,7 +1,7 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
 import { CountsAs, Scope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
-import { KeepTasks } from '../acts/keep-tasks.service.ts';
+import { KeepTasks } from '../acts/keep-tasks.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TaskView } from '../read/task.view.ts';
 import { Collection } from './keep.inputs.ts';

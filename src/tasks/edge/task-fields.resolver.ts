@@ -1,17 +1,15 @@
 import { Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { assertScope, CurrentCaller } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
 import { TaskEstimateView } from '../insight/estimate.view.ts';
 import { EstimatesService } from '../insight/estimates.service.ts';
 import { TaskMomentView } from '../insight/timeline.view.ts';
 import { TimelinesService } from '../insight/timelines.service.ts';
 import { TaskViews } from '../read/task-views.ts';
-import { TaskView } from '../read/task.view.ts';
-import { isTaskId } from '../record/task-id.ts';
+import { TaskView, TaskConnection } from '../read/task.view.ts';
+import { assertTaskId } from '../record/task-id.ts';
 import { ListChildren } from '../sql/list-children.ts';
-import { TaskConnection } from './task-connection.ts';
 
 /**
  * The fields of a task that need a read of their own. Each checks its scope, because guards run for root fields only,
@@ -48,9 +46,7 @@ export class TaskFieldsResolver {
     @After() after: string | null | undefined,
   ): Promise<Connection<TaskView>> {
     assertScope(caller, 'tasks:read');
-    if (typeof after === 'string' && !isTaskId(after)) {
-      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
-    }
+    assertTaskId('after', after);
     const page = await this.lists.list({ apiKeyId: caller.apiKeyId, parentId, limit: first, after });
     const tasks = page.tasks.map((task) => this.views.forGraphql(task));
     return toConnection(tasks, (task) => task.task_id, { hasMore: page.hasMore, after });

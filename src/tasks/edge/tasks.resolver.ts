@@ -1,19 +1,17 @@
 import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { ApiError } from '../../errors/api-error.ts';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
 import { DeleteTasks } from '../acts/delete-tasks.ts';
 import { FollowTasks } from '../live/follow.ts';
-import { TaskConnection } from './task-connection.ts';
 import { TaskFilter } from '../record/task-filter.ts';
 import { ListTasks } from '../read/list-tasks.ts';
-import { isTaskId } from '../record/task-id.ts';
+import { assertTaskId } from '../record/task-id.ts';
 import { TaskViews } from '../read/task-views.ts';
 import type { ShownTask } from '../record/task.entity.ts';
-import { DeletedTaskView, TaskView, toDeletedTaskView } from '../read/task.view.ts';
+import { DeletedTaskView, TaskView, toDeletedTaskView, TaskConnection } from '../read/task.view.ts';
 import { TasksService } from '../acts/tasks.service.ts';
 
 const TaskId = (): ParameterDecorator => Args('taskId', { type: () => String, description: 'identifier of the task' });
@@ -44,9 +42,7 @@ export class TasksResolver {
     @After() after: string | null | undefined,
     @Filter() filter?: TaskFilter,
   ): Promise<Connection<TaskView>> {
-    if (typeof after === 'string' && !isTaskId(after)) {
-      throw new ApiError('invalid_value', { param: 'after', message: 'after must be the id of a task.' });
-    }
+    assertTaskId('after', after);
     const page = await this.lists.list(caller.apiKeyId, filter ?? {}, { limit: first, after });
     const tasks = page.tasks.map((task) => this.views.forGraphql(task));
     return toConnection(tasks, (task) => task.task_id, { hasMore: page.hasMore, after });

@@ -3,7 +3,7 @@ import { ModelHealth, type ModelLoad } from '../../models/model-health.ts';
 import { Sampled } from '../../platform/run/sampled.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
 import { DatabaseClock } from '../queue/database-clock.ts';
-import { CountUnfinished, type Unfinished } from '../sql/count-unfinished.ts';
+import { CountByModel, type Unfinished } from '../sql/count-by-model.ts';
 import { type Outcomes, ReadPace } from '../sql/read-pace.ts';
 import { UsualTimes } from './usual-times.ts';
 
@@ -25,7 +25,7 @@ export class ModelLoadService implements OnModuleInit {
   private readonly samples = new Sampled(() => this.sample(), SAMPLE_MS);
 
   constructor(
-    private readonly rows: CountUnfinished,
+    private readonly rows: CountByModel,
     private readonly pace: ReadPace,
     private readonly times: UsualTimes,
     private readonly clock: DatabaseClock,

@@ -3,7 +3,7 @@ import { matchesFilter } from '../record/matches-filter.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { ChangedTasks, MAX_CHANGED } from '../sql/changed-tasks.ts';
 import type { ShownTask } from '../record/task.entity.ts';
-import { CachedTasks } from '../read/cached-tasks.ts';
+import { CachedTasks } from '../queue/task-cache.ts';
 import { Backlog } from './backlog.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LiveQueue } from './live-queue.ts';

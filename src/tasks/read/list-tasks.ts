@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { matchesFilter } from '../record/matches-filter.ts';
-import { CachedTasks, endOfTurn } from './cached-tasks.ts';
+import { CachedTasks, endOfTurn } from '../queue/task-cache.ts';
 import { MatchTasks } from '../sql/match-tasks.ts';
 import type { Listed, PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
 import { ReadPages } from '../sql/read-pages.ts';

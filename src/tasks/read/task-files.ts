@@ -3,7 +3,7 @@ import { parseFileId } from '../record/task-id.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 import { endOf, isPresent } from './task.view.ts';
-import { CachedTasks } from './cached-tasks.ts';
+import { CachedTasks } from '../queue/task-cache.ts';
 
 /** An output of a task, as a file. */
 export interface OutputFile {

@@ -1,4 +1,5 @@
 import { typeidUnboxed } from 'typeid-js';
+import { ApiError } from '../../errors/api-error.ts';
 import { TIME_DIGITS, idBoundAt, timeOfId } from '../../platform/schema/time.ts';
 import { TYPE_ID_SUFFIX, typeIdPattern, typeIdTest } from '../../platform/schema/type-id.ts';
 
@@ -27,6 +28,12 @@ export const BATCH_ID = typeIdPattern('batch');
 export const isBatchId = typeIdTest('batch');
 
 export const isTaskId = typeIdTest('task');
+
+/** @throws ApiError invalid_value */
+export function assertTaskId(param: 'after', id: string | null | undefined): void {
+  if (typeof id !== 'string' || isTaskId(id)) return;
+  throw new ApiError('invalid_value', { param, message: `${param} must be the id of a task.` });
+}
 
 /** A file's id contains its task's id, so files need no table. */
 export const fileIdOf = (taskId: string, index: number): string => `file_${taskId.slice('task_'.length)}_${index}`;

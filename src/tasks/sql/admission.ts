@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../errors/api-error.ts';
 import { BudgetExceeded, type SpentBudget } from '../record/budget-exceeded.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { lockWait } from './batch-by-key.ts';
+import { setLockTimeout } from './batch-by-key.ts';
 import type { NewTask, PlacedTask } from './new-task.ts';
 import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 
@@ -94,7 +94,7 @@ export const LOAD = `
                             case when l.shared_queued > 0 then l.shared_queued - l.queued - l.below_queued end), 0) as admitted
       from key_load l join json_to_recordset($1::json) as k(
         key int, api_key_id text, tasks int, ends bigint[], low_ends bigint[], max_queued int, max_running int
-      ) using (api_key_id) cross join line n, ${lockWait('$2')}
+      ) using (api_key_id) cross join line n, ${setLockTimeout('$2')}
       where n.id
       order by l.api_key_id for update of l
     )`;

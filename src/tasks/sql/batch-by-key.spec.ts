@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { ApiError } from '../../errors/api-error.ts';
-import { BatchByKey, type LockWait } from './batch-by-key.ts';
+import { BatchByKey, type LockTimeout } from './batch-by-key.ts';
 
 interface Item {
   api_key_id: string;
@@ -8,7 +8,7 @@ interface Item {
 
 describe('a batch of several keys, while rows of some are locked', () => {
   let locked: Set<string>;
-  let flushes: { keys: string[]; wait: LockWait }[];
+  let flushes: { keys: string[]; wait: LockTimeout }[];
   let waits: { untilMs: number; end: () => void }[];
   let batch: BatchByKey<Item, string>;
 

@@ -11,17 +11,17 @@ interface OfKey {
 }
 
 /**
- * A value of `lock_timeout` for a statement that has `lockWait` in its first CTE. PostgreSQL may wait twice for one
+ * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. PostgreSQL may wait twice for one
  * row: for its place in the line and then for the row. `300ms` is for a flush of several keys: a locked row must not
  * delay the others for long. `100ms` is for each key of such a flush alone, and `1200ms` for a key whose row is locked.
  */
-export type LockWait = '1200ms' | '300ms' | '100ms';
+export type LockTimeout = '1200ms' | '300ms' | '100ms';
 
 /**
  * SQL fragment for a `from`: sets `lock_timeout` to the parameter until the transaction ends, without another
  * statement.
  */
-export const lockWait = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
+export const setLockTimeout = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
 /** Keys that may wait longer for their locked rows at once, because each holds a connection. */
 const MAX_PATIENT = 4;
@@ -39,7 +39,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
 
   /** @param flush as in `Batch` */
   constructor(
-    private readonly flush: (items: Item[], wait: LockWait) => Promise<(Outcome | ApiError)[]>,
+    private readonly flush: (items: Item[], wait: LockTimeout) => Promise<(Outcome | ApiError)[]>,
     private readonly options: BatchOptions,
   ) {
     this.together = new Batch((items) => this.flushTogether(items), options);

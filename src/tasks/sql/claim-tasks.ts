@@ -6,7 +6,7 @@ import type { Claim, ClaimedTask } from '../record/lease.ts';
 import { NOTHING_OF_END } from '../record/task.entity.ts';
 import { LowShare } from './low-share.ts';
 import { WORKER_ID } from '../record/worker-id.ts';
-import { isLockTimeout, lockWait } from './batch-by-key.ts';
+import { isLockTimeout, setLockTimeout } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import type { TaskStatus } from '../record/task-status.ts';
@@ -39,7 +39,7 @@ const RECLAIMED = `case
  * a place again.
  */
 const GRANTED = `keys as (
-      select array_agg(k.id) as ids, ${lockWait(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
+      select array_agg(k.id) as ids, ${setLockTimeout(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
       where takes and pause_id is null
     ), load as (
       select api_key_id, running - held as active, max_running, below_running, shared_running from key_load

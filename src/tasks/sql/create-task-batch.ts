@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
-import { isLockTimeout, lockWait } from './batch-by-key.ts';
+import { isLockTimeout, setLockTimeout } from './batch-by-key.ts';
 import { type FirstResponse, firstResponsesOf, type Idempotency } from './first-responses.ts';
 import { BATCH_COLUMNS, DEFINITIONS, INSERT_OF_BATCH, type NewBatchTask, type TaskLimits } from './new-task.ts';
 import { type KeyRow, OpenKeyCounters, placed, startOf, STARTS } from './admission.ts';
@@ -31,7 +31,7 @@ const INSERT: Statement = {
   name: 'tasks.create_batch',
   text: `
     with wanted as (
-      select * from json_to_recordset($1::json) as w(${DEFINITIONS}, ${BATCH_COLUMNS}), ${lockWait(`'1200ms'`)}
+      select * from json_to_recordset($1::json) as w(${DEFINITIONS}, ${BATCH_COLUMNS}), ${setLockTimeout(`'1200ms'`)}
     ), load as (
       select 1 as key, l.api_key_id, ${STARTS} from key_load l cross join line n where l.api_key_id = $2 and n.id
     )${INSERT_OF_BATCH}`,

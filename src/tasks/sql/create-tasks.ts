@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { BatchByKey, type LockWait } from './batch-by-key.ts';
+import { BatchByKey, type LockTimeout } from './batch-by-key.ts';
 import {
   type FirstResponse,
   firstResponsesOf,
@@ -143,7 +143,7 @@ export class CreateTasks {
   private async flush(
     statement: Statement,
     tasks: Creation[],
-    wait: LockWait,
+    wait: LockTimeout,
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {

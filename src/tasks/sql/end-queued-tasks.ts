@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { CallerLimits } from '../../auth/access/caller.ts';
 import type { ApiKeyLimits } from '../../auth/limits/api-key-limits.ts';
 import { taskError } from '../record/task-error.ts';
-import { countBelow } from './count-below.ts';
+import { startCountingBelow } from './start-counting-below.ts';
 import { isOneOf, lockedWhere } from './locked-rows.ts';
 import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
@@ -62,6 +62,6 @@ export async function setLimits(
   own: ApiKeyLimits,
 ): Promise<void> {
   const { max_running = 0, max_queued = 0, budget } = own;
-  if (max_running > 0 || max_queued > 0 || budget) await countBelow(tx, apiKeyId);
+  if (max_running > 0 || max_queued > 0 || budget) await startCountingBelow(tx, apiKeyId);
   await tx.query(SET_LIMITS, [apiKeyId, maxRunning, max_running, max_queued]);
 }

@@ -8,7 +8,7 @@ import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { chargeOf } from '../record/charge.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
-import { BatchByKey, type LockWait, lockWait } from './batch-by-key.ts';
+import { BatchByKey, type LockTimeout, setLockTimeout } from './batch-by-key.ts';
 import { isLocked, lockedWithin } from './locked-rows.ts';
 import { MOVED, MOVED_BUT_TIMELINE, WRITTEN } from './moved-columns.ts';
 import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
@@ -28,7 +28,7 @@ const END: Statement = {
     with wanted as (
       select * from json_to_recordset($1::json) as w(
         id text, attempt int, lapsed boolean, unclaimed boolean, outcome text, result json, error json, moments jsonb, ${CHARGE_COLUMNS})
-    ), ${lockedWithin('$5', lockWait('$3'))}, gone as (
+    ), ${lockedWithin('$5', setLockTimeout('$3'))}, gone as (
       delete from tasks_live t using wanted w
       where ${isLocked()}
         and (w.attempt is null or t.attempt = w.attempt)
@@ -99,7 +99,7 @@ export class EndTasks {
     return this.batch.add(ending);
   }
 
-  private async flush(endings: Ending[], wait: LockWait): Promise<(EndedTask | null | ApiError)[]> {
+  private async flush(endings: Ending[], wait: LockTimeout): Promise<(EndedTask | null | ApiError)[]> {
     const first = new Map<string, Ending>();
     for (const ending of endings) if (!first.has(ending.id)) first.set(ending.id, ending);
     const rows = [...first.values()];

@@ -1,5 +1,5 @@
 import { equalsOrdered } from '../../platform/database/planner.ts';
-import { lockWait } from './batch-by-key.ts';
+import { setLockTimeout } from './batch-by-key.ts';
 
 /**
  * SQL for every statement that writes several unfinished tasks, because other transactions write them at the same time.
@@ -11,7 +11,7 @@ import { lockWait } from './batch-by-key.ts';
 export const locked = (ids: string): string =>
   `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
-/** The same with a bound on waiting: `wait` is SQL of `lockWait`, and is evaluated before the first row is locked. */
+/** The same with a bound on waiting: `wait` is SQL of `setLockTimeout`, and is evaluated before the first row is locked. */
 export const lockedWithin = (ids: string, wait: string): string =>
   `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live
@@ -38,4 +38,4 @@ export const isLocked = (wanted = 'w'): string =>
  * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it.
  * `Sql.run` repeats the statement.
  */
-export const GIVES_UP = `(select ${lockWait(`'20ms'`)}) is not null`;
+export const GIVES_UP = `(select ${setLockTimeout(`'20ms'`)}) is not null`;

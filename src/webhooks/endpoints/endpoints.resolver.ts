@@ -1,7 +1,7 @@
 import { Args, Float, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { checkArguments } from '../../platform/http/check-arguments.ts';
+import { checkArguments } from '../../platform/http/validation.pipe.ts';
 import { EndpointId } from './endpoint-id.arg.ts';
 import { CreateWebhookEndpointInput, RotateWebhookSecretInput, UpdateWebhookEndpointInput } from './endpoint.inputs.ts';
 import { DeletedWebhookEndpointView, toEndpointView, WebhookEndpointView } from './endpoint.view.ts';

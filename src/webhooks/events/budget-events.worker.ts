@@ -16,7 +16,7 @@ const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceede
  * pay for that.
  */
 @Injectable()
-export class BudgetEvents implements OnApplicationBootstrap, OnApplicationShutdown {
+export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('budgets');
   private readonly interval = new Interval(() => this.runOnce());
   /** API keys whose refusal is being reported. */

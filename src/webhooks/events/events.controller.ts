@@ -3,10 +3,17 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
-import { RedeliverQuery } from './redeliver.query.ts';
 import { StoredEventView, toStoredEventView } from './stored-event.view.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
+import { ApiField } from '../../platform/schema/api-field.ts';
+
+class RedeliverQuery {
+  @ApiField.string('only to this endpoint, which must be enabled and subscribe to the type; to all when left out', {
+    optional: true,
+  })
+  endpoint_id?: string;
+}
 
 @ApiTags('Webhooks')
 @Controller('v1/webhook_events')

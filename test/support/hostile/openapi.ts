@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
-import { defineOwn } from '../../../src/platform/schema/text-map.ts';
+import { defineOwn } from '../../../src/platform/schema/field-checks.ts';
 import type { Attack } from './client.ts';
 import { NAUGHTY_STRINGS } from './strings.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Storage } from '../../platform/storage/storage.ts';
 import type { FileLinks } from '../../tasks/read/file-links.ts';
 import type { ArchiveFile, ArchiveFiles } from './archive-files.ts';
-import { Archives } from './archives.service.ts';
+import { Archives } from './archives.ts';
 import { OpenArchives } from './open-archives.ts';
 
 describe('an archive', () => {

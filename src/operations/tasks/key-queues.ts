@@ -3,7 +3,7 @@ import { limitsInForce } from '../../auth/limits/api-key-limits.ts';
 import { type KeyFacts, KeyNames } from '../../auth/api-keys/key-names.ts';
 import { Config } from '../../platform/config/config.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
-import { RecentActivity } from '../processes/recent-activity.service.ts';
+import { RecentActivity } from '../processes/recent-activity.ts';
 import { WatchLoad } from './sql/watch-load.ts';
 import type { KeyQueueView } from './key-queue.view.ts';
 

@@ -11,7 +11,7 @@ import { eventually } from '../../../test/support/wait.ts';
 import type { Provider, ProviderRequest } from '../contract/provider.ts';
 import { arkProvider } from '../ark/ark.provider.ts';
 import { falProvider } from '../fal/fal.provider.ts';
-import { OpenaiProvider } from '../openai/openai.provider.ts';
+import { openaiProvider } from '../openai/openai.provider.ts';
 import { replicateProvider } from '../replicate/replicate.provider.ts';
 
 interface JobInterface {
@@ -56,7 +56,7 @@ const INTERFACES: [name: string, wire: JobInterface][] = [
   [
     'openai',
     {
-      provider: new OpenaiProvider(),
+      provider: openaiProvider,
       newStub: () => Object.assign(new OpenaiStub(), { sora: false }),
       path: '/v1',
       model: 'wan2.2',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sampled } from '../../platform/run/sampled.ts';
 import { WebhookGauges } from '../../webhooks/webhook-gauges.ts';
-import { RecentActivity } from '../processes/recent-activity.service.ts';
+import { RecentActivity } from '../processes/recent-activity.ts';
 import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-webhooks.view.ts';
 import { WatchEndpoints } from './sql/watch-endpoints.ts';
 

@@ -3,7 +3,7 @@ import { isEnded } from '../record/batch-status.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchesService } from '../read/batches.service.ts';
 import { BatchRows } from '../sql/batch-rows.ts';
-import { BatchEnds } from './batch-ends.worker.ts';
+import { BatchEndsWorker } from './batch-ends.worker.ts';
 
 @Injectable()
 export class CancelBatches {
@@ -12,7 +12,7 @@ export class CancelBatches {
   constructor(
     private readonly batches: BatchesService,
     private readonly rows: BatchRows,
-    private readonly ends: BatchEnds,
+    private readonly ends: BatchEndsWorker,
   ) {}
 
   /**

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { GeneratedFiles, type GeneratedFile } from '../../files/content/generated-files.ts';
-import { TaskBatches } from '../../tasks/acts/task-batches.service.ts';
+import { TaskBatches } from '../../tasks/acts/task-batches.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import type { BatchFault } from '../record/batch-fault.ts';
 import { isEnded, type ResultStatus } from '../record/batch-status.ts';

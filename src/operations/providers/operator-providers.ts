@@ -6,12 +6,12 @@ import { catalog } from '../../models/catalog.ts';
 import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.ts';
 import { Pauses } from '../../tasks/queue/pauses.ts';
 import type { ProviderRuns } from '../activity/activity.ts';
-import { RecentActivity } from '../processes/recent-activity.service.ts';
+import { RecentActivity } from '../processes/recent-activity.ts';
 import { hostOf } from '../views/host-of.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
 import { noteReset } from './sql/circuit-resets.ts';
 import { WatchLoad } from '../tasks/sql/watch-load.ts';
-import { FollowCircuitResets } from './circuit-resets.worker.ts';
+import { CircuitResetsWorker } from './circuit-resets.worker.ts';
 import type { PlaceModelView, ProviderPlaceView } from './provider-place.view.ts';
 
 const MAX_USERS = 10;
@@ -26,7 +26,7 @@ export class OperatorProviders {
     private readonly pauses: Pauses,
     private readonly activity: RecentActivity,
     private readonly audit: AuditLog,
-    private readonly resets: FollowCircuitResets,
+    private readonly resets: CircuitResetsWorker,
   ) {}
 
   async list(): Promise<ProviderPlaceView[]> {

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { DiskStorage } from '../../platform/storage/disk.storage.ts';
 import { StoredFileMissing } from '../../platform/storage/storage.ts';
 import type { OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
-import { Previews } from './previews.service.ts';
+import { Previews } from './previews.ts';
 
 const PICTURE = 'task_a/1-0.png';
 const FILE = {

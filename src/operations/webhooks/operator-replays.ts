@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
-import { WebhookReplays } from '../../webhooks/replays/webhook-replays.service.ts';
+import { WebhookReplays } from '../../webhooks/replays/webhook-replays.ts';
 import { type ReplayWebhooksInput, toReplayView, type WebhookReplayView } from './replay.view.ts';
 
 /** Lets operators start and stop replays. */

@@ -18,7 +18,7 @@ const COUNT: Statement = {
 
 /** Raw SQL because of the filtered aggregates. */
 @Injectable()
-export class CountUnfinished {
+export class CountByModel {
   constructor(private readonly sql: Sql) {}
 
   count(): Promise<Unfinished[]> {

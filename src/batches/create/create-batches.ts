@@ -4,27 +4,27 @@ import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BatchFiles } from '../../files/uploads/batch-files.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
-import { type PreparedGeneration, PrepareGenerations } from '../../generation/accept/prepare-generations.service.ts';
+import { type PreparedGeneration, PrepareGenerations } from '../../generation/accept/prepare-generations.ts';
 import { MEDIA_KINDS } from '../../models/definition/media-kind.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
 import { DAY_MS } from '../../platform/schema/time.ts';
 import { readIdempotencyKey, requestHash } from '../../tasks/acts/idempotency.ts';
-import { type BatchItem, TaskBatches } from '../../tasks/acts/task-batches.service.ts';
+import { type BatchItem, TaskBatches } from '../../tasks/acts/task-batches.ts';
 import { newBatchId } from '../../tasks/record/task-id.ts';
 import type { TaskPriority } from '../../tasks/record/task-priority.ts';
 import { type BatchFault, MAX_SHOWN_FAULTS } from '../record/batch-fault.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import type { BatchView } from '../record/batch.view.ts';
-import { BatchEnds } from '../end/batch-ends.worker.ts';
+import { BatchEndsWorker } from '../end/batch-ends.worker.ts';
 import { BatchRows, type NewBatchRow } from '../sql/batch-rows.ts';
 import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } from './batch-endpoints.ts';
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
 import { FROM_API } from '../../tasks/record/task-origin.ts';
 import { hasAtMost } from '../../platform/schema/code-points.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/validation.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
 /** An item with its creation, or with the error that makes it invalid. */
@@ -67,14 +67,12 @@ const MAX_PAIRS = 16;
 const MAX_KEY = 64;
 const MAX_VALUE = 512;
 
-const pipe = new ValidationPipe();
-
 /**
  * Validates everything but the items, which have faults of their own.
  * @throws ApiError for the first fault
  */
 function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSettings {
-  const settings = pipe.transform(rest, { type: 'body', metatype: CreateBatchInput }) as BatchSettings;
+  const settings: BatchSettings = checkInput(CreateBatchInput, rest);
   assertMetadata(settings.metadata ?? {});
   if (requests !== undefined && settings.input_file_id !== undefined) {
     const message = 'Send requests or input_file_id, not both.';
@@ -129,7 +127,7 @@ export class CreateBatches {
     private readonly endpoints: BatchEndpoints,
     private readonly tasks: TaskBatches,
     private readonly rows: BatchRows,
-    private readonly ends: BatchEnds,
+    private readonly ends: BatchEndsWorker,
     private readonly views: BatchViews,
   ) {}
 

@@ -1,4 +1,0 @@
-import { connectionOf } from '../../platform/graphql/connection.ts';
-import { TaskView } from '../read/task.view.ts';
-
-export const TaskConnection = connectionOf(TaskView, 'Task');
