@@ -26,6 +26,6 @@ export class Call {
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
   /** Name of the message that made the call; null if its client cannot give the call up. */
   @Column('text', { nullable: true }) message: string | null;
-  /** Number of the attempt that holds the call: 0 for the first, the client's count or the next number for a retry. */
+  /** Which attempt holds the call: 0 is the first. A retry has the number that its client sent, or else the next one. */
   @Column('integer') joined_retry: number;
 }

@@ -23,7 +23,7 @@ const FORMATS: Record<string, typeof pngWithXmp> = {
   'video/mp4': mp4WithXmp,
 };
 
-/** An output and what `probe` found in its bytes. */
+/** An output with its type, as found in its bytes, and what made it. */
 export interface Output extends MadeBy {
   body: StorageBody;
   contentType: string;

@@ -34,7 +34,7 @@ export class FileInspector {
   private shared: Buffer | undefined;
 
   /**
-   * @param owner the API key, whose files wait for each other and not for those of other keys
+   * @param owner the API key. Keys take turns, so a file waits for at most one file of each other key.
    * @throws ApiError invalid_image, invalid_file
    */
   async inspect(owner: string, purpose: Purpose, source: Source): Promise<Inspection> {

@@ -22,7 +22,10 @@ export const callingFor = <Result>(purpose: UpstreamCallKind, run: () => Result)
 /** The hosts of bindings. Other hosts come from links to results, which upstreams choose. */
 const hosts = new Set<string>();
 
-/** @param baseUrl the address of a binding */
+/**
+ * Makes the host of an address a label value of the metrics of calls.
+ * @param baseUrl the address of a binding
+ */
 export function callsGoTo(baseUrl: string): void {
   hosts.add(new URL(baseUrl).hostname);
 }

@@ -99,7 +99,7 @@ interface CaptionProps {
   acts: StripActs;
 }
 
-/** Below the tiles: the states, the prompt, and what can be done with the whole press. */
+/** Below the tiles: the states, the prompt, and what can be done with all that one press of Generate made. */
 function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
   const [run, ...others] = runs;
   const [task] = tasks;

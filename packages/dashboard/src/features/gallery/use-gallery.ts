@@ -17,8 +17,8 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until `pick` finds an output, and returns this output. Null if there is none among the newest 2,000
-   * matching tasks.
+   * Reads on until `pick` finds an output, and returns this output. Null if there is none among the next 2,000
+   * matching tasks, or if a page cannot be read.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
   /** Reads everything that matches, at most the newest 2,000 tasks. Returns the last output. */

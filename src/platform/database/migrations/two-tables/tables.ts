@@ -41,7 +41,7 @@ export function valuesOf(table: 'tasks_live' | 'tasks_done'): Record<string, str
 
 /**
  * `tasks_live` is the queue: rows are rewritten several times within seconds, so its pages have room for that (HOT), and it is vacuumed often.
- * One CHECK on the status lets the planner leave a table out; see docs/decisions/0016-planner-settings.md.
+ * One CHECK on the status lets the planner leave a table out; see docs/decisions/0094-tasks-live-in-two-tables.md.
  */
 export const TABLES = [
   `create table tasks_live (
