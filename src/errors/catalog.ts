@@ -36,7 +36,7 @@ export const ERRORS = {
   unknown_parameter: { status: 400, type: 'invalid_request_error', message: 'There is no such parameter.' },
   model_not_found: { status: 404, type: 'not_found_error', message: 'There is no such model.' },
   invalid_url: { status: 400, type: 'invalid_request_error', message: 'This is not an absolute http(s) URL.' },
-  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'The service must not call this URL.' },
+  url_not_allowed: { status: 400, type: 'invalid_request_error', message: 'The service may not call this URL.' },
   invalid_idempotency_key: {
     status: 400,
     type: 'invalid_request_error',
@@ -93,7 +93,8 @@ export const ERRORS = {
   origin_not_allowed: {
     status: 403,
     type: 'permission_error',
-    message: 'This origin or host name is not allowed here. Programs send an API key.',
+    message:
+      'Pages of this origin, or under this host name, may not call the service. A program sends an API key instead.',
   },
   model_not_allowed: { status: 403, type: 'permission_error', message: 'This API key may not use this model.' },
   invalid_signature: {
@@ -109,7 +110,7 @@ export const ERRORS = {
   kept_quota_exceeded: {
     status: 403,
     type: 'permission_error',
-    message: 'What you keep uses all the space of this API key. Give some up.',
+    message: 'The kept files use all the space of this API key. Keep fewer of them.',
   },
 
   task_not_found: { status: 404, type: 'not_found_error', message: 'No task of yours has this id.' },
@@ -127,7 +128,7 @@ export const ERRORS = {
   batch_not_found: { status: 404, type: 'not_found_error', message: 'No batch of yours has this id.' },
   process_not_found: { status: 404, type: 'not_found_error', message: 'No process of the service has this id.' },
   pause_not_found: { status: 404, type: 'not_found_error', message: 'No pause has this id, or it has ended.' },
-  place_not_found: { status: 404, type: 'not_found_error', message: 'No provider has a place with this number.' },
+  place_not_found: { status: 404, type: 'not_found_error', message: 'No provider has an address with this number.' },
   webhook_replay_not_found: { status: 404, type: 'not_found_error', message: 'No webhook replay has this id.' },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is nothing at this URL.' },
   method_not_allowed: {

@@ -29,7 +29,7 @@ export class AuditEventsResolver {
     @Args('keepsAndShares', {
       type: () => Boolean,
       nullable: true,
-      description: 'false: without what was kept, given up and shared; true: only that',
+      description: 'true: only acts of keeping and sharing; false: all others',
     })
     keepsAndShares: boolean | null | undefined,
   ): Promise<Connection<AuditEventView>> {

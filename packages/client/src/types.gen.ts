@@ -513,7 +513,7 @@ export type BatchCounts = {
      */
     cancelled: number;
     /**
-     * items that became no task, because their request is invalid
+     * items without a task, because their request is invalid
      */
     invalid: number;
 };
@@ -709,7 +709,7 @@ export type BudgetReport = {
      */
     spent_micros: number;
     /**
-     * estimated cost of those that are not
+     * estimated cost of the tasks that are not final
      */
     reserved_micros: number;
     /**
@@ -740,7 +740,7 @@ export type BudgetStatus = {
      */
     spent_micros: number;
     /**
-     * estimated cost of those that are not
+     * estimated cost of the tasks that are not final
      */
     reserved_micros: number;
     /**
@@ -816,7 +816,7 @@ export type CancelTasksInput = {
      */
     ids?: Array<string>;
     /**
-     * selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled
+     * which unfinished tasks, by at least one condition; only the oldest 1,000 of them are cancelled
      */
     filter?: TaskFilter;
 };
@@ -1416,7 +1416,7 @@ export type FailTasksInput = {
      */
     reason?: string;
     /**
-     * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
+     * which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken
      */
     filter: OperatorTaskFilter;
     /**
@@ -1746,7 +1746,7 @@ export type ManyTasksInput = {
      */
     reason?: string;
     /**
-     * selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken
+     * which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken
      */
     filter: OperatorTaskFilter;
 };
@@ -2310,7 +2310,7 @@ export type OperatorTask = {
 
 export type OperatorTaskFilter = {
     /**
-     * how it is doing
+     * the state of the task
      */
     state?: OperatorTaskState;
     /**
@@ -2368,7 +2368,7 @@ export type OperatorWebhooks = {
      */
     endpoints: EndpointCounts;
     /**
-     * events on their way
+     * unfinished deliveries by state
      */
     dispatches: DispatchCounts;
     /**
@@ -2791,11 +2791,11 @@ export type QueueMinute = {
      */
     minute: number;
     /**
-     * queued tasks of API keys with a free place
+     * queued tasks of API keys that are below their limit of running tasks
      */
     waiting: number | null;
     /**
-     * queued tasks of API keys that run as many as they may
+     * queued tasks of API keys that have reached their limit of running tasks
      */
     parked: number | null;
     /**
@@ -3321,7 +3321,7 @@ export type TaskFilter = {
      */
     kept?: boolean;
     /**
-     * tasks that are kept under this name, or with an output that is
+     * tasks that are kept in this collection, or have an output in it
      */
     collection?: string;
     /**
@@ -3932,7 +3932,7 @@ export type WaitingFor = 'worker' | 'key_limit' | 'provider_limit' | 'pause';
 
 export type WebhookAttempts = {
     /**
-     * how they went: delivered, failed, lost and others, as in the metric
+     * the outcome: delivered, failed, lost and others, as in the metric
      */
     outcome: string;
     /**
@@ -4005,7 +4005,7 @@ export type WebhookDelivery = {
      */
     error: WebhookDeliveryError | null;
     /**
-     * unix seconds for which the attempt after this one was scheduled; null if none was
+     * when the next attempt was to be made, unix seconds; null: there was none
      */
     next_attempt_at: number | null;
     /**

@@ -21,7 +21,7 @@ export class ListAuditEventsQuery {
   @ApiField.oneOf(AuditActionChoice, 'only this action', { optional: true })
   action?: AuditAction;
 
-  @ApiField.boolean('false: without what was kept, given up and shared; true: only that', {
+  @ApiField.boolean('true: only acts of keeping and sharing; false: all others', {
     optional: true,
     fromQuery: true,
   })

@@ -29,7 +29,7 @@ export class BudgetView {
 @ObjectType('BudgetStatus', { description: 'How much of a budget is used in its current period.' })
 export class BudgetStatusView {
   @ApiField.long('cost of the tasks that were created in the period and are final') spent_micros: number;
-  @ApiField.long('estimated cost of those that are not') reserved_micros: number;
+  @ApiField.long('estimated cost of the tasks that are not final') reserved_micros: number;
   @ApiField.long('unix seconds') period_start: number;
   @ApiField.long('unix seconds; null: the period has no end', { nullable: true }) period_end: number | null;
 }

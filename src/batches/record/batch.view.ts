@@ -31,7 +31,7 @@ export class BatchCountsView {
   @ApiField.integer('items that succeeded') succeeded: number;
   @ApiField.integer('items that failed') failed: number;
   @ApiField.integer('items that were cancelled') cancelled: number;
-  @ApiField.integer('items that became no task, because their request is invalid') invalid: number;
+  @ApiField.integer('items without a task, because their request is invalid') invalid: number;
 }
 
 @ObjectType('BatchError', { description: 'What is wrong with an item of a batch.' })

@@ -11,7 +11,7 @@ import { wholeNumber } from '../terminal/options.ts';
 /** `darkroom files …`: uploads, and the bytes of outputs. */
 export function filesCommand(): Command {
   const files = new Command('files').description('Upload, list, download and delete files.');
-  const purpose = new Option('--purpose <purpose>', 'what for').choices(['vision', 'user_data', 'batch']);
+  const purpose = new Option('--purpose <purpose>', 'what the file is for').choices(['vision', 'user_data', 'batch']);
 
   const upload = files
     .command('upload')

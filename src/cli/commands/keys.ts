@@ -90,7 +90,7 @@ export function keysCommand(): Command {
     .description('Change a key. Running services notice within 5 s.')
     .argument('<id>', 'key_…')
     .option('--name <name>', 'what the key is for')
-    .option('--scopes <scopes>', `all that it may do, of ${SCOPES.join(',')}`, list)
+    .option('--scopes <scopes>', `everything that it may do, of ${SCOPES.join(',')}`, list)
     .option('--all-scopes', 'every scope, also keys:manage and operations:manage')
     .option(
       '--models <ids>',

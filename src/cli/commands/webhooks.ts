@@ -56,7 +56,7 @@ export function webhooksCommand(): Command {
 
   const remove = webhooks
     .command('delete')
-    .description('Delete an endpoint. What waits for it is not sent.')
+    .description('Delete an endpoint. Events that wait for it are not sent.')
     .argument('<id>', 'we_…')
     .action(async (id: string, options: Connection) => {
       await connect(options).webhookEndpoints.delete(id);

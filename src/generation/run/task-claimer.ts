@@ -154,7 +154,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private registerMetrics(): void {
-    this.metrics.gauges('darkroom_worker_slots', 'Places of WORKER_CONCURRENCY in this process.', ['state'], (set) => {
+    this.metrics.gauges('darkroom_worker_slots', 'Slots of WORKER_CONCURRENCY in this process.', ['state'], (set) => {
       set({ state: 'busy' }, this.config.workerConcurrency - this.slots.free);
       set({ state: 'free' }, this.slots.free);
     });

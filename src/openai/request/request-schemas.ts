@@ -97,7 +97,11 @@ const PICTURES = {
         properties: {
           b64_json: text('the picture'),
           url: text('a signed link'),
-          seed: { type: ['integer', 'null'], format: 'int64', description: 'sent to the provider; null: none' },
+          seed: {
+            type: ['integer', 'null'],
+            format: 'int64',
+            description: 'the seed that was sent to the provider; null: none was',
+          },
         },
       },
     },

@@ -17,7 +17,7 @@ export const WatchedStateChoice = defineChoice(
 
 @InputType('OperatorTaskFilter', { description: 'Selects the unfinished tasks that fit every given field.' })
 export class OperatorTaskFilter {
-  @ApiField.oneOf(WatchedStateChoice, 'how it is doing', OMITTABLE) state?: WatchedState | null;
+  @ApiField.oneOf(WatchedStateChoice, 'the state of the task', OMITTABLE) state?: WatchedState | null;
   @ApiField.string('the process that runs it', TEXT) worker_id?: string | null;
   @ApiField.string('name of the provider that was called last', TEXT) provider?: string | null;
   @ApiField.string('the API key that owns it', TEXT) api_key_id?: string | null;
@@ -39,7 +39,7 @@ export class ListOperatorTasksQuery extends OperatorTaskFilter {
 export class ManyTasksInput extends ReasonInput {
   @ApiField.object(
     () => OperatorTaskFilter,
-    'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
+    'which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken',
     { minProperties: 1 },
   )
   filter: OperatorTaskFilter;

@@ -15,7 +15,7 @@ const Code = (): ParameterDecorator =>
 const Filter = (): ParameterDecorator =>
   Args('filter', {
     type: () => OperatorTaskFilter,
-    description: 'selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken',
+    description: 'which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken',
   });
 
 @Resolver(() => OperatorTaskView)

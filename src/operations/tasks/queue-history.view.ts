@@ -11,8 +11,10 @@ const SAMPLED = { nullable: true };
 })
 export class QueueMinuteView {
   @ApiField.long('start of the minute, unix seconds') minute: number;
-  @ApiField.integer('queued tasks of API keys with a free place', SAMPLED) waiting: number | null;
-  @ApiField.integer('queued tasks of API keys that run as many as they may', SAMPLED) parked: number | null;
+  @ApiField.integer('queued tasks of API keys that are below their limit of running tasks', SAMPLED) waiting:
+    number | null;
+  @ApiField.integer('queued tasks of API keys that have reached their limit of running tasks', SAMPLED) parked:
+    number | null;
   @ApiField.integer('running tasks', SAMPLED) running: number | null;
 }
 

@@ -29,7 +29,7 @@ export class DispatchCountsView {
 
 @ObjectType('WebhookAttempts', { description: 'Delivery attempts of the last hour with the same outcome.' })
 export class WebhookAttemptsView {
-  @ApiField.string('how they went: delivered, failed, lost and others, as in the metric') outcome: string;
+  @ApiField.string('the outcome: delivered, failed, lost and others, as in the metric') outcome: string;
   @ApiField.string('why they failed; null unless they did', NULLABLE) error: string | null;
   @ApiField.integer('attempts') count: number;
 }
@@ -53,7 +53,7 @@ export class TroubledEndpointView {
 export class OperatorWebhooksView {
   @ApiField.string('always "operator_webhooks"') object: 'operator_webhooks';
   @ApiField.object(() => EndpointCountsView, 'endpoints by state') endpoints: EndpointCountsView;
-  @ApiField.object(() => DispatchCountsView, 'events on their way') dispatches: DispatchCountsView;
+  @ApiField.object(() => DispatchCountsView, 'unfinished deliveries by state') dispatches: DispatchCountsView;
   @ApiField.number('seconds for which the oldest due event has waited; null: none is due', NULLABLE)
   oldest_due_s: number | null;
   @ApiField.list(() => WebhookAttemptsView, 'attempts of the last hour by outcome') attempts: WebhookAttemptsView[];

@@ -11,7 +11,7 @@ export class CancelTasksInput {
 
   @ApiField.object(
     () => TaskFilter,
-    'selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled',
+    'which unfinished tasks, by at least one condition; only the oldest 1,000 of them are cancelled',
     { optional: true, minProperties: 1 },
   )
   filter?: TaskFilter;

@@ -70,7 +70,7 @@ export class TaskFilter {
   @ApiField.boolean('true: only tasks that are kept; false: none of them', { ...OMITTABLE, fromQuery: true })
   kept?: boolean | null;
 
-  @ApiField.string('tasks that are kept under this name, or with an output that is', {
+  @ApiField.string('tasks that are kept in this collection, or have an output in it', {
     ...OMITTABLE,
     min: 1,
     max: MAX_COLLECTION_CHARACTERS,

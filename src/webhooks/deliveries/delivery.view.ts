@@ -35,7 +35,7 @@ export class WebhookDeliveryView {
   status_code: number | null;
   @ApiField.oneOf(DeliveryErrorChoice, 'null on success', { nullable: true })
   error: DeliveryError | null;
-  @ApiField.long('unix seconds for which the attempt after this one was scheduled; null if none was', {
+  @ApiField.long('when the next attempt was to be made, unix seconds; null: there was none', {
     nullable: true,
   })
   next_attempt_at: number | null;

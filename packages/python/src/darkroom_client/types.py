@@ -327,7 +327,7 @@ class BatchCounts(TypedDict):
     cancelled: int
     """items that were cancelled"""
     invalid: int
-    """items that became no task, because their request is invalid"""
+    """items without a task, because their request is invalid"""
 
 
 class BatchError(TypedDict):
@@ -441,7 +441,7 @@ class BudgetReport(TypedDict):
     spent_micros: int
     """cost of the tasks that were created in the period and are final"""
     reserved_micros: int
-    """estimated cost of those that are not"""
+    """estimated cost of the tasks that are not final"""
     period_start: int
     """unix seconds"""
     period_end: int | None
@@ -458,7 +458,7 @@ class BudgetStatus(TypedDict):
     spent_micros: int
     """cost of the tasks that were created in the period and are final"""
     reserved_micros: int
-    """estimated cost of those that are not"""
+    """estimated cost of the tasks that are not final"""
     period_start: int
     """unix seconds"""
     period_end: int | None
@@ -502,7 +502,7 @@ class CancelTasksInput(TypedDict, total=False):
     ids: list[str]
     """identifiers of tasks"""
     filter: TaskFilter
-    """selects unfinished tasks by at least one condition; of more than 1,000 the oldest are cancelled"""
+    """which unfinished tasks, by at least one condition; only the oldest 1,000 of them are cancelled"""
 
 
 class Cost(TypedDict):
@@ -848,7 +848,7 @@ class FailTaskInput(_FailTaskInputRequired, total=False):
 
 class _FailTasksInputRequired(TypedDict):
     filter: OperatorTaskFilter
-    """selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken"""
+    """which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken"""
     code: TaskErrorCode
     """the error code that their owners get"""
 
@@ -1029,7 +1029,7 @@ class LogLevels(TypedDict):
 
 class _ManyTasksInputRequired(TypedDict):
     filter: OperatorTaskFilter
-    """selects unfinished tasks by at least one condition; of more than 10,000 the oldest are taken"""
+    """which unfinished tasks, by at least one condition; only the oldest 10,000 of them are taken"""
 
 
 class ManyTasksInput(_ManyTasksInputRequired, total=False):
@@ -1335,7 +1335,7 @@ class OperatorTask(TypedDict):
 
 class OperatorTaskFilter(TypedDict, total=False):
     state: OperatorTaskState
-    """how it is doing"""
+    """the state of the task"""
     worker_id: str
     """the process that runs it"""
     provider: str
@@ -1365,7 +1365,7 @@ class OperatorWebhooks(TypedDict):
     endpoints: EndpointCounts
     """endpoints by state"""
     dispatches: DispatchCounts
-    """events on their way"""
+    """unfinished deliveries by state"""
     oldest_due_s: float | None
     """seconds for which the oldest due event has waited; null: none is due"""
     attempts: list[WebhookAttempts]
@@ -1594,9 +1594,9 @@ class QueueMinute(TypedDict):
     minute: int
     """start of the minute, unix seconds"""
     waiting: int | None
-    """queued tasks of API keys with a free place"""
+    """queued tasks of API keys that are below their limit of running tasks"""
     parked: int | None
-    """queued tasks of API keys that run as many as they may"""
+    """queued tasks of API keys that have reached their limit of running tasks"""
     running: int | None
     """running tasks"""
 
@@ -1890,7 +1890,7 @@ class TaskFilter(TypedDict, total=False):
     kept: bool
     """true: only tasks that are kept; false: none of them"""
     collection: str
-    """tasks that are kept under this name, or with an output that is"""
+    """tasks that are kept in this collection, or have an output in it"""
     metadata: dict[str, str]
     """key-value pairs that the task carries; in a query string `metadata[key]=value`"""
 
@@ -2223,7 +2223,7 @@ class VideoList(TypedDict):
 
 class WebhookAttempts(TypedDict):
     outcome: str
-    """how they went: delivered, failed, lost and others, as in the metric"""
+    """the outcome: delivered, failed, lost and others, as in the metric"""
     error: str | None
     """why they failed; null unless they did"""
     count: int
@@ -2260,7 +2260,7 @@ class WebhookDelivery(TypedDict):
     error: WebhookDeliveryError | None
     """null on success"""
     next_attempt_at: int | None
-    """unix seconds for which the attempt after this one was scheduled; null if none was"""
+    """when the next attempt was to be made, unix seconds; null: there was none"""
     response_snippet: str | None
     """the first 4 kB of the response; empty if it had no body. null: the body broke off, or OUTBOUND_ALLOW_CIDRS excepts the address"""
 
