@@ -19,7 +19,7 @@ import { addSecret, expireSecrets } from './api-key-secrets.ts';
 import { ApiKey } from './api-key.entity.ts';
 import { Session } from '../credentials/session.entity.ts';
 import { assertCovers, assertMayGrant, boundsOf } from './grants.ts';
-import { hashOf } from '../credentials/key-hash.ts';
+import { hashOf } from '../credentials/key-hashes.ts';
 import { isApiKeyId, lockKeys, lockTarget, notFound } from './locked-keys.ts';
 import { assertMayMake, isBounded, lockMadeKeys } from './made-keys.ts';
 import { ApiError } from '../../errors/api-error.ts';

@@ -1,9 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Sql } from '../../platform/database/sql.ts';
 import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 import { NewestKey } from '../../platform/database/secret-keys/newest-key.ts';
-import { type NewestFirst, Secrets } from '../../platform/config/secrets.ts';
-import { hashesOf } from './key-hash.ts';
+import { each, type NewestFirst, Secrets } from '../../platform/config/secrets.ts';
 import { type RenewedHash, renewHashes } from './sql/renew-hashes.ts';
 
 const FLUSH_DELAY_MS = 1000;
@@ -79,3 +79,12 @@ export class KeyHashes implements BeforeApplicationShutdown {
     this.timer ??= outsideOfRequests(() => setTimeout(() => void this.flush(), delayMs).unref());
   }
 }
+
+/** The stored form of an API key: HMAC-SHA256 with the newest pepper. A fast hash is enough for 238 random bits. */
+export const hashOf = (key: string, secrets: Secrets): Buffer => hashWith(secrets.derive('api-key-pepper'), key);
+
+/** Every form in which the key may be stored, one for each SECRET_KEY. */
+export const hashesOf = (key: string, secrets: Secrets): NewestFirst<Buffer> =>
+  each(secrets.deriveAll('api-key-pepper'), (pepper) => hashWith(pepper, key));
+
+const hashWith = (pepper: Buffer, key: string): Buffer => createHmac('sha256', pepper).update(key).digest();

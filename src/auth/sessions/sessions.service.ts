@@ -8,7 +8,7 @@ import { Secrets } from '../../platform/config/secrets.ts';
 import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.ts';
-import { hashesOf } from '../credentials/key-hash.ts';
+import { hashesOf } from '../credentials/key-hashes.ts';
 import { Authenticator } from '../credentials/authenticator.ts';
 import type { Caller } from '../access/caller.ts';
 import { SessionToken } from '../credentials/credential.ts';
