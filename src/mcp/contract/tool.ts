@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as ToolDescription } from '@modelcontextproto
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, RateBucket, Scope } from '../../auth/access/caller.ts';
 import type { GuardedRequest } from '../../auth/access/access.ts';
+import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import type { ToolInput } from '../schemas/tool-arguments.ts';
 import type { TaskHandle } from './task-handle.ts';
@@ -39,6 +40,8 @@ export interface Tool {
   readonly annotations: ToolDescription['annotations'];
   /** The answer is a task, which hosts of MCP Apps show in the viewer. */
   readonly hasViewer?: true;
+  /** What its models make. Only a caller who may use such a model sees the tool. */
+  readonly kind?: MediaKind;
   /** The same scope as in REST; null if any key may call. */
   readonly scope: Scope | null;
   readonly bucket: RateBucket;

@@ -35,12 +35,14 @@ const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
 /** For a list of tools that names only the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
+/** False without any model: the operator may add some. */
+const hasOnlyShipped = (): boolean => catalog.models.length > 0 && catalog.models.every(({ declared }) => !declared);
 const optionsFor = ({ models }: Caller) => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
   instructions: INSTRUCTIONS,
   cacheHints: {
     'server/discover': SHARED,
-    'tools/list': models ? OF_KEY : catalog.models.some(({ declared }) => declared) ? CHANGING : SHARED,
+    'tools/list': models ? OF_KEY : hasOnlyShipped() ? SHARED : CHANGING,
     'resources/templates/list': SHARED,
   },
 });

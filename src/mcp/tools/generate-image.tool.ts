@@ -25,7 +25,8 @@ export class GenerateImageTool implements Tool {
   readonly hasViewer = true;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
-  readonly input = perCaller((models) => this.inputOf(ofKind(models, 'image')));
+  readonly kind = 'image';
+  readonly input = perCaller((models) => this.inputOf(ofKind(models, this.kind)));
 
   constructor(
     private readonly config: Config,
@@ -48,8 +49,9 @@ export class GenerateImageTool implements Tool {
   }
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+    const model = modelFor(given.model, this.kind, call.caller);
     const { parameters, waitS, preview } = readOwn(given, this.input(call.caller), this.config);
-    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'image', call.caller) };
+    const body = { ...requestOfInput(parameters), model };
     const creation = { tool: this.name, given, waitS, handleAfterS: HANDLE_AFTER_S, preview };
     return this.creations.run(call, creation, (reserveKey) =>
       this.generations.accept(call.caller, body, { origin: { source: 'mcp' }, reserveKey }),

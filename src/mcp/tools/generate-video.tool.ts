@@ -22,7 +22,8 @@ export class GenerateVideoTool implements Tool {
   readonly hasViewer = true;
   readonly scope = 'generations:write';
   readonly bucket = 'create';
-  readonly input = perCaller((models) => this.inputOf(ofKind(models, 'video')));
+  readonly kind = 'video';
+  readonly input = perCaller((models) => this.inputOf(ofKind(models, this.kind)));
 
   constructor(
     private readonly config: Config,
@@ -44,8 +45,9 @@ export class GenerateVideoTool implements Tool {
   }
 
   async run(call: ToolCall, given: ToolArguments): Promise<ToolAnswer> {
+    const model = modelFor(given.model, this.kind, call.caller);
     const { parameters, waitS } = readOwn(given, this.input(call.caller), this.config);
-    const body = { ...requestOfInput(parameters), model: modelFor(parameters.model, 'video', call.caller) };
+    const body = { ...requestOfInput(parameters), model };
     // Clients that take a handle get it at once.
     const creation = { tool: this.name, given, waitS, handleAfterS: 0, preview: 'inline' as const };
     return this.creations.run(call, creation, (reserveKey) =>

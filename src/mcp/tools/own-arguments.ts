@@ -22,6 +22,8 @@ interface OwnArguments {
   preview: PreviewChoice;
 }
 
+/** A key that may use every model. */
+const ANY_MODEL = { models: [['*']] };
 const OWN = toolInput({ wait_s: waitArgument(0), preview: previewArgument });
 
 /**
@@ -43,13 +45,28 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
 
 /**
  * The model of a call, or the first of its kind that the caller may use.
- * @throws ApiError invalid_value for a model that does not make this kind
+ * @throws ApiError invalid_value for a model that does not make this kind; model_not_found or model_not_allowed if the
+ *   caller may use no model that does
  */
 export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unknown {
   const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
+  if (ids.length === 0) throw noModel(kind);
   if (given === undefined) return ids[0];
   // The creation refuses a value of another type, and a model that the caller may not use.
   if (typeof given !== 'string' || findModel(given)?.kind === kind) return given;
   const message = `model must be one of ${ids.join(', ')}, which make ${kind}s.`;
   throw new ApiError('invalid_value', { param: 'model', message });
+}
+
+function noModel(kind: MediaKind): ApiError {
+  return ofKind(modelsFor(ANY_MODEL), kind).length > 0
+    ? new ApiError('model_not_allowed', {
+        param: 'model',
+        message: `This API key may use no model that makes ${kind}s.`,
+      })
+    : new ApiError('model_not_found', {
+        status: 400,
+        param: 'model',
+        message: `There is no model that makes ${kind}s.`,
+      });
 }

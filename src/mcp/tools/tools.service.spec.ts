@@ -1,8 +1,10 @@
+import { jest } from '@jest/globals';
 import type { Caller } from '../../auth/access/caller.ts';
 import { catalog } from '../../models/catalog.ts';
 import { readOpened } from '../../models/declaration/read-models.ts';
 import { YamlFile } from '../../models/declaration/yaml-file.ts';
 import { loadConfig } from '../../platform/config/config.ts';
+import type { ToolArguments } from '../contract/tool.ts';
 import { CancelTaskTool } from './cancel-task.tool.ts';
 import { GenerateImageTool } from './generate-image.tool.ts';
 import { GenerateVideoTool } from './generate-video.tool.ts';
@@ -20,7 +22,7 @@ const MOST = 48_000;
 const config = loadConfig({});
 const none = {} as never;
 const tools = new ToolsService(
-  none,
+  { count: async () => undefined } as never,
   new GenerateImageTool(config, none, none),
   new GenerateVideoTool(config, none, none),
   new GetTaskTool(config, none, none),
@@ -32,6 +34,7 @@ const tools = new ToolsService(
   new GetUsageTool(none, none),
 );
 const bytesFor = (caller: Partial<Caller>) => JSON.stringify(tools.descriptions(caller as Caller)).length;
+const namesFor = (caller: Partial<Caller>) => tools.descriptions(caller as Caller).map(({ name }) => name);
 
 /** Of 20 parameters, each with bounds of its own. */
 function large(at: number, kind: 'image' | 'video') {
@@ -80,4 +83,33 @@ it.each([6, 12, 24, 40, 42, 200])('have a list that an agent can read, with %i m
   catalog.declare(models);
   expect(bytesFor({})).toBeLessThan(MOST);
   expect(bytesFor({ models: [['image-*', 'video-*']] })).toBeLessThan(MOST);
+});
+
+describe('without a model of a kind', () => {
+  const call = (models: string[][], name: string, given: object = { prompt: 'x' }) =>
+    tools.call(
+      name,
+      given as ToolArguments,
+      { caller: { models, scopes: ['generations:write'] }, request: {} } as never,
+    );
+
+  it('do not list the tool that makes it', () => {
+    expect(namesFor({ models: [['gpt-*']] })).not.toContain('generate_video');
+    expect(namesFor({ models: [['gpt-*']] })).toContain('generate_image');
+    expect(namesFor({ models: [['sora-2']] })).not.toContain('generate_image');
+    expect(namesFor({ models: [['none']] })[0]).toBe('get_task');
+  });
+
+  it('say so to a client that calls it from an older list', async () => {
+    const said = async (...args: Parameters<typeof call>) => JSON.stringify(await call(...args));
+    expect(await said([['gpt-*']], 'generate_video')).toContain('may use no model that makes videos');
+    expect(await said([['none']], 'generate_image', { prompt: 'x', model: 'gpt-image-2' })).toContain(
+      'model_not_allowed',
+    );
+    const shipped = jest.spyOn(catalog, 'shipped', 'get').mockReturnValue([]);
+    catalog.declare([]);
+    expect(namesFor({})).not.toContain('generate_image');
+    expect(await said([], 'generate_image')).toContain('There is no model that makes images.');
+    shipped.mockRestore();
+  });
 });

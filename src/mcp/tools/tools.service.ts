@@ -15,6 +15,7 @@ import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
 import { VIEWER_URI } from '../contract/apps.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
+import { modelsFor } from '../schemas/model-arguments.ts';
 import { present } from '../contract/without-nulls.ts';
 
 /** The tools, in the order in which clients list them. */
@@ -51,7 +52,9 @@ export class ToolsService {
 
   /** The descriptions are the same for every key that names no models, so that clients may share them. */
   descriptions(caller: Caller): ToolDescription[] {
-    return [...this.byName.values()].map((tool) => describe(tool, caller));
+    const kinds = new Set(modelsFor(caller).map(({ kind }) => kind));
+    const listed = [...this.byName.values()].filter(({ kind }) => !kind || kinds.has(kind));
+    return listed.map((tool) => describe(tool, caller));
   }
 
   has(name: unknown): boolean {
