@@ -262,6 +262,11 @@ describe('a batch', () => {
       own.create<BatchErrorBody>({ on_invalid: 'skip', requests: Array.from({ length: items }, () => ({ body: {} })) });
     const earlier = await skip(1);
     await database.query('update batches set total = 99998, invalid_items = 99998 where api_key_id = $1', [id]);
+    await database.query(
+      `insert into batches (id, api_key_id, endpoint, metadata, total, created_at, ended_at, kept_until)
+       select 'batch_~' || $1 || n, $1, '/v1/generations', '{}', 1, now(), now(), now() + interval '1 day' from generate_series(1, 10000) n`,
+      [id],
+    );
     const full = await skip(3);
     expect([earlier.status, full.status, full.body.error.code]).toEqual([201, 400, 'batch_invalid']);
     expect(full.body.error.errors).toHaveLength(3);

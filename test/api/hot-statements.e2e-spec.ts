@@ -95,6 +95,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.unfinished_of_batch': ['tasks_live_of_batch'],
   'batches.find': ['batches_pkey', 'tasks_live_of_batch', 'tasks_done_of_batch', 'usage_ledger_pkey'],
   'batches.list': ['batches_pkey', 'batches_of_key', 'tasks_live_of_batch', 'tasks_done_of_batch', 'usage_ledger_pkey'],
+  'batches.invalid_items': ['batches_with_invalid_items'],
   'batches.has_unfinished': ['tasks_live_of_batch'],
   'batches.end': ['batches_pkey', 'batches_unfinished', 'tasks_live_of_batch', 'tasks_done_of_batch'],
   'batches.left_behind': ['batches_unfinished', 'tasks_live_of_batch'],
@@ -296,6 +297,7 @@ describe('the statements of the hot path', () => {
     const batches = new BatchClient(service.api);
     const batch = await batches.of([aFailure, aFailure]);
     await batches.untilEnded(batch.id);
+    await batches.create({ on_invalid: 'skip', requests: [{ body: {} }] });
     await batches.results(batch.id);
     await batches.tasks(batch.id);
     await batches.cancel((await batches.of([aHang])).id);

@@ -55,7 +55,7 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * The most invalid items in the newest batches of an API key. Their faults are kept as long as tasks, but they fill no
+ * The most invalid items in the batches of an API key. Their faults are kept as long as tasks, but they fill no
  * queue and cost nothing, so nothing else bounds them. Creations at the same time may exceed this a little.
  */
 const MAX_INVALID = 100_000;

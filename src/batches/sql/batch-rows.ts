@@ -80,14 +80,10 @@ const INVALID: Statement = {
   text: `select invalid, request_id from batches where id = $1`,
 };
 
-/** The newest batches of an API key whose invalid items are counted. */
-const LOOKED_AT = 10_000;
-
 const INVALID_ITEMS: Statement = {
   name: 'batches.invalid_items',
   text: `
-    select coalesce(sum(invalid_items), 0)::int as items
-    from (select invalid_items from batches where api_key_id = $1 order by id desc limit ${LOOKED_AT}) newest`,
+    select coalesce(sum(invalid_items), 0)::int as items from batches where api_key_id = $1 and invalid_items > 0`,
 };
 
 const CANCEL: Statement = {
@@ -140,7 +136,7 @@ export class BatchRows {
     return { invalid: row?.invalid ?? [], requestId: row?.request_id ?? null };
   }
 
-  /** How many invalid items the newest batches of an API key have. */
+  /** How many invalid items the batches of an API key have. */
   async invalidItemsOf(apiKeyId: string): Promise<number> {
     return (await this.sql.run<{ items: number }>(INVALID_ITEMS, [apiKeyId]))[0]!.items;
   }

@@ -17,6 +17,7 @@ import { Shares1700000000060 } from './migrations/0060-shares.ts';
 import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
+import { InvalidItems1700000000064 } from './migrations/0064-invalid-items.ts';
 
 /**
  * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class: 1700000000000 + number.
@@ -49,4 +50,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   QueueSamples1700000000061,
   UnnamedVersions1700000000062,
   OperatorActs1700000000063,
+  InvalidItems1700000000064,
 ];
