@@ -175,9 +175,11 @@ describe('a wrong declaration', () => {
     [changed('[qwen]', '*a'), '4:10: aliases: aliases are not allowed'],
     [changed('[qwen]', '!!seq [qwen]'), '4:16: aliases: tags are not allowed'],
     [`${QWEN}id: x\n`, '25:1: id: duplicate key "id"'],
+    [`${QWEN}? [a]\n: { b: 1 }\n`, '25:3: file: a name must be plain text'],
+    [changed('[qwen]', "'qwen"), /^\d+:\d+: file: /],
     [`${QWEN}<<: {}\n`, '25:1: file: merge keys are not allowed'],
     [`%YAML 1.1\n---\n${QWEN}`, '1:1: file: directives are not allowed'],
-    [`${QWEN}---\nid: x\n`, '25:1: file: more than one document'],
+    [`${QWEN}---\nid: x\n`, '26:1: file: more than one document'],
     [Buffer.from([0xff, 0xfe]), '1:1: file: is not UTF-8'],
     [`id: a\0`, '1:6: file: holds NUL'],
     ['', '1:1: file: the file must be a map, not nothing'],
@@ -276,6 +278,12 @@ describe('a wrong declaration', () => {
     expect(faultsOf(`id: ${'['.repeat(100_000)}`)).not.toEqual([]);
     expect(faultsOf(`tests: ${'[a,'.repeat(40)}${']'.repeat(40)}`)).not.toEqual([]);
   });
+});
+
+it('has the values of YAML 1.2, and text for what only YAML 1.1 takes', () => {
+  const text = `{ a: 0x1F, b: 0o17, c: -1.5e3, d: True, e: ~, f:, g: "1", h: '~', i: yes, j: 012, k: 1_000, l: 2027-03-01, m: 1:30 }`;
+  const value = { a: 31, b: 15, c: -1500, d: true, e: null, f: null, g: '1', h: '~', i: 'yes', j: 12, k: '1_000', l: '2027-03-01', m: '1:30' }; // prettier-ignore
+  expect(new YamlFile(FILE, Buffer.from(text))).toMatchObject({ value, faults: [] });
 });
 
 it.each([

@@ -1,4 +1,17 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml';
+import {
+  boolCoreTag,
+  type Event,
+  EVENT_ID,
+  floatCoreTag,
+  getScalarValue,
+  intCoreTag,
+  NOT_RESOLVED,
+  nullCoreTag,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from 'js-yaml';
 import { type Fault, type Path, pathText } from './fault.ts';
 
 /** The deepest nesting of a declaration, which people must be able to read. */
@@ -6,12 +19,11 @@ const MAX_DEPTH = 32;
 /** Reported faults of one file. The operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
-/** `valueOf` and `mapOf` report these errors, because they know the path. */
-const TOLD_BELOW: ReadonlySet<string> = new Set(['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED']);
-const MESSAGES: Readonly<Record<string, string>> = {
-  BAD_ALIAS: 'aliases are not allowed',
-  MULTIPLE_DOCS: 'more than one document',
-};
+/** What plain text may mean besides itself. */
+const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
+
+/** An event that begins a value. */
+type Start = Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP }>;
 
 interface Place {
   /** Characters from the start of the file: `key` to the name of the field, `value` to its value. */
@@ -29,6 +41,9 @@ export class YamlFile {
   readonly faults: Fault[] = [];
   readonly value: unknown;
   private text = '';
+  private events: Event[] = [];
+  /** The next event. */
+  private next = 0;
   private readonly places = new Map<string, Place>();
 
   /**
@@ -96,57 +111,115 @@ export class YamlFile {
       return undefined;
     }
     try {
-      return this.readText();
+      this.events = parseEvents(this.text, {});
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.faultAt(0, [], `is nested more than ${MAX_DEPTH} deep`); // the parser overflowed the stack
+      if (!(error instanceof YAMLException)) throw error;
+      this.faultAt(error.mark?.position ?? 0, [], error.reason);
       return undefined;
     }
+    const value = this.readDocument();
+    this.events = [];
+    return value;
   }
 
-  private readText(): unknown {
-    const document = parseDocument(this.text, { prettyErrors: false, schema: 'core', logLevel: 'error' });
-    for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
-      if (TOLD_BELOW.has(code)) continue;
-      this.faultAt(pos[0], [], MESSAGES[code] ?? (message.split('\n', 1)[0] as string));
+  private readDocument(): unknown {
+    const [document] = this.events;
+    if (document?.type !== EVENT_ID.DOCUMENT) return null;
+    if (document.directives.length > 0) this.faultAt(0, [], 'directives are not allowed');
+    const second = this.events.findIndex(({ type }, at) => at > 0 && type === EVENT_ID.DOCUMENT);
+    if (second > 0) {
+      this.faultAt(startOf(this.events[second + 1] as Start) ?? 0, [], 'more than one document');
+      return undefined;
     }
-    if (this.faults.length > 0) return undefined;
-    if (document.directives?.yaml.explicit) this.faultAt(0, [], 'directives are not allowed');
-    return this.valueOf(document.contents, [], 0);
+    this.next = 1;
+    return this.valueOf([], 0);
   }
 
-  private valueOf(node: Node | null, path: Path, key: number): unknown {
-    const value = node?.range?.[0] ?? key;
-    const source = isScalar(node) ? node.source : undefined;
+  /** @param key the start of the name of the value */
+  private valueOf(path: Path, key: number): unknown {
+    const event = this.events[this.next++] as Start;
+    const value = startOf(event) ?? key;
+    const source = event.type === EVENT_ID.SCALAR ? getScalarValue(this.text, event) : undefined;
     this.places.set(keyOf(path), { key, value, source });
-    const refuse = (message: string): undefined => this.faultAt(value, path, message) as undefined;
-    if (path.length > MAX_DEPTH) return refuse(`is nested more than ${MAX_DEPTH} deep`);
-    if (isAlias(node)) return refuse('aliases are not allowed');
-    if (node && 'anchor' in node && node.anchor) return refuse('anchors are not allowed');
-    if (node?.tag) return refuse('tags are not allowed');
-    if (isSeq(node)) return node.items.map((item, at) => this.valueOf(item as Node, [...path, at], value));
-    if (isMap(node)) return this.mapOf(node.items as Pair<Node, Node | null>[], path, value);
-    if (!isScalar(node)) return null;
-    if (typeof node.value === 'number' && !Number.isFinite(node.value)) return refuse('must be a finite number');
-    return node.value;
+    const fault = path.length > MAX_DEPTH ? `is nested more than ${MAX_DEPTH} deep` : notPlain(event);
+    if (fault) {
+      this.faultAt(value, path, fault);
+      this.skip(event);
+      return undefined;
+    }
+    if (event.type === EVENT_ID.SEQUENCE) return this.listOf(path, value);
+    if (event.type === EVENT_ID.MAPPING) return this.mapOf(path, value);
+    const plain = (event as ScalarEvent).style === SCALAR_STYLE.PLAIN ? plainValue(source!) : source;
+    if (typeof plain === 'number' && !Number.isFinite(plain)) this.faultAt(value, path, 'must be a finite number');
+    return plain;
   }
 
-  private mapOf(pairs: readonly Pair<Node, Node | null>[], path: Path, start: number): object {
-    const seen = new Set<string>();
-    const fields = pairs.flatMap(({ key, value }): [string, unknown][] => {
-      const at = key?.range?.[0] ?? start;
-      const name = isScalar(key) && !key.tag && !key.anchor ? (key.source ?? String(key.value)) : null;
-      if (name === null) {
-        this.faultAt(at, path, isAlias(key) ? 'aliases are not allowed' : 'a name must be plain text');
-        return [];
+  private listOf(path: Path, start: number): unknown[] {
+    const items: unknown[] = [];
+    while (!this.ends()) items.push(this.valueOf([...path, items.length], start));
+    return items;
+  }
+
+  private mapOf(path: Path, start: number): object {
+    const fields = new Map<string, unknown>();
+    while (!this.ends()) {
+      const key = this.events[this.next++] as Start;
+      const at = startOf(key) ?? start;
+      if (key.type !== EVENT_ID.SCALAR || notPlain(key)) {
+        this.faultAt(at, path, key.type === EVENT_ID.ALIAS ? notPlain(key)! : 'a name must be plain text');
+        this.skip(key);
+        this.skip(this.events[this.next++]!);
+        continue;
       }
+      const name = getScalarValue(this.text, key);
       if (name === '<<') this.faultAt(at, path, 'merge keys are not allowed');
-      if (seen.has(name)) this.faultAt(at, [...path, name], `duplicate key "${name}"`);
-      seen.add(name);
-      return [[name, this.valueOf(value, [...path, name], at)]];
-    });
+      if (fields.has(name)) this.faultAt(at, [...path, name], `duplicate key "${name}"`);
+      fields.set(name, this.valueOf([...path, name], at));
+    }
     return Object.fromEntries(fields);
   }
+
+  /** Whether the list or map has no more parts. Then its end is read. */
+  private ends(): boolean {
+    if (this.events[this.next]!.type !== EVENT_ID.POP) return false;
+    this.next += 1;
+    return true;
+  }
+
+  /** Reads to the end of a value whose start is read. */
+  private skip(event: Event): void {
+    let open = isCollection(event) ? 1 : 0;
+    while (open > 0) {
+      const each = this.events[this.next++]!;
+      open += isCollection(each) ? 1 : each.type === EVENT_ID.POP ? -1 : 0;
+    }
+  }
+}
+
+const isCollection = ({ type }: Event): boolean => type === EVENT_ID.SEQUENCE || type === EVENT_ID.MAPPING;
+
+/** Null for a value without text. */
+function startOf(event: Start): number | null {
+  if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
+  if (event.type !== EVENT_ID.SCALAR) return event.start;
+  const isQuoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return event.valueStart < 0 ? null : event.valueStart - (isQuoted ? 1 : 0);
+}
+
+/** What of YAML a value uses that declarations may not. */
+function notPlain(event: Start): string | null {
+  if (event.type === EVENT_ID.ALIAS) return 'aliases are not allowed';
+  if (event.anchorStart >= 0) return 'anchors are not allowed';
+  return event.tagStart >= 0 ? 'tags are not allowed' : null;
+}
+
+/** The value of a text without quotes. */
+function plainValue(source: string): unknown {
+  for (const tag of TAGS) {
+    const value: unknown = tag.resolve(source, false, tag.tagName);
+    if (value !== NOT_RESOLVED) return value;
+  }
+  return source;
 }
 
 /** JSON, because names may contain any separator. */
