@@ -15,8 +15,10 @@ import { ListTasksTool } from './list-tasks.tool.ts';
 import { RetryTaskTool } from './retry-task.tool.ts';
 import { VIEWER_URI } from '../contract/apps.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCall } from '../contract/tool.ts';
-import { modelsFor } from '../schemas/model-arguments.ts';
+import { perCaller } from '../schemas/model-arguments.ts';
 import { present } from '../contract/without-nulls.ts';
+
+const kindsFor = perCaller((models) => new Set(models.map(({ kind }) => kind)));
 
 /** The tools, in the order in which clients list them. */
 @Injectable()
@@ -52,7 +54,7 @@ export class ToolsService {
 
   /** The descriptions are the same for every key that names no models, so that clients may share them. */
   descriptions(caller: Caller): ToolDescription[] {
-    const kinds = new Set(modelsFor(caller).map(({ kind }) => kind));
+    const kinds = kindsFor(caller);
     const listed = [...this.byName.values()].filter(({ kind }) => !kind || kinds.has(kind));
     return listed.map((tool) => describe(tool, caller));
   }
