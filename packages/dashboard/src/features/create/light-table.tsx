@@ -16,7 +16,7 @@ import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import type { CreateSearch, May } from './create-search.ts';
 import { Dock } from './dock.tsx';
-import { type Draft, savedDraft, takeUploads, type Uploaded } from './draft.ts';
+import { type Draft, takeUploads } from './draft.ts';
 import { type DrawerTab, saveDrawer, savedDrawer } from './drawer-tab.ts';
 import { Examples } from './examples.tsx';
 import { targetsOf } from './fan-out.ts';
@@ -24,7 +24,8 @@ import styles from './light-table.module.css';
 import { usePastPrompts } from './past-prompts.ts';
 import type { Preset } from './presets.ts';
 import { currentRuns, onRuns, pressesOf, startRuns } from './runs.ts';
-import { imagePlaceOf, imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
+import { imagePlaceOf } from './image-places.ts';
+import { imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
 import { Strip } from './strip.tsx';
 import { type Form, useForm } from './use-form.ts';
 import { useTableActs } from './use-table-acts.ts';
@@ -53,7 +54,6 @@ interface Props {
 
 /** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
 export function LightTable({ models, start, search, may, onView }: Props) {
-  const [arrived] = useState(() => savedDraft()?.uploaded ?? []);
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const page = useRef<HTMLDivElement>(null);
@@ -96,7 +96,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
     const chosen = [...files]; // the browser empties the list after the event
-    if (may.create) void uploads().then(({ takeImages }) => takeImages(chosen, () => latest.current.form));
+    if (may.create) void uploads().then(({ takeImages }) => takeImages(chosen, form.now));
   };
   const filmOf = (file: File) => void uploads().then(({ takeImage }) => takeImage(file, null));
 
@@ -151,22 +151,13 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   });
   const { toFilm } = acts;
   const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
-  /** The newest form, because the user may change the form while an upload runs. */
-  const latest = useRef({ form, acts });
-  useEffect(() => {
-    latest.current = { form, acts };
-  });
-  useEffect(() => {
-    const place = (uploaded: Uploaded) => {
-      const { form: now, acts: then } = latest.current;
-      if (uploaded.place === null && then.toFilm) then.toFilm(uploaded.fileId);
-      else now.addImages([uploaded.fileId], uploaded.place);
-    };
-    for (const each of arrived) place(each);
-    return takeUploads(place);
-    // No dependencies: this runs only once, because from then on the form has the uploads.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, []);
+  // A layout effect after each render, so that there is no moment in which an upload finds no form, or an old one.
+  useLayoutEffect(() =>
+    takeUploads(({ fileId, place: field }) => {
+      if (field === null && toFilm) toFilm(fileId);
+      else form.addImages([fileId], field);
+    }),
+  );
 
   const drawn = {
     models,

@@ -116,7 +116,7 @@ export function controlsOf(schema: ModelSchema, values: Values): Control[] {
   return controls.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
+export const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
 
 function kindOf(field: ParameterSchema, name = ''): ControlKind {
   if (name === 'prompt') return 'prompt';
@@ -287,7 +287,7 @@ function carryImages(
 export const imagesOf = (value: unknown): string[] =>
   Array.isArray(value) ? (value as string[]) : typeof value === 'string' && value !== '' ? [value] : [];
 
-const roomOf = (place: Control | undefined): number =>
+export const roomOf = (place: Control | undefined): number =>
   place === undefined ? 0 : place.kind === 'image' ? 1 : (place.schema.maxItems ?? 1);
 
 function fit(value: unknown, field: ParameterSchema): unknown {
@@ -335,12 +335,4 @@ export function sizeBounds({ description = '', default: byDefault }: ParameterSc
 export function pixelsIn(size: unknown): { width: number; height: number } | null {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(String(size)) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
-}
-
-/** The first field of a model that takes a picture on its own (a mask does not); null: there is none. */
-export function imagePlaceOf(schema: ModelSchema, values: Values = {}): Control | null {
-  const places = controlsOf(schema, values).filter(({ kind }) => isImage(kind));
-  const names = new Set(places.map(({ name }) => name));
-  const withoutImages = Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
-  return controlsOf(schema, withoutImages).find(({ name, disabled }) => names.has(name) && disabled === null) ?? null;
 }

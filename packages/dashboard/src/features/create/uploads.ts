@@ -1,12 +1,13 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { asCallError } from '../../api/errors.ts';
-import { onSignIn, signIn } from '../../api/session.ts';
+import { onSignIn } from '../../api/session.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 import { report, reportWhile } from '../../parts/toasts.ts';
-import { handOver, type Uploaded } from './draft.ts';
+import { handOver, keyNow, type Uploaded } from './draft.ts';
 import { rememberPreview } from './file-previews.ts';
-import { imagePlaceOf, imagesOf, schemaOf } from './schema-rules.ts';
-import type { Form } from './use-form.ts';
+import { imagePlaceOf } from './image-places.ts';
+import { imagesOf, schemaOf } from './schema-rules.ts';
+import type { Content } from './use-form.ts';
 
 /** An upload that is under way. It goes on while the user opens another page. */
 export interface Upload {
@@ -65,7 +66,7 @@ function reportUnseen(): void {
  * Uploads images that were dropped on the page or pasted, one after the other.
  * @param formNow returns the form as it is when called
  */
-export async function takeImages(files: readonly File[], formNow: () => Form): Promise<void> {
+export async function takeImages(files: readonly File[], formNow: () => Content): Promise<void> {
   const { model, values } = formNow();
   const place = imagePlaceOf(schemaOf(model), values);
   if (!place) return report(`${model.id} takes no reference image.`, true);
@@ -111,11 +112,6 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
 
 /** Makes the browser ask before it leaves the app, because leaving ends the upload. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
-
-const keyNow = (): string | null => {
-  const now = signIn();
-  return 'session' in now ? now.session.api_key.id : null;
-};
 
 let owner = keyNow();
 /** An image of one API key must not get into the form of another. */
