@@ -8,6 +8,7 @@ import {
   chipWords,
   type Control,
   controlsOf,
+  isSet,
   missing,
   ratioOf,
   type ModelSchema,
@@ -145,6 +146,29 @@ it('sends of each example what a request by hand would send', async () => {
   } finally {
     catalog.declare([]);
   }
+});
+
+describe('a default text that the user cleared', () => {
+  const text = (fallback?: string) => ({
+    properties: { look: { type: 'string', maxLength: 40, ...(fallback && { default: fallback }) }, note: {} },
+  });
+  const [plain, dark, none]: ModelSchema[] = [text('plain'), text('dark'), { properties: {} }];
+
+  it('stays cleared for another model, and after a model that has no such text', () => {
+    const { values, notes } = switchModel({ look: '' }, plain!, dark!, 'dark');
+    expect(requestOf('dark', dark!, values)).toEqual({ model: 'dark', look: '' });
+    const without = switchModel(values, dark!, none!, 'none');
+    expect([...notes, ...without.notes]).toEqual([]);
+    expect(requestOf('none', none!, without.values)).toEqual({ model: 'none' });
+    const back = switchModel(without.values, none!, plain!, 'plain');
+    expect(requestOf('plain', plain!, back.values)).toEqual({ model: 'plain', look: '' });
+  });
+
+  it('is no setting of a model whose text is empty by default', () => {
+    const [look] = controlsOf(text(), {});
+    expect(isSet(look!, '')).toBe(false);
+    expect(isSet(controlsOf(plain!, {})[0]!, '')).toBe(true);
+  });
 });
 
 describe('the rules between parameters', () => {

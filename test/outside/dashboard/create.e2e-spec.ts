@@ -137,6 +137,28 @@ describeInBrowser('making things on the dashboard', () => {
     await page.getByRole('region', { name: 'The request in curl' }).getByText('A lighthouse').waitFor();
   });
 
+  it('cuts no chip on a wide screen, and shows on a phone that the row has more', async () => {
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Close Settings' }).click();
+    const draft = { model: 'gpt-image-2', values: { output_format: 'jpeg', output_compression: 80, n: 4 } };
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visitor.goto('/settings'); // the form would keep its draft
+    await page.evaluate(`sessionStorage.setItem('darkroom.draft', '${JSON.stringify(draft)}')`);
+    await visitor.goto('/create');
+    const chips = page.getByRole('toolbar', { name: 'Settings of the request' });
+    await chips.getByRole('button', { name: 'Output compression: 80' }).waitFor();
+    const cut = () => chips.evaluate(CUT_CHIPS);
+    expect(await cut()).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await cut()).not.toEqual([]);
+    expect(await chips.evaluate(MASK)).toContain('linear-gradient');
+    await chips.getByRole('button', { name: 'Presets' }).scrollIntoViewIfNeeded();
+    expect(await cut()).not.toContain('Presets');
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await visitor.openDrawer('Settings');
+    expect(await cut()).toEqual([]);
+  });
+
   it('varies a picture by one press, and makes a film of it by two', async () => {
     const { page } = visitor;
     await generate('A fox');
@@ -376,3 +398,17 @@ describeInBrowser('making things on the dashboard', () => {
     await visitor.close();
   });
 });
+
+/** The names of chips that lie partly outside their row. Runs in the page. */
+function CUT_CHIPS(row: unknown): string[] {
+  type Box = { left: number; right: number };
+  type Seen = { ariaLabel: string | null; getBoundingClientRect(): Box; querySelectorAll(of: string): Iterable<Seen> };
+  const { left, right } = (row as Seen).getBoundingClientRect();
+  return [...(row as Seen).querySelectorAll('button')].flatMap((chip) => {
+    const box = chip.getBoundingClientRect();
+    return box.left < left - 0.5 || box.right > right + 0.5 ? [chip.ariaLabel ?? '?'] : [];
+  });
+}
+
+const MASK = (row: unknown): string =>
+  (globalThis as unknown as { getComputedStyle(of: unknown): { maskImage: string } }).getComputedStyle(row).maskImage;

@@ -9,7 +9,7 @@ import type { Target } from './fan-out.ts';
 import { othersOf } from './fan-out.ts';
 import { usePreviews } from './file-previews.ts';
 import styles from './dock.module.css';
-import { chipWords, type Control, controlsOf, imagesOf, schemaOf } from './schema-rules.ts';
+import { chipWords, type Control, controlsOf, imagesOf, isSet, schemaOf } from './schema-rules.ts';
 import type { Preset } from './presets.ts';
 import type { Form } from './use-form.ts';
 
@@ -31,7 +31,7 @@ export function Chips({ models, form, targets, onPreset }: Props) {
   const id = useId();
   const { model, values, fan } = form;
   const controls = controlsOf(schemaOf(model), values).filter(({ kind }) => kind !== 'prompt');
-  const shown = controls.filter(({ extra, own, name }) => !(extra || own) || values[name] !== undefined);
+  const shown = controls.filter((each) => !(each.extra || each.own) || isSet(each, values[each.name]));
   const isOfForm = open === 'model' || open === 'several' || open === 'presets';
   const of = isOfForm ? open : shown.find(({ name }) => name === open);
   const others = othersOf(models, model);
@@ -60,7 +60,7 @@ export function Chips({ models, form, targets, onPreset }: Props) {
         {shown.map((each) => (
           <Button
             key={each.name}
-            {...chip(each.name, values[each.name] !== undefined)}
+            {...chip(each.name, isSet(each, values[each.name]) && values[each.name] !== each.schema.default)}
             aria-label={nameOf(each, values[each.name])}
             disabled={each.disabled !== null}
             title={each.disabled ?? each.label}

@@ -24,6 +24,8 @@ interface Props {
   form: Form;
   targets: readonly Target[];
   mayCreate: boolean;
+  /** Whether an image of the form is being uploaded, and whether a press waits for it; null: no upload runs. */
+  upload: 'running' | 'awaited' | null;
   drawer: DrawerTab | null;
   onDrawer(tab: DrawerTab): void;
   onGenerate(): void;
@@ -37,6 +39,7 @@ interface Props {
 /** The prompt with its settings, at the lower edge of the screen. */
 export function Dock(props: Props) {
   const { place, models, form, targets, mayCreate, drawer, onDrawer, onGenerate, onRecall, onFilm, onPreset } = props;
+  const after = props.upload ? ' after the upload' : '';
   const { model, values, fan, faults } = form;
   const [helps, setHelps] = useState(false);
   const cost = useCost(models, targets, fan.repeat);
@@ -102,8 +105,15 @@ export function Dock(props: Props) {
           onChange={(event) => form.set('prompt', event.target.value)}
           onKeyDown={onKeyDown}
         />
-        <Button type="submit" variant="primary" className={styles.generate} disabled={!mayCreate} title={`${MOD}Enter`}>
-          <ArrowUp aria-hidden /> {count > 1 ? `Generate ${count}` : 'Generate'}
+        <Button
+          type="submit"
+          variant="primary"
+          className={styles.generate}
+          disabled={!mayCreate}
+          busy={props.upload === 'awaited' && 'Waiting for the upload…'}
+          title={`${MOD}Enter`}
+        >
+          <ArrowUp aria-hidden /> {(count > 1 ? `Generate ${count}` : 'Generate') + after}
           {cost && <span className={styles.cost}>{cost.text}</span>}
         </Button>
       </div>

@@ -1,3 +1,4 @@
+import { signIn } from '../../api/session.ts';
 import type { Values } from './schema-rules.ts';
 
 /** The content of the form in this tab. It survives reloads, and ends with the tab. */
@@ -10,8 +11,6 @@ export interface Draft {
   repeat?: number;
   /** The task that the form was filled from. */
   parent?: string | null;
-  /** Images that were uploaded while no form was on the screen. The next form takes them. */
-  uploaded?: readonly Uploaded[];
 }
 
 /** An image that was uploaded for the form of this tab. */
@@ -23,39 +22,66 @@ export interface Uploaded {
 
 let onScreen: ((uploaded: Uploaded) => void) | null = null;
 
-/** Gives uploads to the form on the screen, until the returned function is called. */
+/**
+ * Gives uploads to the form on the screen, until the returned function is called. The form first gets those that have
+ * waited for it.
+ */
 export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   onScreen = take;
+  const waiting = saved<Waiting>(WAITING_KEY);
+  save(WAITING_KEY, null);
+  if (waiting && waiting.owner === keyNow()) waiting.uploaded.forEach(take);
   return () => {
     if (onScreen === take) onScreen = null;
   };
 }
 
-/** Puts an image into the form on the screen, else into the saved draft. */
+/** Puts an image into the form on the screen. Without one it waits for the next form of its API key. */
 export function handOver(uploaded: Uploaded): void {
   if (onScreen) return onScreen(uploaded);
-  const draft = savedDraft() ?? { model: '', values: {} };
-  saveDraft({ ...draft, uploaded: [...(draft.uploaded ?? []), uploaded] });
+  const owner = keyNow();
+  const waiting = saved<Waiting>(WAITING_KEY);
+  const others = waiting?.owner === owner ? waiting.uploaded : [];
+  save(WAITING_KEY, { owner, uploaded: [...others, uploaded] });
 }
 
-const STORAGE_KEY = 'darkroom.draft';
+/** The id of the API key that is signed in. */
+export const keyNow = (): string | null => {
+  const now = signIn();
+  return 'session' in now ? now.session.api_key.id : null;
+};
 
-export function savedDraft(): Draft | null {
+const DRAFT_KEY = 'darkroom.draft';
+const WAITING_KEY = 'darkroom.uploaded';
+
+interface Waiting {
+  /** An image of one API key must not get into the form of another. */
+  owner: string | null;
+  uploaded: readonly Uploaded[];
+}
+
+function saved<Content>(key: string): Content | null {
   try {
-    const draft = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? 'null') as Draft | null;
-    return typeof draft?.model === 'string' && typeof draft.values === 'object' ? draft : null;
+    return JSON.parse(sessionStorage.getItem(key) ?? 'null') as Content | null;
   } catch {
     return null; // storage is blocked or damaged
   }
 }
 
-export function saveDraft(draft: Draft): void {
+function save(key: string, content: unknown): void {
   try {
-    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
+    sessionStorage.setItem(key, JSON.stringify(content));
   } catch {
-    // Without storage the draft ends with the page.
+    // Without storage the content ends with the page.
   }
 }
+
+export function savedDraft(): Draft | null {
+  const draft = saved<Draft>(DRAFT_KEY);
+  return typeof draft?.model === 'string' && typeof draft.values === 'object' ? draft : null;
+}
+
+export const saveDraft = (draft: Draft): void => save(DRAFT_KEY, draft);
 
 /**
  * Reads a shared form: `#input=` with base64url of JSON. A fragment is never sent to a server, so no log has the

@@ -64,6 +64,9 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
     setUrl(null);
   };
 
+  // Its hint says why.
+  if (disabled && value.length === 0 && uploads.length === 0) return null;
+
   return (
     <div
       className={styles.tray}

@@ -16,7 +16,7 @@ import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import type { CreateSearch, May } from './create-search.ts';
 import { Dock } from './dock.tsx';
-import { type Draft, savedDraft, takeUploads, type Uploaded } from './draft.ts';
+import { type Draft, takeUploads } from './draft.ts';
 import { type DrawerTab, saveDrawer, savedDrawer } from './drawer-tab.ts';
 import { Examples } from './examples.tsx';
 import { targetsOf } from './fan-out.ts';
@@ -24,8 +24,10 @@ import styles from './light-table.module.css';
 import { usePastPrompts } from './past-prompts.ts';
 import type { Preset } from './presets.ts';
 import { currentRuns, onRuns, pressesOf, startRuns } from './runs.ts';
-import { imagePlaceOf, imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
+import { imagePlaceOf } from './image-places.ts';
+import { imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
 import { Strip } from './strip.tsx';
+import { onUploadCount, type UploadCount, uploadCount, asUpload } from './uploads-under-way.ts';
 import { type Form, useForm } from './use-form.ts';
 import { useTableActs } from './use-table-acts.ts';
 
@@ -53,7 +55,6 @@ interface Props {
 
 /** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
 export function LightTable({ models, start, search, may, onView }: Props) {
-  const [arrived] = useState(() => savedDraft()?.uploaded ?? []);
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const page = useRef<HTMLDivElement>(null);
@@ -67,6 +68,9 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   const { model, values, fan } = form;
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);
+  const count = useSyncExternalStore(onUploadCount, uploadCount);
+  /** The uploads that a press of Generate waits for; null: no press waits. */
+  const [awaited, setAwaited] = useState<UploadCount | null>(null);
 
   /** Focuses the field in the drawer; if it is not there, the prompt. */
   const focusField = (name: string) => {
@@ -96,9 +100,9 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     if (event.defaultPrevented || files.length === 0) return;
     event.preventDefault();
     const chosen = [...files]; // the browser empties the list after the event
-    if (may.create) void uploads().then(({ takeImages }) => takeImages(chosen, () => latest.current.form));
+    if (may.create) void asUpload(async () => (await uploads()).takeImages(chosen, form.now));
   };
-  const filmOf = (file: File) => void uploads().then(({ takeImage }) => takeImage(file, null));
+  const filmOf = (file: File) => void asUpload(async () => (await uploads()).takeImage(file, null));
 
   const show = (tab: DrawerTab | null) => {
     setDrawer(tab);
@@ -106,17 +110,35 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   };
   const newest = () => requestAnimationFrame(() => table.current?.scrollTo({ top: 0 }));
 
-  async function generate() {
-    if (!may.create || performance.now() - pressedAt.current < SAME_PRESS_MS) return;
+  function generate() {
+    if (!may.create || awaited || performance.now() - pressedAt.current < SAME_PRESS_MS) return;
     pressedAt.current = performance.now();
+    if (count.running > 0) setAwaited(count);
+    else void send();
+  }
+  useEffect(() => {
+    if (!awaited) return;
+    const hasFailed = count.failed > awaited.failed; // the upload itself has told why
+    if (!hasFailed && count.running > 0) return;
+    setAwaited(null);
+    if (!hasFailed) void send();
+    // Only the uploads decide when it is sent.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [awaited, count]);
+
+  /** Sends the newest content, because an image may have come since the form was drawn. */
+  async function send() {
     recalled.current = -1;
-    const lack = missing(schema, values);
+    const { model, values, fan, parent } = form.now();
+    const lack = missing(schemaOf(model), values);
     if (lack) {
       form.setFaults({ [lack.name]: lack.text });
       return focusField(lack.name);
     }
-    const requests = targets.flatMap(({ request }) => Array.from({ length: fan.repeat }, () => request));
-    const sent = startRuns(requests, form.parent);
+    const requests = targetsOf(models, model, values, fan).flatMap(({ request }) =>
+      Array.from({ length: fan.repeat }, () => request),
+    );
+    const sent = startRuns(requests, parent);
     newest();
     const [fault] = await sent;
     if (!fault?.param) return;
@@ -139,7 +161,7 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     form.replace({ model: id, values: { ...kept, ...images, prompt: values.prompt ?? '' } });
   };
 
-  useShortcuts({ 'mod+enter': () => void generate() });
+  useShortcuts({ 'mod+enter': generate });
   const acts = useTableActs({
     models,
     form,
@@ -151,22 +173,13 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   });
   const { toFilm } = acts;
   const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
-  /** The newest form, because the user may change the form while an upload runs. */
-  const latest = useRef({ form, acts });
-  useEffect(() => {
-    latest.current = { form, acts };
-  });
-  useEffect(() => {
-    const place = (uploaded: Uploaded) => {
-      const { form: now, acts: then } = latest.current;
-      if (uploaded.place === null && then.toFilm) then.toFilm(uploaded.fileId);
-      else now.addImages([uploaded.fileId], uploaded.place);
-    };
-    for (const each of arrived) place(each);
-    return takeUploads(place);
-    // No dependencies: this runs only once, because from then on the form has the uploads.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, []);
+  // A layout effect after each render, so that there is no moment in which an upload finds no form, or an old one.
+  useLayoutEffect(() =>
+    takeUploads(({ fileId, place: field }) => {
+      if (field === null && toFilm) toFilm(fileId);
+      else form.addImages([fileId], field);
+    }),
+  );
 
   const drawn = {
     models,
@@ -207,7 +220,8 @@ export function LightTable({ models, start, search, may, onView }: Props) {
         mayCreate={may.create}
         drawer={drawer}
         onDrawer={(tab) => show(drawer === tab ? null : tab)}
-        onGenerate={() => void generate()}
+        onGenerate={generate}
+        upload={awaited ? 'awaited' : count.running > 0 ? 'running' : null}
         onRecall={recall}
         onFilm={toFilm && picture ? () => toFilm(picture) : null}
         onPreset={applyPreset}

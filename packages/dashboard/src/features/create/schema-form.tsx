@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import styles from './schema-form.module.css';
 import { FormControl } from './form-control.tsx';
-import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
+import { controlsOf, isSet, type ModelSchema, type Values } from './schema-rules.ts';
 
 interface Props {
   schema: ModelSchema;
@@ -29,7 +29,6 @@ export function SchemaForm({
   const controls = controlsOf(schema, values).filter(({ kind }) => !(withoutPrompt && kind === 'prompt'));
   const extra = controls.filter((control) => control.extra);
   const own = controls.filter((control) => control.own);
-  const isSet = (name: string) => values[name] !== undefined;
   const draw = (control: (typeof controls)[number]) => (
     <FormControl
       key={control.name}
@@ -61,7 +60,7 @@ export function SchemaForm({
             More options
             <span className={styles.moreNames}>
               {extra
-                .filter(({ name }) => isSet(name))
+                .filter((each) => isSet(each, values[each.name]))
                 .map(({ label }) => label)
                 .join(', ') || extra.map(({ label }) => label.toLowerCase()).join(', ')}
             </span>

@@ -116,7 +116,7 @@ export function controlsOf(schema: ModelSchema, values: Values): Control[] {
   return controls.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 }
 
-const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
+export const isImage = (kind: ControlKind): boolean => kind === 'image' || kind === 'images';
 
 function kindOf(field: ParameterSchema, name = ''): ControlKind {
   if (name === 'prompt') return 'prompt';
@@ -189,10 +189,10 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
 /** The request: only values that differ from the defaults; all values with `everything`. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
-  for (const { name, kind, schema: field, disabled } of controlsOf(schema, values)) {
+  for (const control of controlsOf(schema, values)) {
+    const { name, schema: field, disabled } = control;
     const value = values[name] ?? (everything ? field.default : undefined);
-    const isUnset = isEmpty(value) && !(value === '' && mayBeCleared(kind, field));
-    if (disabled !== null || isUnset || (!everything && value === field.default)) continue;
+    if (disabled !== null || !isSet(control, value) || (!everything && value === field.default)) continue;
     request[name] = value;
   }
   return request;
@@ -200,7 +200,13 @@ export function requestOf(model: string, schema: ModelSchema, values: Values, ev
 
 /** Whether an empty text means another request than the default text. */
 export const mayBeCleared = (kind: ControlKind, field: ParameterSchema): boolean =>
-  (kind === 'area' || kind === 'text') && Boolean(field.default);
+  isText(kind) && Boolean(field.default);
+
+const isText = (kind: ControlKind): boolean => kind === 'prompt' || kind === 'area' || kind === 'text';
+
+/** Whether a value of the form says something else than no value. */
+export const isSet = ({ kind, schema }: Control, value: unknown): boolean =>
+  !isEmpty(value) || (value === '' && mayBeCleared(kind, schema));
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
@@ -235,8 +241,10 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   const notes: string[] = [];
   for (const [name, value] of Object.entries(values)) {
     const old = from.properties[name];
-    if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const field = to.properties[name];
+    // A text that the user cleared stays so, also for a later model if this one has no such text.
+    if (value === '' && (!field || isText(kindOf(field, name)))) kept[name] = '';
+    if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const fitting = field && fit(value, field);
     if (fitting !== undefined) kept[name] = fitting;
     else {
@@ -279,7 +287,7 @@ function carryImages(
 export const imagesOf = (value: unknown): string[] =>
   Array.isArray(value) ? (value as string[]) : typeof value === 'string' && value !== '' ? [value] : [];
 
-const roomOf = (place: Control | undefined): number =>
+export const roomOf = (place: Control | undefined): number =>
   place === undefined ? 0 : place.kind === 'image' ? 1 : (place.schema.maxItems ?? 1);
 
 function fit(value: unknown, field: ParameterSchema): unknown {
@@ -327,12 +335,4 @@ export function sizeBounds({ description = '', default: byDefault }: ParameterSc
 export function pixelsIn(size: unknown): { width: number; height: number } | null {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(String(size)) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
-}
-
-/** The first field of a model that takes a picture on its own (a mask does not); null: there is none. */
-export function imagePlaceOf(schema: ModelSchema, values: Values = {}): Control | null {
-  const places = controlsOf(schema, values).filter(({ kind }) => isImage(kind));
-  const names = new Set(places.map(({ name }) => name));
-  const withoutImages = Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)));
-  return controlsOf(schema, withoutImages).find(({ name, disabled }) => names.has(name) && disabled === null) ?? null;
 }

@@ -31,6 +31,7 @@ export interface TileActs {
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
   /** Makes a film of this picture. Null: no model of films takes a picture. */
   onAnimate: ((place: Place) => void) | null;
+  onReference(fileId: string): void;
   mayKeep: boolean;
 }
 
@@ -44,7 +45,7 @@ interface Props extends TileActs {
   develops: boolean;
 }
 
-export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, mayKeep }: Props) {
+export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, onReference, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
   const isPicture = output?.type === 'IMAGE';
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
@@ -97,6 +98,12 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
             <Link
               to="/create"
               search={{ ref: output.id }}
+              // The form is on this screen, so only a press for another tab or window needs the address.
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                onReference(output.id);
+              }}
               className={buttonClass({ variant: 'quiet' })}
               aria-label="Use as reference"
               title="Use as reference"

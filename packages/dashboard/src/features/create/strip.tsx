@@ -60,6 +60,7 @@ export function Strip({ runs, models, acts }: Props) {
       develops={watched}
       onVary={acts.onVary}
       onAnimate={acts.onAnimate}
+      onReference={acts.onReference}
       mayKeep={acts.mayKeep}
     />
   );

@@ -1,12 +1,14 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { asCallError } from '../../api/errors.ts';
-import { onSignIn, signIn } from '../../api/session.ts';
+import { onSignIn } from '../../api/session.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 import { report, reportWhile } from '../../parts/toasts.ts';
-import { handOver, type Uploaded } from './draft.ts';
+import { handOver, keyNow, type Uploaded } from './draft.ts';
 import { rememberPreview } from './file-previews.ts';
-import { imagePlaceOf, imagesOf, schemaOf } from './schema-rules.ts';
-import type { Form } from './use-form.ts';
+import { imagePlaceOf } from './image-places.ts';
+import { imagesOf, schemaOf } from './schema-rules.ts';
+import { asUpload } from './uploads-under-way.ts';
+import type { Content } from './use-form.ts';
 
 /** An upload that is under way. It goes on while the user opens another page. */
 export interface Upload {
@@ -65,19 +67,27 @@ function reportUnseen(): void {
  * Uploads images that were dropped on the page or pasted, one after the other.
  * @param formNow returns the form as it is when called
  */
-export async function takeImages(files: readonly File[], formNow: () => Form): Promise<void> {
+export async function takeImages(files: readonly File[], formNow: () => Content): Promise<boolean> {
   const { model, values } = formNow();
   const place = imagePlaceOf(schemaOf(model), values);
-  if (!place) return report(`${model.id} takes no reference image.`, true);
+  if (!place) {
+    report(`${model.id} takes no reference image.`, true);
+    return false;
+  }
   const most = place.schema.maxItems ?? 1;
   const room = place.kind === 'image' ? 1 : most - imagesOf(values[place.name]).length;
   if (files.length > room) report(`${model.id} takes at most ${most}.`, true);
   const startedBy = keyNow();
-  for (const file of files.slice(0, room)) if (keyNow() === startedBy) await takeImage(file, place.name);
+  let arrived = true;
+  for (const file of files.slice(0, room))
+    arrived = keyNow() === startedBy && (await takeImage(file, place.name)) && arrived;
+  return arrived;
 }
 
-/** Uploads an image and puts it into the form. */
-export async function takeImage(file: File, place: Uploaded['place']): Promise<void> {
+/** Uploads an image and puts it into the form. Resolves to whether it is there. */
+export const takeImage = (file: File, place: Uploaded['place']): Promise<boolean> => asUpload(() => send(file, place));
+
+async function send(file: File, place: Uploaded['place']): Promise<boolean> {
   const key = nextKey++;
   const abort = new AbortController();
   const cancel = () => {
@@ -85,9 +95,9 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
     drop(key);
   };
   const unfit = whyUnfit(file);
-  if (unfit !== null && !isSeen(place)) return report(unfit, true);
-  set([...uploads, { key, place, file, share: 0, fault: unfit, cancel }]);
-  if (unfit !== null) return;
+  if (unfit !== null && !isSeen(place)) report(unfit, true);
+  else set([...uploads, { key, place, file, share: 0, fault: unfit, cancel }]);
+  if (unfit !== null) return false;
   reportUnseen();
   addEventListener('beforeunload', hold);
   try {
@@ -95,6 +105,7 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
     rememberPreview(id, url);
     drop(key);
     handOver({ fileId: id, place });
+    return true;
   } catch (error) {
     const { message } = asCallError(error);
     if (isSeen(place)) edit(key, { fault: message });
@@ -102,6 +113,7 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
       drop(key);
       report(`${file.name}: ${message}`, true);
     }
+    return false;
   } finally {
     reported.get(key)?.();
     reported.delete(key);
@@ -111,11 +123,6 @@ export async function takeImage(file: File, place: Uploaded['place']): Promise<v
 
 /** Makes the browser ask before it leaves the app, because leaving ends the upload. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
-
-const keyNow = (): string | null => {
-  const now = signIn();
-  return 'session' in now ? now.session.api_key.id : null;
-};
 
 let owner = keyNow();
 /** An image of one API key must not get into the form of another. */

@@ -1,21 +1,30 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import { type Draft, saveDraft } from './draft.ts';
 import { type Fan, fanOf } from './fan-out.ts';
-import { controlsOf, imagePlaceOf, imagesOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
+import { withImages } from './image-places.ts';
+import { imagesOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
 
-export interface Form {
+/** What a request is made of. */
+export interface Content {
   model: Model;
   values: Values;
-  faults: Record<string, string>;
   fan: Fan;
   /** The task that the form was filled from; null once the prompt was cleared. */
   parent: string | null;
+}
+
+export interface Form extends Content {
+  faults: Record<string, string>;
   /** What a change of the model has reset, with a function that undoes the change. */
   notes: { texts: string[]; undo(): void } | null;
+  /** The newest content, which may not be drawn yet. */
+  now(): Content;
+  /** Own images that came since the form was drawn. The user has not seen them, so nothing may replace them. */
+  unseenImages(): string[];
   set(name: string, value: unknown): void;
-  /** @param place the name of a field; by default, or if the model lacks it, the first field for references */
+  /** @param place the name of a field; by default, or if the model lacks it, the free fields of the model */
   addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;
@@ -26,66 +35,84 @@ export interface Form {
 
 /** The form of Create: a model and its values, kept in this tab. */
 export function useForm(models: readonly [Model, ...Model[]], start: Draft): Form {
-  const [draft, setDraft] = useState<Draft>(() => ({ ...start, uploaded: undefined }));
+  const [draft, setDraft] = useState<Draft>(start);
+  /** Several changes may come before the next render, so each starts from the newest draft. */
+  const newest = useRef(draft);
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [notes, setNotes] = useState<Form['notes']>(null);
-  const model = models.find(({ id }) => id === draft.model) ?? models[0];
-  useEffect(() => saveDraft(draft), [draft]);
+  const contentOf = (of: Draft): Content => {
+    const model = models.find(({ id }) => id === of.model) ?? models[0];
+    return { model, values: of.values, fan: fanOf(of, models, model), parent: of.parent ?? null };
+  };
+  const now = () => contentOf(newest.current);
+  useEffect(() => saveDraft(newest.current), []);
+  const put = (next: Draft) => {
+    newest.current = next;
+    setDraft(next);
+    saveDraft(next);
+  };
+  const change = (part: Partial<Draft>) => put({ ...newest.current, ...part });
   const clearFaults = (name: string) =>
     setFaults((before) =>
       Object.fromEntries(Object.entries(before).filter(([field]) => field.split(/[[.]/)[0] !== name)),
     );
+  const addImages = (fileIds: readonly string[], place: string | null = null) => {
+    const { model, values } = now();
+    const { values: next, left } = withImages(schemaOf(model), values, fileIds, {
+      name: place,
+      unseen: unseenImages(),
+    });
+    if (left > 0) report(`${model.id} takes no more images: ${left} ${left === 1 ? 'is' : 'are'} left out.`, true);
+    change({ values: next });
+    for (const name of Object.keys(next)) if (next[name] !== values[name]) clearFaults(name);
+  };
+  const unseenImages = () =>
+    Object.entries(newest.current.values).flatMap(([name, value]) =>
+      ownImages({ value }).filter((image) => !imagesOf(draft.values[name]).includes(image)),
+    );
 
   return {
-    model,
-    values: draft.values,
+    ...contentOf(draft),
     faults,
     notes,
-    fan: fanOf(draft, models, model),
-    parent: draft.parent ?? null,
-    forgetParent: () => setDraft((before) => ({ ...before, parent: null })),
-    setFan: (fan) => setDraft((before) => ({ ...before, ...fan })),
+    now,
+    unseenImages,
+    forgetParent: () => change({ parent: null }),
+    setFan: (fan) => change(fan),
     setFaults,
     set: (name, value) => {
-      setDraft((before) => ({
-        ...before,
-        values: { ...before.values, [name]: value },
-        ...(name === 'prompt' && value === '' && { parent: null }),
-      }));
+      const values = { ...newest.current.values, [name]: value };
+      change({ values, ...(name === 'prompt' && value === '' && { parent: null }) });
       clearFaults(name);
     },
-    addImages: (fileIds, place) => {
-      const schema = schemaOf(model);
-      const target =
-        controlsOf(schema, draft.values).find(({ name }) => name === place) ?? imagePlaceOf(schema, draft.values);
-      if (!target) return report(`${model.id} takes no reference image.`, true);
-      const { name, kind } = target;
-      const most = kind === 'image' ? 1 : (target.schema.maxItems ?? 1);
-      const withMore = (value: unknown) => [...new Set([...imagesOf(value), ...fileIds])];
-      if (kind === 'images' && withMore(draft.values[name]).length > most)
-        report(`${model.id} takes at most ${most}.`, true);
-      // Several images may come before the next render, so each update starts from the state before it.
-      setDraft((before) => ({
-        ...before,
-        values: {
-          ...before.values,
-          [name]: kind === 'image' ? fileIds[0] : withMore(before.values[name]).slice(0, most),
-        },
-      }));
-      clearFaults(name);
-    },
+    addImages,
     replace: (next) => {
-      setDraft(next);
+      put(next);
       setFaults({});
       setNotes(null);
     },
     choose: (id) => {
       const next = models.find((each) => each.id === id);
       if (!next) return;
-      const { values, notes: texts } = switchModel(draft.values, schemaOf(model), schemaOf(next), id);
-      setNotes(texts.length === 0 ? null : { texts, undo: () => (setDraft(draft), setNotes(null)) });
-      setDraft({ ...draft, model: id, values });
+      const before = newest.current;
+      const { model, values: old } = now();
+      const { values, notes: texts } = switchModel(old, schemaOf(model), schemaOf(next), id);
+      const undo = () => {
+        const had = new Set([...ownImages(old), ...ownImages(values)]);
+        const since = ownImages(newest.current.values).filter((image) => !had.has(image));
+        put(before);
+        addImages(since);
+        setNotes(null);
+      };
+      setNotes(texts.length === 0 ? null : { texts, undo });
+      change({ model: id, values });
       setFaults({});
     },
   };
 }
+
+/** The ids of own files among the values. */
+const ownImages = (values: Values): string[] =>
+  Object.values(values)
+    .flatMap(imagesOf)
+    .filter((image) => image.startsWith('file_'));

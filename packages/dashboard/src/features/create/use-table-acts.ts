@@ -10,7 +10,8 @@ import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
 import type { May } from './create-search.ts';
 import { type Run, startRuns } from './runs.ts';
-import { type Control, imagePlaceOf, schemaOf, switchModel } from './schema-rules.ts';
+import { imagePlaceOf } from './image-places.ts';
+import { type Control, schemaOf, switchModel } from './schema-rules.ts';
 import type { StripActs } from './strip.tsx';
 import type { Place } from './strip-tile.tsx';
 import type { Form } from './use-form.ts';
@@ -65,15 +66,19 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   );
   /** Puts the picture into the form as the first frame of a film, which the user then describes. */
   function animate(fileId: string, prompt: unknown, modelId: string, taskId: string | null) {
-    const place = filmModel && imagePlaceOf(schemaOf(filmModel));
-    if (!filmModel || !place) return report('No model makes a film of a picture.', true);
+    if (!filmModel) return report('No model makes a film of a picture.', true);
     const from = modelOf(modelId);
-    const carried = from
-      ? switchModel({ prompt }, schemaOf(from), schemaOf(filmModel), filmModel.id).values
-      : { prompt };
-    fill(filmModel.id, { ...carried, ...imageIn(place, fileId) }, taskId);
+    const cleared = Object.entries(form.now().values).filter(([, value]) => value === '');
+    const given = { ...Object.fromEntries(cleared), prompt };
+    const carried = from ? switchModel(given, schemaOf(from), schemaOf(filmModel), filmModel.id).values : given;
+    const images = [...form.unseenImages(), fileId];
+    fill(filmModel.id, carried, taskId);
+    form.addImages(images);
   }
-  const toFilm = (fileId: string) => animate(fileId, form.values.prompt ?? '', form.model.id, form.parent);
+  const toFilm = (fileId: string) => {
+    const { values, model, parent } = form.now();
+    animate(fileId, values.prompt ?? '', model.id, parent);
+  };
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
     // The address names the picture only once; from then on it is in the form.
@@ -97,6 +102,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
     ...(may.cancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),
   });
   return {
+    onReference: (fileId) => form.addImages([fileId]),
     onAgain: may.create ? again : null,
     onEdit: edit,
     onCancel: may.cancel ? cancel : null,
