@@ -34,6 +34,7 @@ import { Credentials } from './credentials/credential.ts';
 import { KeyHashes } from './credentials/key-hashes.ts';
 import { KeyWatch } from './credentials/key-watch.ts';
 import { LastUse } from './credentials/last-use.ts';
+import { DocumentRates } from './limits/document-rates.ts';
 import { KeylessRate } from './limits/keyless-rate.ts';
 import { RateCount } from './limits/rate-count.entity.ts';
 import { RateWindowPurge } from './limits/rate-window-purge.ts';
@@ -77,6 +78,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
     KeyLimits,
     EraseAuthRows,
     ErasureRows,
+    DocumentRates,
     ErasureSteps,
     ErasureWorker,
     Erasures,

@@ -3,21 +3,17 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { GRAPHQL_PATH } from '../platform/graphql/graphql-sockets.ts';
+import type { GuardedRequest } from './access/access.ts';
 import type { Caller } from './access/caller.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import { Credentials } from './credentials/credential.ts';
+import { DocumentRates } from './limits/document-rates.ts';
 import { KeylessRate } from './limits/keyless-rate.ts';
-import { RateLimits } from './limits/rate-limits.ts';
-
-/**
- * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
- */
-const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
 
 /**
  * Counts the requests that the guard does not see: the guard runs only for resolvers. A document without a valid key is
- * parsed and checked all the same, so it counts by address before its body is read. A query of the schema counts as a
- * read of its key.
+ * parsed and checked all the same, so it counts by address before its body is read. One with a key counts by key if no
+ * resolver answers it.
  */
 @Injectable()
 export class GraphqlRates {
@@ -29,12 +25,13 @@ export class GraphqlRates {
     private readonly credentials: Credentials,
     private readonly authenticator: Authenticator,
     private readonly keyless: KeylessRate,
-    private readonly rateLimits: RateLimits,
+    private readonly documents: DocumentRates,
   ) {
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
       if (route.url !== GRAPHQL_PATH) return;
       route.onRequest = [route.onRequest ?? [], (request: FastifyRequest) => this.admit(request)].flat();
-      route.preHandler = [route.preHandler ?? [], (request: FastifyRequest) => this.countSchema(request)].flat();
+      route.preHandler = [route.preHandler ?? [], (request: FastifyRequest) => this.admitDocument(request)].flat();
+      route.onResponse = [route.onResponse ?? [], async (request: FastifyRequest) => this.ended(request)].flat();
     });
   }
 
@@ -47,9 +44,15 @@ export class GraphqlRates {
     }
   }
 
-  private async countSchema(request: FastifyRequest): Promise<void> {
+  private async admitDocument(request: FastifyRequest): Promise<void> {
     const caller = this.callers.get(request);
-    if (caller && SCHEMA_FIELDS.test(textOf(request))) await this.rateLimits.count(caller, 'read');
+    if (caller) await this.documents.admit(caller, textOf(request));
+  }
+
+  /** The guard of each resolver sets the caller of the request. */
+  private ended(request: FastifyRequest & GuardedRequest): void {
+    const caller = this.callers.get(request);
+    if (caller && request.caller === undefined) this.documents.countUnanswered(caller);
   }
 }
 

@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { GraphqlSockets } from '../platform/graphql/graphql-sockets.ts';
+import { Authenticator } from './credentials/authenticator.ts';
 import { Credentials } from './credentials/credential.ts';
 import { KeyWatch } from './credentials/key-watch.ts';
+import { DocumentRates } from './limits/document-rates.ts';
 
 /**
  * Authenticates GraphQL sockets with the same keys and sessions as HTTP. A socket does not know which scopes its
@@ -13,6 +15,8 @@ export class SocketAuth implements OnModuleInit {
     private readonly sockets: GraphqlSockets,
     private readonly keys: KeyWatch,
     private readonly credentials: Credentials,
+    private readonly authenticator: Authenticator,
+    private readonly documents: DocumentRates,
   ) {}
 
   onModuleInit(): void {
@@ -22,6 +26,12 @@ export class SocketAuth implements OnModuleInit {
         const credential = this.credentials.of({ headers, overSocket: true });
         const { apiKeyId, release } = await this.keys.admit(credential, onRefused);
         return { owner: apiKeyId, release };
+      },
+      admitDocument: async (headers, text) => {
+        const credential = this.credentials.of({ headers, overSocket: true });
+        const caller = await this.authenticator.authenticateCredential(credential);
+        await this.documents.admit(caller, text);
+        return () => this.documents.countUnanswered(caller);
       },
     });
   }

@@ -172,14 +172,12 @@ export class CallsService {
    * @param fingerprint of `fingerprintOf`
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
-    return this.rows.existsBy({
-      api_key_id: apiKeyId,
-      fingerprint: Buffer.from(fingerprint, 'hex'),
-      task_id: taskId,
-      hung_up_at: Not(IsNull()),
-      delivered_at: IsNull(),
-      joined_until: IsNull(),
-    });
+    return this.rows.existsBy(abandoned(apiKeyId, fingerprint, taskId));
+  }
+
+  /** Lets no equal call join this one, if it is abandoned still. Its task was cancelled because nobody waited. */
+  async forgetAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<void> {
+    await this.rows.delete(abandoned(apiKeyId, fingerprint, taskId));
   }
 
   private holdLease(id: string, retry: number, reply: FastifyReply): void {
@@ -215,3 +213,12 @@ export class CallsService {
 function retryCountOf(header: string | string[] | undefined): number {
   return typeof header === 'string' && /^[0-9]{1,4}$/.test(header) ? Number(header) : 0;
 }
+
+const abandoned = (apiKeyId: string, fingerprint: string, taskId: string) => ({
+  api_key_id: apiKeyId,
+  fingerprint: Buffer.from(fingerprint, 'hex'),
+  task_id: taskId,
+  hung_up_at: Not(IsNull()),
+  delivered_at: IsNull(),
+  joined_until: IsNull(),
+});

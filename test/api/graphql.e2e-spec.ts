@@ -1,10 +1,11 @@
 import { serverAudits } from 'graphql-http';
 import { getIntrospectionQuery } from 'graphql';
-import { aCat, aFailure, aHang } from '../support/clients/api.ts';
+import { aCat, aFailure, aHang, Api } from '../support/clients/api.ts';
 import { joinService, type SharedService } from '../support/service.ts';
 import { GraphqlClient } from '../support/clients/graphql-client.ts';
 import { anotherKey } from '../support/clients/graphql-keys.ts';
 import { Scrape } from '../support/metrics.ts';
+import { eventually } from '../support/wait.ts';
 
 const CREATE = 'mutation Create($input: CreateGenerationInput!) { createGeneration(input: $input) { taskId } }';
 const LIST = `query List($first: Int, $after: String, $filter: TaskFilter) {
@@ -236,6 +237,44 @@ describe('GraphQL', () => {
       expect(errors!.map(({ extensions }) => extensions.code)).toEqual(['task_not_found']);
       expect((await client.ask('{ a: viewer { id } b: viewer { id } }')).errors).toBeUndefined();
       expect((await client.ask('{ viewer { id } }')).errors![0]!.extensions.code).toBe('rate_limit_exceeded');
+    });
+
+    it.each([
+      ['refused', '{ nothing }', {}],
+      ['that no resolver answers', '{ __typename }', {}],
+      ['of an event stream', '{ nothing }', { accept: 'text/event-stream' }],
+    ])('admits as many documents %s as reads', async (_, query, headers) => {
+      const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 2 } });
+      const statusOf = async () => {
+        const reply = await fetch(new URL('/graphql', service.baseUrl), {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ query }),
+        });
+        return [reply.status, (await reply.text()).includes('rate_limit_exceeded')];
+      };
+      const first = await statusOf();
+      expect([first[1], (await statusOf())[1]]).toEqual([false, false]);
+      // They are counted when their answer has been sent.
+      await eventually('the third to be refused', async () => (await statusOf())[1]);
+      expect((await new Api(service.baseUrl, key).create(aFailure)).status).toBe(201);
+    });
+
+    it('admits as many documents over a socket that no resolver answers as reads', async () => {
+      const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 2 } });
+      const client = new GraphqlClient(service.baseUrl, key);
+      const socket = client.socket();
+      const isOver = async (query: string) => {
+        const ended = await client.follow(query, {}, socket).ended.then(
+          () => 'answered',
+          (errors: unknown) => JSON.stringify(errors),
+        );
+        return ended.includes('rate_limit_exceeded');
+      };
+      const schema = '{ __schema { queryType { name } } }';
+      expect([await isOver(schema), await isOver('{ nothing }')]).toEqual([false, false]);
+      for (const query of [schema, '{ nothing }', '{ __typename }']) expect(await isOver(query)).toBe(true);
+      await client.close();
     });
 
     it('refuses subscriptions over HTTP', async () => {

@@ -19,14 +19,14 @@ export class AddressWindows {
   });
 
   /** @returns the count in this window, including this call, and the seconds until the next window */
-  count(address: string): { count: number; retryAfterS: number } {
+  count(address: string, by = 1): { count: number; retryAfterS: number } {
     const now = performance.now();
     const group = addressGroup(address);
     let window = this.windows.get(group);
     if (!window || window.endsAt <= now) {
       this.windows.set(group, (window = { count: 0, endsAt: now + WINDOW_S * 1000 }));
     }
-    window.count += 1;
+    window.count += by;
     return { count: window.count, retryAfterS: Math.ceil((window.endsAt - now) / 1000) };
   }
 }

@@ -7,7 +7,8 @@ import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
  * then a call that has just failed. An open connection holds a lease, so simultaneous equal calls do not join each
  * other. The call of a process that died can be joined when its lease has lapsed. A client that names its messages may
  * give up silently and leave its connection open. So its call can be joined after one second without an answer. The
- * call that was joined least often comes first.
+ * call that was joined least often comes first. A call whose task was cancelled cannot be joined 10 seconds later: its
+ * caller wants the picture again. The subquery is planned for one row, so it never reads the archive.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',
@@ -19,7 +20,9 @@ const JOIN_EQUAL: Statement = {
              or delivered_at is null
                 and (joined_until < now()
                      or joined_until is null and hung_up_at is not null
-                     or $3::text is not null and message is not null and created_at < now() - interval '1 second'))
+                     or $3::text is not null and message is not null and created_at < now() - interval '1 second')
+                and (select d.error->>'code' = 'task_cancelled' and d.completed_at + interval '10 seconds' < now()
+                     from tasks_done d where d.id = calls.task_id) is not true)
       order by delivered_at is not null, is_open, joined_retry, id limit 1 for update
     )
     update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = c.joined_retry + 1,

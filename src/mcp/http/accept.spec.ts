@@ -26,5 +26,6 @@ describe('a stream for a client that takes none', () => {
   it('is its answer, or the answers of a batch', async () => {
     expect(await (await toJson(stream([progress, answers[0]!]), false)).json()).toEqual(answers[0]);
     expect(await (await toJson(stream([progress, ...answers]), true)).json()).toEqual(answers);
+    expect(await (await toJson(stream([progress]), false)).json()).toBeNull();
   });
 });

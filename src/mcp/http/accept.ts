@@ -35,5 +35,6 @@ export async function toJson(stream: Response, isBatch: boolean): Promise<Respon
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)) as { id?: unknown; method?: unknown })
     .filter(({ id, method }) => id !== undefined && method === undefined);
-  return Response.json(isBatch ? messages : messages[0], { status: stream.status });
+  // A client that has hung up has no message.
+  return Response.json(isBatch ? messages : (messages[0] ?? null), { status: stream.status });
 }

@@ -51,6 +51,9 @@ export class McpController {
     });
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
     const served = await handler.fetch(webRequest, { parsedBody: body });
+    // The SDK has refused a call before its tool could count it.
+    if (served.status >= 400 && messages.some((message) => this.reachesTool(message)))
+      await this.rateLimits.count(exchange.caller, 'read');
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
     response.headers.delete('connection'); // Node sets it

@@ -8,7 +8,7 @@ describe('a task whose client left', () => {
   afterEach(() => void jest.useRealTimers());
 
   const watched = (state: { destroyed: boolean; writableFinished: boolean }) => {
-    const cancel = jest.fn(async () => undefined);
+    const cancel = jest.fn(async () => ({ cancelled: false }));
     const tasks = new AbandonedTasks({ isAbandoned: async () => true } as never, { cancel } as never);
     const raw = Object.assign(new EventEmitter(), state);
     const call = { caller: { apiKeyId: 'key_1' }, reply: { raw } } as unknown as ToolCall;

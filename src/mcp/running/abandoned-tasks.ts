@@ -52,6 +52,7 @@ export class AbandonedTasks implements OnApplicationShutdown {
 
   private async cancel(apiKeyId: string, { taskId, fingerprint }: StartedTask): Promise<void> {
     if (!(await this.calls.isAbandoned(apiKeyId, fingerprint, taskId))) return;
-    await this.tasks.cancel(apiKeyId, taskId, { unclaimed: true });
+    const { cancelled } = await this.tasks.cancel(apiKeyId, taskId, { unclaimed: true });
+    if (cancelled) await this.calls.forgetAbandoned(apiKeyId, fingerprint, taskId);
   }
 }

@@ -30,7 +30,11 @@ describe('an open socket', () => {
       { schema: buildSchema('type Query { a: Int }') } as GraphQLSchemaHost,
       new Metrics(),
     );
-    sockets.guardedBy({ assertMayOpen: () => {}, admit: async () => ({ owner: 'key', release: () => {} }) });
+    sockets.guardedBy({
+      assertMayOpen: () => {},
+      admit: async () => ({ owner: 'key', release: () => {} }),
+      admitDocument: async () => () => {},
+    });
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance'] });
     sockets.onApplicationBootstrap();
   });

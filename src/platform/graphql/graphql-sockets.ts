@@ -35,6 +35,12 @@ export interface SocketGate {
    * @throws ApiError when the credential is not valid
    */
   admit(headers: SocketHeaders, onRefused: () => void): Promise<{ owner: string; release: () => void }>;
+  /**
+   * Called before a document is parsed.
+   * @returns a function that counts it as one that no resolver has answered
+   * @throws ApiError if the key has sent too many of those, or is no longer valid
+   */
+  admitDocument(headers: SocketHeaders, text: string): Promise<() => void>;
 }
 
 /** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
@@ -79,6 +85,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
       schema: this.schemaHost.schema,
       introspection: this.config.graphqlIntrospection,
       admit: (state) => this.authenticate(state),
+      admitDocument: async ({ headers }, text) => this.gate?.admitDocument(headers, text) ?? (() => {}),
     });
     this.webSockets.on('headers', (headers, request) => headers.push(`x-request-id: ${this.requestIds.get(request)}`));
     this.webSockets.on('wsClientError', ({ message }, socket, request) => {

@@ -23,11 +23,20 @@ interface SocketOperationsOptions {
   introspection: boolean;
   /** Authenticates a socket. False closes it with code 4403. */
   admit: (state: SocketState) => Promise<boolean>;
+  /** As in the gate of sockets. */
+  admitDocument: (state: SocketState, text: string) => Promise<() => void>;
 }
 
 /** A graphql-ws server of the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
-export function socketOperations({ schema, introspection, admit }: SocketOperationsOptions): Server<SocketState> {
+export function socketOperations({
+  schema,
+  introspection,
+  admit,
+  admitDocument,
+}: SocketOperationsOptions): Server<SocketState> {
   const rules = rulesOf(introspection);
+  /** For each operation that runs, what counts it as one without a resolver. */
+  const countUnanswered = new WeakMap<object, () => void>();
   const format = (error: unknown, { requestId }: SocketState) =>
     formatGraphqlError(error, { requestId, suggestions: introspection });
 
@@ -38,12 +47,31 @@ export function socketOperations({ schema, introspection, admit }: SocketOperati
       if (authorization !== undefined) extra.headers = { ...extra.headers, authorization };
       return admit(extra);
     },
-    execute: (args) => measured(args, executeInSpan),
+    execute: async (args) => {
+      const result = await measured(args, executeInSpan);
+      const { request } = args.contextValue as GraphqlContext;
+      if (!('caller' in request)) countUnanswered.get(request)?.(); // the guard of each resolver sets the caller
+      return result;
+    },
     subscribe: (args) => measured(args, subscribe),
-    onSubscribe: ({ extra, subscriptions }, _id, payload) => {
+    onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [tooManyOperations()];
+      let count: () => void;
+      try {
+        count = await admitDocument(extra, payload.query);
+      } catch (error) {
+        return [new GraphQLError((error as Error).message, { originalError: error as Error })];
+      }
       const document = parseDocument(schema, payload.query, rules);
-      return Array.isArray(document) ? document : executionOf(schema, document, payload, extra);
+      if (Array.isArray(document)) {
+        count();
+        return document;
+      }
+      const contextValue: GraphqlContext = {
+        request: { headers: extra.headers, overSocket: true, id: extra.requestId },
+      };
+      countUnanswered.set(contextValue.request, count);
+      return executionOf(schema, document, payload, contextValue);
     },
     onNext: ({ extra }, ...[, , , { errors, ...result }]) =>
       errors && { ...result, errors: errors.map((error) => format(error, extra)) },
@@ -61,9 +89,8 @@ function executionOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   payload: SubscribePayload,
-  { headers, requestId }: SocketState,
+  contextValue: GraphqlContext,
 ): ExecutionArgs {
-  const contextValue: GraphqlContext = { request: { headers, overSocket: true, id: requestId } };
   return {
     schema,
     document,

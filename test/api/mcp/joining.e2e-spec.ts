@@ -175,4 +175,10 @@ it('a cut call whose task runs is finished; one whose task waits is cancelled, u
   expect(taskOf(await again)).toMatchObject({ task_id: kept, status: 'succeeded' });
 
   expect(await first.api.untilFinal(running)).toMatchObject({ status: 'succeeded' });
+
+  const isForgotten = async () =>
+    (await queryOnce(first.database.url, 'select 1 from calls where task_id = $1', [left])).length === 0;
+  await eventually('the call of the cancelled task to be forgotten', isForgotten);
+  const repeated = await call(first.baseUrl, 'generate_image', { prompt: 'Still in the line' }, { key });
+  expect(taskOf(await resultOf(repeated))).toMatchObject({ status: 'succeeded' });
 });

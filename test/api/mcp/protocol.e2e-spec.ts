@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { type OwnService, startOwnService } from '../../support/service.ts';
 import { Api, type ErrorBody } from '../../support/clients/api.ts';
+import { anotherKey } from '../../support/clients/graphql-keys.ts';
 import { ERAS, mcpClient, MODERN, TASKS } from '../../support/clients/mcp.ts';
 
 const PAGE = 'https://pages.example';
@@ -50,6 +51,18 @@ async function statusFor(given: Record<string, string>): Promise<number> {
   answer.resume();
   return answer.statusCode!;
 }
+
+describe('calls of tools that the server refuses before their tool', () => {
+  it.each([
+    ['without a version of JSON-RPC', {}],
+    ['with an id that is no integer', { jsonrpc: '2.0', id: 1.5 }],
+  ])('count as reads: %s', async (_, head) => {
+    const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 1 } });
+    const message = { id: 1, method: 'tools/call', params: { name: 'list_models', arguments: {} }, ...head };
+    const ask = async () => (await post(message, {}, new Api(service.baseUrl, key))).status;
+    expect([await ask(), await ask()]).toEqual([400, 429]);
+  });
+});
 
 describe('the answer to server/discover', () => {
   it('names the revision, the capabilities and how to work with the server', async () => {

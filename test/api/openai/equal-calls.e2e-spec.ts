@@ -139,6 +139,17 @@ describe('a call that equals an earlier one', () => {
     expect(taskIn(retry)).not.toBe(taskIn(first));
   });
 
+  it('is a new task if that of the cut call was cancelled more than 10 s ago', async () => {
+    const body = hanging();
+    const taskId = await cut(body);
+    await service.api.cancel(taskId);
+    await rows(`update tasks_done set completed_at = completed_at - interval '11 s' where id = $1`, taskId);
+    const late = call(body);
+    const [, lateTask] = await untilTasks(body, 2);
+    await service.api.cancel(lateTask!);
+    expect(taskIn(await late)).toBe(lateTask);
+  });
+
   it('of a task that was cancelled and deleted gets that it was cancelled', async () => {
     const body = hanging();
     const waiting = call(body);

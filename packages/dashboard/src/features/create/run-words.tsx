@@ -19,7 +19,7 @@ export function Timing({ task, typicalS }: { task: TaskRow; typicalS: number | n
     return (
       <span>
         {duration(ranS)}
-        {typicalS !== null && ranS < typicalS && ` of ~${duration(typicalS)}`}
+        {typicalS !== null && ranS < typicalS && ` of ~${duration(Math.ceil(typicalS))}`}
       </span>
     );
   }
