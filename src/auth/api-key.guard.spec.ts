@@ -9,6 +9,7 @@ import { Authenticator } from './credentials/authenticator.ts';
 import { Credentials } from './credentials/credential.ts';
 import type { KeyHashes } from './credentials/key-hashes.ts';
 import { LastUse } from './credentials/last-use.ts';
+import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 
 class Resolver {
@@ -26,7 +27,14 @@ const sql = {
 } as unknown as Sql;
 const hashes = { of: (key: string) => [Buffer.from(key)], noteUse: () => undefined } as unknown as KeyHashes;
 const authenticator = new Authenticator(loadConfig({}), hashes, new LastUse(sql), sql);
-const guard = new ApiKeyGuard(new Reflector(), authenticator, new RateLimits(sql), new Credentials(loadConfig({})));
+const rates = new RateLimits(sql);
+const guard = new ApiKeyGuard(
+  new Reflector(),
+  authenticator,
+  rates,
+  new Credentials(loadConfig({})),
+  new DocumentRates(rates),
+);
 const activate = async (context: ExecutionContext) => guard.canActivate(context);
 const bearer = `Bearer ${newApiKey()}`;
 

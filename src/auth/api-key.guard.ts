@@ -15,6 +15,7 @@ import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import type { RateBucket, Scope } from './access/caller.ts';
 import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
+import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config/config.ts';
@@ -44,6 +45,7 @@ export class ApiKeyGuard implements CanActivate {
     private readonly authenticator: Authenticator,
     private readonly rateLimits: RateLimits,
     private readonly credentials: Credentials,
+    private readonly documents: DocumentRates,
   ) {}
 
   canActivate(context: ExecutionContext): Promise<boolean> | boolean {
@@ -55,6 +57,7 @@ export class ApiKeyGuard implements CanActivate {
     const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));
     return andThen(authenticate(), (caller) => {
       request.caller = caller;
+      if (context.getType<string>() === 'graphql') this.documents.answered(request);
       // The handler reads a form. Until it has arrived, the key may be revoked and its data erased, so the key is checked
       // again.
       if (request.body instanceof MultipartBody) request.body.checkOnArrival(authenticate);

@@ -3,7 +3,6 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { GRAPHQL_PATH } from '../platform/graphql/graphql-sockets.ts';
-import type { GuardedRequest } from './access/access.ts';
 import type { Caller } from './access/caller.ts';
 import { Authenticator } from './credentials/authenticator.ts';
 import { Credentials } from './credentials/credential.ts';
@@ -31,7 +30,6 @@ export class GraphqlRates {
       if (route.url !== GRAPHQL_PATH) return;
       route.onRequest = [route.onRequest ?? [], (request: FastifyRequest) => this.admit(request)].flat();
       route.preHandler = [route.preHandler ?? [], (request: FastifyRequest) => this.admitDocument(request)].flat();
-      route.onResponse = [route.onResponse ?? [], async (request: FastifyRequest) => this.ended(request)].flat();
     });
   }
 
@@ -46,13 +44,7 @@ export class GraphqlRates {
 
   private async admitDocument(request: FastifyRequest): Promise<void> {
     const caller = this.callers.get(request);
-    if (caller) await this.documents.admit(caller, textOf(request));
-  }
-
-  /** The guard of each resolver sets the caller of the request. */
-  private ended(request: FastifyRequest & GuardedRequest): void {
-    const caller = this.callers.get(request);
-    if (caller && request.caller === undefined) this.documents.countUnanswered(caller);
+    if (caller) await this.documents.admit(request, caller, textOf(request));
   }
 }
 

@@ -27,11 +27,9 @@ export class SocketAuth implements OnModuleInit {
         const { apiKeyId, release } = await this.keys.admit(credential, onRefused);
         return { owner: apiKeyId, release };
       },
-      admitDocument: async (headers, text) => {
-        const credential = this.credentials.of({ headers, overSocket: true });
-        const caller = await this.authenticator.authenticateCredential(credential);
-        await this.documents.admit(caller, text);
-        return () => this.documents.countUnanswered(caller);
+      admitDocument: async (request, text) => {
+        const caller = await this.authenticator.authenticateCredential(this.credentials.of(request));
+        await this.documents.admit(request, caller, text);
       },
     });
   }

@@ -110,7 +110,7 @@ const BY_INDEX: Record<string, string[]> = {
   'tasks.read_starts': ['pace_samples_pkey'],
   'tasks.unfinished_of_keys': ['tasks_live_of_key'],
   'tasks.find_idempotency_keys': ['idempotency_keys_pkey'],
-  'calls.join': ['calls_joinable', 'calls_pkey'],
+  'calls.join': ['calls_joinable', 'calls_pkey', 'tasks_done_pkey'],
   'calls.join_equal': ['calls_joinable', 'calls_pkey', 'tasks_done_pkey'],
   'calls.give_up': ['calls_joinable'],
   'calls.attach': ['calls_pkey'],

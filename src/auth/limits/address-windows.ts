@@ -18,7 +18,10 @@ export class AddressWindows {
     sizeCalculation: () => 1,
   });
 
-  /** @returns the count in this window, including this call, and the seconds until the next window */
+  /**
+   * @param by what is added to the count of this window
+   * @returns the new count, and the seconds until the next window
+   */
   count(address: string, by = 1): { count: number; retryAfterS: number } {
     const now = performance.now();
     const group = addressGroup(address);
@@ -26,7 +29,7 @@ export class AddressWindows {
     if (!window || window.endsAt <= now) {
       this.windows.set(group, (window = { count: 0, endsAt: now + WINDOW_S * 1000 }));
     }
-    window.count += by;
+    window.count = Math.max(0, window.count + by);
     return { count: window.count, retryAfterS: Math.ceil((window.endsAt - now) / 1000) };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller, CallerBound } from '../access/caller.ts';
 import { AddressWindows } from './address-windows.ts';
 import { RateLimits } from './rate-limits.ts';
 
@@ -8,33 +8,48 @@ import { RateLimits } from './rate-limits.ts';
  * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
  */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
+/** A key may always send as many in a minute, because documents count until their resolvers run. */
+const FEWEST = 20;
 
 /**
- * Limits the GraphQL documents of a key that no resolver answers, such as refused ones: the guard counts only where a
- * resolver runs. A key may send as many of them in a minute as reads, at each process. A query of the schema is a read too.
+ * Limits the GraphQL documents that no resolver answers, such as refused ones: the guard counts only where a resolver
+ * runs. A key may send as many of them in a minute as reads, at each process. A query of the schema is a read too.
  */
 @Injectable()
 export class DocumentRates {
   private readonly unanswered = new AddressWindows();
+  /** By request. */
+  private readonly admitted = new WeakMap<object, Caller>();
 
   constructor(private readonly rateLimits: RateLimits) {}
 
   /**
-   * Called before a document is parsed.
+   * Called before a document is parsed. Counts it until a resolver runs.
+   * @param request that the guard of a resolver will get
    * @throws ApiError rate_limit_exceeded
    */
-  async admit(caller: Caller, text: string): Promise<void> {
-    const { readsPerMinute = 0 } = caller.limits;
-    const { count, retryAfterS } = this.unanswered.count(caller.apiKeyId, 0);
-    if (readsPerMinute > 0 && count >= readsPerMinute) {
-      const message = `Your key may send ${readsPerMinute} documents per minute that no resolver answers. Try again in ${retryAfterS} s.`;
-      throw new ApiError('rate_limit_exceeded', { message, retryAfterS });
-    }
+  async admit(request: object, caller: Caller, text: string): Promise<void> {
+    for (const key of withBounds(caller)) this.assertMayAsk(key);
+    for (const { apiKeyId } of withBounds(caller)) this.unanswered.count(apiKeyId);
+    this.admitted.set(request, caller);
     if (SCHEMA_FIELDS.test(text)) await this.rateLimits.count(caller, 'read');
   }
 
-  /** Counts a document that no resolver has answered. */
-  countUnanswered({ apiKeyId }: Caller): void {
-    this.unanswered.count(apiKeyId);
+  /** Called when a resolver runs, from where on the guard counts. */
+  answered(request: object): void {
+    const caller = this.admitted.get(request);
+    if (!caller || !this.admitted.delete(request)) return;
+    for (const { apiKeyId } of withBounds(caller)) this.unanswered.count(apiKeyId, -1);
+  }
+
+  private assertMayAsk({ apiKeyId, limits: { readsPerMinute = 0 } }: Pick<CallerBound, 'apiKeyId' | 'limits'>): void {
+    if (readsPerMinute === 0) return;
+    const most = Math.max(readsPerMinute, FEWEST);
+    const { count, retryAfterS } = this.unanswered.count(apiKeyId, 0);
+    if (count < most) return;
+    const message = `Your key may send ${most} documents per minute that no resolver answers. Try again in ${retryAfterS} s.`;
+    throw new ApiError('rate_limit_exceeded', { message, retryAfterS });
   }
 }
+
+const withBounds = (caller: Caller) => [caller, ...(caller.bounds ?? [])];

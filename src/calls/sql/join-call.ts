@@ -5,6 +5,13 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 const JOINABLE = `interval '30 minutes'`;
 /** Length of a lease, in seconds. A process that died does not renew its lease. */
 export const JOIN_LEASE_S = 30;
+/**
+ * SQL: whether the task of a call was cancelled more than 10 seconds ago. Its caller then wants a new one. The subquery
+ * is planned for one row, so it never reads the archive.
+ */
+export const CANCELLED_BEFORE = `
+  (select d.error->>'code' = 'task_cancelled' and d.completed_at + interval '10 seconds' < now()
+   from tasks_done d where d.id = calls.task_id)`;
 /** How many equal calls of one key a retry chooses from. */
 const MAX_CANDIDATES = 100;
 
@@ -22,6 +29,7 @@ const JOIN: Statement = {
       where api_key_id = $1 and fingerprint = decode($2, 'hex') and delivered_at is null
         and created_at > now() - ${JOINABLE}
         and (joined_until is null or joined_until < now() or joined_retry < $3)
+        and ${CANCELLED_BEFORE} is not true
       order by id limit ${MAX_CANDIDATES} for update
     ), chosen as (
       select id from candidates

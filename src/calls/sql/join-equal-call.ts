@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
-import { JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
+import { CANCELLED_BEFORE, JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 
 /**
  * Finds an equal call of the last 10 minutes to join. A call whose connection ended without the outcome comes first,
  * then a call that has just failed. An open connection holds a lease, so simultaneous equal calls do not join each
  * other. The call of a process that died can be joined when its lease has lapsed. A client that names its messages may
  * give up silently and leave its connection open. So its call can be joined after one second without an answer. The
- * call that was joined least often comes first. A call whose task was cancelled cannot be joined 10 seconds later: its
- * caller wants the picture again. The subquery is planned for one row, so it never reads the archive.
+ * call that was joined least often comes first.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',
@@ -21,8 +20,7 @@ const JOIN_EQUAL: Statement = {
                 and (joined_until < now()
                      or joined_until is null and hung_up_at is not null
                      or $3::text is not null and message is not null and created_at < now() - interval '1 second')
-                and (select d.error->>'code' = 'task_cancelled' and d.completed_at + interval '10 seconds' < now()
-                     from tasks_done d where d.id = calls.task_id) is not true)
+                and ${CANCELLED_BEFORE} is not true)
       order by delivered_at is not null, is_open, joined_retry, id limit 1 for update
     )
     update calls c set joined_until = now() + make_interval(secs => ${JOIN_LEASE_S}), joined_retry = c.joined_retry + 1,

@@ -51,9 +51,9 @@ export class McpController {
     });
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
     const served = await handler.fetch(webRequest, { parsedBody: body });
-    // The SDK has refused a call before its tool could count it.
-    if (served.status >= 400 && messages.some((message) => this.reachesTool(message)))
-      await this.rateLimits.count(exchange.caller, 'read');
+    // The SDK has refused these calls before their tools could count them. With 499 the client has hung up.
+    const refused = served.status >= 400 && served.status !== 499 ? messages : [];
+    for (const message of refused) if (this.reachesTool(message)) await this.rateLimits.count(exchange.caller, 'read');
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
     response.headers.delete('connection'); // Node sets it
@@ -72,8 +72,8 @@ export class McpController {
 
   /** The SDK itself answers a call without an id or with malformed arguments. */
   private reachesTool(message: unknown): boolean {
-    const { method, id, params } = (message ?? {}) as { method?: unknown; id?: unknown; params?: Partial<CallParams> };
-    if (method !== 'tools/call' || (typeof id !== 'string' && typeof id !== 'number')) return false;
+    const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
+    if (jsonrpc !== '2.0' || method !== 'tools/call' || !(typeof id === 'string' || Number.isInteger(id))) return false;
     const { name, arguments: given = {} } = params ?? {};
     return this.tools.has(name) && typeof given === 'object' && given !== null && !Array.isArray(given);
   }
@@ -89,6 +89,13 @@ const cancelledBy = (messages: unknown[]): (string | number)[] =>
     const id = method === 'notifications/cancelled' ? params?.requestId : undefined;
     return typeof id === 'string' || typeof id === 'number' ? [id] : [];
   });
+
+interface CallMessage {
+  jsonrpc: unknown;
+  method: unknown;
+  id: unknown;
+  params: Partial<CallParams>;
+}
 
 interface CallParams {
   name: unknown;

@@ -4,12 +4,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** The headers of a handshake that say who opens the socket. */
 export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host' | 'user-agent'>;
 
-/**
- * The context of every resolver. A socket has no reply. Instead of a request it has some headers, so that the guard
- * reads both in the same way.
- */
+/** Stands for the request of an operation over a socket, so that the guard reads both in the same way. */
+export interface SocketRequest {
+  headers: SocketHeaders;
+  overSocket: true;
+  id: string;
+}
+
+/** The context of every resolver. A socket has no reply. */
 export interface GraphqlContext {
-  request: FastifyRequest | { headers: SocketHeaders; overSocket: true; id: string };
+  request: FastifyRequest | SocketRequest;
   reply?: FastifyReply;
   /** What the root fields of a query resolved to, by response key. Missing over a socket. */
   resolved?: Map<string | number, unknown>;

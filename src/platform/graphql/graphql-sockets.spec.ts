@@ -33,7 +33,7 @@ describe('an open socket', () => {
     sockets.guardedBy({
       assertMayOpen: () => {},
       admit: async () => ({ owner: 'key', release: () => {} }),
-      admitDocument: async () => () => {},
+      admitDocument: async () => {},
     });
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance'] });
     sockets.onApplicationBootstrap();

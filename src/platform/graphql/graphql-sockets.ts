@@ -14,7 +14,7 @@ import { socketClosedAfter } from '../http/observe-requests.ts';
 import { answerOnSocket } from '../http/raw-reply.ts';
 import { requestIdOf } from '../http/request.ts';
 import { withJitter } from '../run/jitter.ts';
-import type { SocketHeaders } from './graphql-context.ts';
+import type { SocketHeaders, SocketRequest } from './graphql-context.ts';
 import { socketOperations, type SocketState } from './socket-operations.ts';
 import { GraphqlSocket } from './graphql-socket.ts';
 
@@ -37,10 +37,10 @@ export interface SocketGate {
   admit(headers: SocketHeaders, onRefused: () => void): Promise<{ owner: string; release: () => void }>;
   /**
    * Called before a document is parsed.
-   * @returns a function that counts it as one that no resolver has answered
-   * @throws ApiError if the key has sent too many of those, or is no longer valid
+   * @param request that the guard of each resolver will get
+   * @throws ApiError if the key has sent too many documents that no resolver answered, or is no longer valid
    */
-  admitDocument(headers: SocketHeaders, text: string): Promise<() => void>;
+  admitDocument(request: SocketRequest, text: string): Promise<void>;
 }
 
 /** Subscriptions, queries and mutations over graphql-ws, on the same path as GraphQL over HTTP. */
@@ -85,7 +85,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
       schema: this.schemaHost.schema,
       introspection: this.config.graphqlIntrospection,
       admit: (state) => this.authenticate(state),
-      admitDocument: async ({ headers }, text) => this.gate?.admitDocument(headers, text) ?? (() => {}),
+      admitDocument: async (request, text) => this.gate?.admitDocument(request, text),
     });
     this.webSockets.on('headers', (headers, request) => headers.push(`x-request-id: ${this.requestIds.get(request)}`));
     this.webSockets.on('wsClientError', ({ message }, socket, request) => {

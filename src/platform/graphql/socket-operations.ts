@@ -2,7 +2,7 @@ import { type DocumentNode, type ExecutionArgs, GraphQLError, type GraphQLSchema
 import { makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import { ApiError } from '../../errors/api-error.ts';
 import { executeInSpan } from './execute-in-span.ts';
-import type { GraphqlContext, SocketHeaders } from './graphql-context.ts';
+import type { GraphqlContext, SocketHeaders, SocketRequest } from './graphql-context.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { measured, parseDocument, rulesOf } from './run-operation.ts';
 
@@ -24,7 +24,7 @@ interface SocketOperationsOptions {
   /** Authenticates a socket. False closes it with code 4403. */
   admit: (state: SocketState) => Promise<boolean>;
   /** As in the gate of sockets. */
-  admitDocument: (state: SocketState, text: string) => Promise<() => void>;
+  admitDocument: (request: SocketRequest, text: string) => Promise<void>;
 }
 
 /** A graphql-ws server of the schema. Every operation has the rules, limits and errors of `/graphql` over HTTP. */
@@ -35,8 +35,6 @@ export function socketOperations({
   admitDocument,
 }: SocketOperationsOptions): Server<SocketState> {
   const rules = rulesOf(introspection);
-  /** For each operation that runs, what counts it as one without a resolver. */
-  const countUnanswered = new WeakMap<object, () => void>();
   const format = (error: unknown, { requestId }: SocketState) =>
     formatGraphqlError(error, { requestId, suggestions: introspection });
 
@@ -47,31 +45,18 @@ export function socketOperations({
       if (authorization !== undefined) extra.headers = { ...extra.headers, authorization };
       return admit(extra);
     },
-    execute: async (args) => {
-      const result = await measured(args, executeInSpan);
-      const { request } = args.contextValue as GraphqlContext;
-      if (!('caller' in request)) countUnanswered.get(request)?.(); // the guard of each resolver sets the caller
-      return result;
-    },
+    execute: (args) => measured(args, executeInSpan),
     subscribe: (args) => measured(args, subscribe),
     onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [tooManyOperations()];
-      let count: () => void;
+      const request: SocketRequest = { headers: extra.headers, overSocket: true, id: extra.requestId };
       try {
-        count = await admitDocument(extra, payload.query);
+        await admitDocument(request, payload.query);
       } catch (error) {
         return [new GraphQLError((error as Error).message, { originalError: error as Error })];
       }
       const document = parseDocument(schema, payload.query, rules);
-      if (Array.isArray(document)) {
-        count();
-        return document;
-      }
-      const contextValue: GraphqlContext = {
-        request: { headers: extra.headers, overSocket: true, id: extra.requestId },
-      };
-      countUnanswered.set(contextValue.request, count);
-      return executionOf(schema, document, payload, contextValue);
+      return Array.isArray(document) ? document : executionOf(schema, document, payload, { request });
     },
     onNext: ({ extra }, ...[, , , { errors, ...result }]) =>
       errors && { ...result, errors: errors.map((error) => format(error, extra)) },

@@ -75,7 +75,7 @@ async function uploadInParts(
   } catch (error) {
     stopped.abort(error);
     await Promise.allSettled(lanes); // a part that arrives after the abort would be kept, and paid for
-    // If the server is away, the lifecycle rule of the bucket removes the parts.
+    // If the server is away, the lifecycle rule of the bucket removes the parts, if the operator has set one.
     await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => undefined);
     throw error;
   }

@@ -29,14 +29,14 @@ let onScreen: ((uploaded: Uploaded) => void) | null = null;
 export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   onScreen = take;
   const waiting = saved<Waiting>(WAITING_KEY);
-  save(WAITING_KEY, null);
-  if (waiting && waiting.owner === keyNow()) waiting.uploaded.forEach(take);
+  if (waiting) save(WAITING_KEY, null);
+  if (waiting?.owner === keyNow()) waiting?.uploaded.forEach(take);
   return () => {
     if (onScreen === take) onScreen = null;
   };
 }
 
-/** Puts an image into the form on the screen. Without one it waits for the next form of its API key. */
+/** Puts an image into the form on the screen. Without one it waits for the next form, if that has the same API key. */
 export function handOver(uploaded: Uploaded): void {
   if (onScreen) return onScreen(uploaded);
   const owner = keyNow();

@@ -126,6 +126,15 @@ export function LightTable({ models, start, search, may, onView }: Props) {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [awaited, count]);
 
+  const waits = useRef(false);
+  useEffect(() => void (waits.current = awaited !== null), [awaited]);
+  useEffect(
+    () => () => {
+      if (waits.current) report('Not sent: Create was left before the upload ended.', true);
+    },
+    [],
+  );
+
   /** Sends the newest content, because an image may have come since the form was drawn. */
   async function send() {
     recalled.current = -1;
