@@ -8,6 +8,7 @@ import {
   type GuardedRequest,
   PUBLIC,
   replyOf,
+  isGraphql,
   requestOf,
   SCOPE,
 } from './access/access.ts';
@@ -57,7 +58,7 @@ export class ApiKeyGuard implements CanActivate {
     const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));
     return andThen(authenticate(), (caller) => {
       request.caller = caller;
-      if (context.getType<string>() === 'graphql') this.documents.answered(request);
+      if (isGraphql(context)) this.documents.answered(request);
       // The handler reads a form. Until it has arrived, the key may be revoked and its data erased, so the key is checked
       // again.
       if (request.body instanceof MultipartBody) request.body.checkOnArrival(authenticate);

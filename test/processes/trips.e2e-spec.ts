@@ -14,7 +14,7 @@ const MOST: Record<string, number> = {
   get: 29,
   list: 28,
   'graphql task': 38,
-  'graphql tasks': 40,
+  'graphql tasks': 41,
   cancel: 41,
   'create a key': 35,
   models: 30,

@@ -86,7 +86,7 @@ export function replyOf(context: ExecutionContext): GuardedReply | undefined {
   return isGraphql(context) ? graphqlContext(context).reply : context.switchToHttp().getResponse<GuardedReply>();
 }
 
-function isGraphql(context: ExecutionContext): boolean {
+export function isGraphql(context: ExecutionContext): boolean {
   return context.getType<string>() === 'graphql';
 }
 

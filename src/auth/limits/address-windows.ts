@@ -11,7 +11,7 @@ interface Window {
   endsAt: number;
 }
 
-/** Counts by address, in windows of a minute, in this process. */
+/** Counts by address, or by the id of a key, in windows of a minute, in this process. */
 export class AddressWindows {
   private readonly windows = new LRUCache<string, Window>({
     maxSize: ADDRESSES, // `max` would reserve 0.2 MB at once
