@@ -96,7 +96,7 @@ describe('darkroom keys export', () => {
     const { id, api, task, upload, picture, batch, endpoint } = await fullKey('exported');
     await database.query(
       `insert into tasks_done (id, api_key_id, kind, model, status, input, created_at, completed_at, deadline_at, expires_at, error)
-       select 'task_' || lpad(nth::text, 26, '0'), $1, 'image', 'gpt-image-2', 'failed', '{"prompt": "old"}', now(), now(),
+       select 'task_' || substr(md5($1 || nth), 1, 26), $1, 'image', 'gpt-image-2', 'failed', '{"prompt": "old"}', now(), now(),
               now(), now() + interval '1 day', '{"code": "task_cancelled", "message": "", "retryable": false}'
        from generate_series(1, $2::int) as nth`,
       [id, MANY],

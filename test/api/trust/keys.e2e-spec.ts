@@ -420,7 +420,7 @@ describe('the keys that a key has made', () => {
     expect([refused.status, refused.body.error.code]).toEqual([400, 'too_many_items']);
     await query(
       `insert into api_keys (id, name, hint, scopes, created_at, created_by)
-       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1 from generate_series(1, 10000) n`,
+       select 'key_' || substr(md5($1 || n), 1, 26), 'one of many', '', '{}', now(), $1 from generate_series(1, 10000) n`,
       [maker.id],
     );
     const many = await maker.api.call<ErrorBody>('POST', '/v1/api_keys', { name: 'one more', ...last });
@@ -440,7 +440,7 @@ describe('the keys that a key has made', () => {
     };
     await query(
       `insert into api_keys (id, name, hint, scopes, created_at, created_by)
-       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1 from generate_series(1, 9999) n`,
+       select 'key_' || substr(md5($1 || n), 1, 26), 'one of many', '', '{}', now(), $1 from generate_series(1, 9999) n`,
       [child.id],
     );
     const revoke = (ago: string) =>
@@ -513,7 +513,7 @@ describe('the keys that a key has made', () => {
     const maker = await newKey(service.api, { scopes, limits: { max_running: 1 } });
     await query(
       `insert into api_keys (id, name, hint, scopes, created_at, created_by, revoked_at)
-       select 'key_' || lpad(n::text, 26, '0'), 'one of many', '', '{}', now(), $1, now() from generate_series(1, 70000) n`,
+       select 'key_' || substr(md5($1 || n), 1, 26), 'one of many', '', '{}', now(), $1, now() from generate_series(1, 70000) n`,
       [maker.id],
     );
     expect((await service.api.call('DELETE', `/v1/api_keys/${maker.id}`)).status).toBe(204);
