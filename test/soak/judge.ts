@@ -90,7 +90,7 @@ function promises(record: RunRecord, { filmsBySeed, picturesByPrompt }: Surround
 }
 
 /** After the end of all retentions nothing may be left. */
-function leftovers({ rows, files, unfinished }: Sample): Check[] {
+function leftovers({ rows, files, unfinished, erasing }: Sample): Check[] {
   return [
     ...Object.keys(ROWS_PER_TASK).map((table) => ({
       name: `${table} left at the end`,
@@ -99,6 +99,7 @@ function leftovers({ rows, files, unfinished }: Sample): Check[] {
     })),
     { name: 'files left at the end, one of them the marker of the storage', value: files, bound: 1 },
     { name: 'tasks unfinished at the end', value: unfinished, bound: 0 },
+    { name: 'erasures unfinished at the end', value: erasing, bound: 0 },
   ];
 }
 

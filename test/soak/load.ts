@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Api, ErrorBody, TaskBody } from '../support/clients/api.ts';
+import { type FileBody, FilesClient } from '../support/clients/files.ts';
 import type { Deployment } from './deployment.ts';
 import type { Plan } from './plan.ts';
 import type { RunRecord } from './run-record.ts';
@@ -12,6 +13,8 @@ interface Load {
   record: RunRecord;
   random: () => number;
   picturesUrl: string;
+  /** A PNG, which the clients upload. */
+  picture: Buffer;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -34,6 +37,7 @@ export class Clients {
       this.start(() => this.createOne());
       if (this.nth % 4 === 0) this.start(() => this.readLists());
       if (this.nth % 60 === 0) this.start(() => this.useShortKey());
+      if (this.nth % 90 === 45) this.start(() => this.useErasedKey());
       await sleep(((0.5 + this.load.random()) * 1000) / rate);
     }
     await Promise.all(this.open);
@@ -115,8 +119,7 @@ export class Clients {
 
   private async readLists(): Promise<void> {
     const { key } = this.pick(this.load.tenants);
-    const query = this.pick(['', '?status=running', '?status=failed&limit=5', '?kind=video', '?metadata[order]=7']);
-    const answer = await this.call<{ data: TaskBody[] }>(key, 'list', (api) => api.get(`/v1/tasks${query}`));
+    const answer = await this.call<{ data: TaskBody[] }>(key, 'list', (api) => api.get(`/v1/tasks?${this.filter()}`));
     const link = answer?.body?.data?.find(({ result }) => result)?.result?.outputs[0]?.url;
     if (!link) return;
     const reply = await fetch(new URL(new URL(link).pathname + new URL(link).search, this.api(key).baseUrl)).catch(
@@ -128,6 +131,46 @@ export class Clients {
     const isExpired = Number(new URL(link).searchParams.get('expires')) * 1000 <= Date.now();
     const expected = [200, 410, 503, 404, ...(isExpired ? [403] : [])];
     if (reply && !expected.includes(reply.status)) this.load.record.violation(`a file was ${reply.status}`);
+  }
+
+  /** Any combination of filters, because a service that keeps something for each combination would grow. */
+  private filter(): URLSearchParams {
+    const { random } = this.load;
+    const filters = {
+      status: this.pick(['queued', 'running', 'succeeded', 'failed', 'failed,cancelled']),
+      kind: this.pick(['image', 'video']),
+      model: this.pick(['gpt-image-2', 'nano-banana-2', 'seedance-2']),
+      q: `soak ${Math.floor(random() * this.nth)}`,
+      'metadata[order]': String(Math.floor(random() * 100)),
+      created_after: String(Math.floor(Date.now() / 1000 - 600 * random())),
+      order: this.pick(['asc', 'desc']),
+      limit: String(1 + Math.floor(random() * 50)),
+    };
+    return new URLSearchParams(Object.entries(filters).filter(() => random() < 0.3));
+  }
+
+  /** Makes a key, uploads a picture with it, makes a picture from that one, and has the key erased with all that it has. */
+  private async useErasedKey(): Promise<void> {
+    const admin = this.load.deployment.key;
+    const made = await this.call<{ id: string; key: string }>(admin, 'make key', (api) =>
+      api.call('POST', '/v1/api_keys', { name: 'erased', limits: { max_file_bytes: 1_000_000 } }),
+    );
+    if (made?.status !== 201) return;
+    const { id, key } = made.body;
+    for (const name of ['upload', 'upload again']) {
+      const upload = await this.call(key, name, (api) => new FilesClient(api).upload<FileBody>(this.load.picture));
+      if (upload?.status !== 201) continue;
+      const body = { model: 'gpt-image-2', prompt: `erased ${id} ${name}`, reference_images: [upload.body.id] };
+      await this.call(key, 'create of an erased key', (api) => api.create<Body>(body));
+    }
+    await sleep(5_000 * this.load.random());
+    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
+      if (
+        (await this.call(admin, 'erase', (api) => api.call('DELETE', `/v1/api_keys/${id}?erase=true`)))?.status === 202
+      )
+        return;
+    }
+    this.load.record.violation(`key ${id} could not be erased`);
   }
 
   /** Makes a key, changes and uses it, rotates it sometimes, and revokes it with tasks of it still waiting. */

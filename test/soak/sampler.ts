@@ -32,6 +32,8 @@ export interface Sample {
   databaseMb: number;
   unfinished: number;
   oldestUnfinishedS: number;
+  /** Erasures that have not completed. */
+  erasing: number;
   ended: number;
   counts: { [name: string]: number };
 }
@@ -40,6 +42,7 @@ const STATE = `
   select (select count(*)::int from pg_stat_activity where application_name like 'darkroom%' and datname = current_database()) as connections,
          (select count(*)::int from tasks where completed_at is null) as unfinished,
          (select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 from tasks where completed_at is null) as oldest,
+         (select count(*)::int from erasures where finished_at is null) as erasing,
          pg_database_size(current_database())::float8 / 1048576 as megabytes,
          ${TABLES.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ')}`;
 
@@ -70,6 +73,7 @@ export class Sampler {
       databaseMb: Math.round(state.megabytes!),
       unfinished: state.unfinished!,
       oldestUnfinishedS: Math.round(state.oldest!),
+      erasing: state.erasing!,
       ended: this.record.ended.size,
       counts: { ...this.record.counts },
     };

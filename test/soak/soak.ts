@@ -84,6 +84,7 @@ async function run(plan: Plan): Promise<boolean> {
       record,
       random: randomOf(plan.seed + 1),
       picturesUrl: surroundings.picturesUrl,
+      picture: surroundings.picture,
     });
     const loading = clients.run(load.signal);
     await sleep(plan.seconds * 1000 - record.elapsedS * 1000);

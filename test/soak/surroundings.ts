@@ -21,6 +21,7 @@ export class Surroundings {
   upstreamLines: CutLine[] = [];
   receiverLine!: CutLine;
   picturesUrl = '';
+  picture!: Buffer;
   private readonly servers: Server[] = [];
 
   constructor(private readonly record: RunRecord) {}
@@ -31,9 +32,9 @@ export class Surroundings {
     this.ark.steps = { queued: 1, running: 4 };
     this.upstreamLines = [await lineTo(this.ark.origin), await lineTo(this.openai.origin)];
     this.receiverLine = await lineTo(await this.serve((request, response) => this.receive(request, response)));
-    const picture = await paint(640, 360, 3);
+    this.picture = await paint(640, 360, 3);
     this.picturesUrl = await this.serve((_request, response) => {
-      response.setHeader('content-type', 'image/png').end(picture);
+      response.setHeader('content-type', 'image/png').end(this.picture);
     });
   }
 
