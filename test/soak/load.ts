@@ -137,10 +137,10 @@ export class Clients {
   private filter(): URLSearchParams {
     const { random } = this.load;
     const filters = {
-      status: this.pick(['queued', 'running', 'succeeded', 'failed', 'failed,cancelled']),
+      status: this.pick(['queued', 'running', 'succeeded', 'failed']),
       kind: this.pick(['image', 'video']),
       model: this.pick(['gpt-image-2', 'nano-banana-2', 'seedance-2']),
-      q: `soak ${Math.floor(random() * this.nth)}`,
+      search: `soak ${Math.floor(random() * this.nth)}`,
       'metadata[order]': String(Math.floor(random() * 100)),
       created_after: String(Math.floor(Date.now() / 1000 - 600 * random())),
       order: this.pick(['asc', 'desc']),
@@ -216,7 +216,7 @@ export class Clients {
     const lost = sleep(TIMEOUT_MS, null, { ref: false });
     const answer = await Promise.race([send(this.api(key)), lost]).catch(() => null);
     record.count(`${name} ${answer?.status ?? 'without response'}`);
-    if (answer && (answer.status === 500 || (answer.status > 400 && !EXPECTED.has(answer.status))))
+    if (answer && (answer.status === 500 || (answer.status >= 400 && !EXPECTED.has(answer.status))))
       record.violation(`${name}: ${answer.status} ${answer.text.slice(0, 300)}`);
     return answer;
   }
