@@ -18,6 +18,7 @@ import { QueueSamples1700000000061 } from './migrations/0061-queue-samples.ts';
 import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions.ts';
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 import { InvalidItems1700000000064 } from './migrations/0064-invalid-items.ts';
+import { LiveMetadata1700000000065 } from './migrations/0065-live-metadata.ts';
 
 /**
  * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class: 1700000000000 + number.
@@ -51,4 +52,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   UnnamedVersions1700000000062,
   OperatorActs1700000000063,
   InvalidItems1700000000064,
+  LiveMetadata1700000000065,
 ];

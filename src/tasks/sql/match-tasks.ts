@@ -147,13 +147,14 @@ const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
 /**
  * SQL: the tasks that match. Unfinished tasks of the key are few, so they are compared; final ones are found by an
- * index. Few tasks have the same metadata, so without a facet only the index of metadata is read, for all keys.
+ * index. Few tasks have the same metadata, so its indexes are read for all keys; among final tasks only without a facet.
  */
 function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
   const facet = hasFacet(filter) ? EVERY_FACET : '';
-  const key = hasMetadata(filter) && !facet ? KEY_OF_NO_INDEX : 'api_key_id';
+  const liveKey = hasMetadata(filter) ? KEY_OF_NO_INDEX : 'api_key_id';
+  const key = facet ? 'api_key_id' : liveKey;
   return `
-      select ${columns} from ${UNFINISHED} and api_key_id = $1::text and expires_at > now() ${sql}
+      select ${columns} from ${UNFINISHED} and ${liveKey} = $1::text and expires_at > now() ${sql}
       union all
       select ${columns} from tasks_done where ${key} = $1::text ${facet} and expires_at > now() ${sql}`;
 }
