@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Sql, Statement } from '../platform/database/sql.ts';
-import { CountsAs, type GuardedRequest, Public, Scope } from './access/access.ts';
+import { CountsAs, type GuardedRequest, Public, RequireScope } from './access/access.ts';
 import { newApiKey } from './credentials/api-key-format.ts';
 import { ApiKeyGuard } from './api-key.guard.ts';
 import { Authenticator } from './credentials/authenticator.ts';
@@ -13,8 +13,8 @@ import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 
 class Resolver {
-  @Scope('tasks:read') task() {}
-  @Scope('generations:write') @CountsAs('create') create() {}
+  @RequireScope('tasks:read') task() {}
+  @RequireScope('generations:write') @CountsAs('create') create() {}
   @Public() open() {}
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
-import { Scope } from './access/access.ts';
+import { RequireScope } from './access/access.ts';
 import { type Actor, CurrentActor } from './audit/actor.ts';
 import { ErasureView, toErasureView } from './erasure/erasure.view.ts';
 import { Erasures } from './erasure/erasures.ts';
@@ -23,7 +23,7 @@ import { Fails } from '../platform/openapi/faults.ts';
 
 @ApiTags('API keys')
 @Controller('v1/api_keys')
-@Scope('keys:manage')
+@RequireScope('keys:manage')
 export class ApiKeysController {
   constructor(
     private readonly apiKeys: ApiKeysService,

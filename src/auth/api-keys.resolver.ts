@@ -1,7 +1,7 @@
 import { Args, Float, Mutation, ObjectType, Query, Resolver } from '@nestjs/graphql';
 import { After, connectionOf, type Connection, First, toConnection } from '../platform/graphql/connection.ts';
 import { ApiField } from '../platform/schema/api-field.ts';
-import { Scope } from './access/access.ts';
+import { RequireScope } from './access/access.ts';
 import { type Actor, CurrentActor } from './audit/actor.ts';
 import { UpdateApiKeyInput } from './api-keys/api-key-changes.inputs.ts';
 import { assertKeyId, assertOverlap, CreateApiKeyInput } from './api-keys/api-key.inputs.ts';
@@ -18,7 +18,7 @@ export class RevokedApiKeyView {
 }
 
 @Resolver()
-@Scope('keys:manage')
+@RequireScope('keys:manage')
 export class ApiKeysResolver {
   constructor(
     private readonly service: ApiKeysService,

@@ -9,7 +9,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, RequireScope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { requireJsonObject } from '../platform/http/strict-json.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
@@ -46,7 +46,7 @@ export class BatchesController {
   ) {}
 
   @Post()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @AcceptsBody({ jsonBytes: JSON_BYTES })
   @Fails(
@@ -76,7 +76,7 @@ export class BatchesController {
   }
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @ApiOperation({ summary: 'List batches, newest first', operationId: 'listBatches' })
   @ApiOkResponse({ type: BatchListView })
   async list(
@@ -95,7 +95,7 @@ export class BatchesController {
 
   @Get(':id')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Read a batch', operationId: 'getBatch' })
   @ApiOkResponse({ type: BatchView })
@@ -111,7 +111,7 @@ export class BatchesController {
   @Post(':id/cancel')
   @Id
   @HttpCode(200)
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Cancel the unfinished items of a batch', operationId: 'cancelBatch' })
   @ApiOkResponse({ type: BatchView })
@@ -127,7 +127,7 @@ export class BatchesController {
   /** Declared before GET, because the HEAD route that Fastify derives from a GET would read all the results. */
   @Head(':id/results')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Check that a batch has results', operationId: 'headBatchResults' })
   @ApiOkResponse({ description: 'the headers of the results' })
@@ -143,7 +143,7 @@ export class BatchesController {
 
   @Get(':id/results')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('batch_not_found')
   @ApiOperation({
     summary: 'Read the results of the items that are final, in the order of the items',

@@ -1,5 +1,5 @@
 import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
@@ -30,13 +30,13 @@ export class BatchesResolver {
   ) {}
 
   @Query(() => BatchView, { description: 'One batch. An unknown id is the error batch_not_found.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async batch(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<BatchView> {
     return this.views.of(await this.service.find(apiKeyId, id));
   }
 
   @Query(() => BatchConnection, { description: 'The batches of your API key, newest first.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async batches(
     @CurrentCaller() { apiKeyId }: Caller,
     @First() first: number,
@@ -60,7 +60,7 @@ export class BatchesResolver {
     description:
       'Creates many generations, all or none. The faults of invalid items are in `extensions.errors`. A repeated idempotency key returns the first answer again.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async createBatch(
     @CurrentCaller() caller: Caller,
@@ -82,7 +82,7 @@ export class BatchesResolver {
   @Mutation(() => BatchView, {
     description: 'Cancels the unfinished items of a batch; one that has ended stays unchanged.',
   })
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   async cancelBatch(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<BatchView> {
     return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
@@ -91,7 +91,7 @@ export class BatchesResolver {
     description: 'One batch, from its current state to its final one; then the subscription completes.',
     resolve: toView,
   })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   batchUpdated(@CurrentCaller() { apiKeyId }: Caller, @BatchId() id: string): Promise<PullQueue<ShownBatch>> {
     return this.live.follow(apiKeyId, id);
   }

@@ -9,13 +9,13 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, RequireScope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { requireJsonObject } from '../platform/http/strict-json.ts';
 import { AcceptsBody } from '../platform/http/multipart/accepts-body.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { toList } from '../platform/schema/list-of.ts';
-import { checkInput } from '../platform/http/validation.pipe.ts';
+import { checkInput } from '../platform/http/input.pipe.ts';
 import { type Actor, CurrentActor } from '../auth/audit/actor.ts';
 import { KeepInput } from '../tasks/edge/keep.inputs.ts';
 import { FileLinks } from '../tasks/read/file-links.ts';
@@ -54,7 +54,7 @@ export class FilesController {
   ) {}
 
   @Post()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @AcceptsBody({ multipart: true })
   @Fails('invalid_file', 'file_quota_exceeded', 'session_expired', 'origin_not_allowed')
@@ -110,7 +110,7 @@ export class FilesController {
 
   @Post(':id/complete')
   @HttpCode(200)
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Fails('file_not_found', 'upload_incomplete', 'invalid_image', 'invalid_file', 'file_quota_exceeded', 'file_expired')
   @ApiOperation({ summary: 'Check the bytes of a pending file, which makes it usable', operationId: 'completeFile' })
@@ -120,7 +120,7 @@ export class FilesController {
   }
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @ApiOperation({ summary: 'List the uploads, newest first', operationId: 'listFiles' })
   @ApiOkResponse({ type: FileListView })
   async list(
@@ -135,7 +135,7 @@ export class FilesController {
   }
 
   @Get(':id')
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('file_not_found')
   @ApiOperation({ summary: 'Read a file: what it is, and a link to its bytes', operationId: 'describeFile' })
   @ApiOkResponse({ type: FileView })
@@ -150,7 +150,7 @@ export class FilesController {
   }
 
   @Put(':id/keep')
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'kept_quota_exceeded')
@@ -166,7 +166,7 @@ export class FilesController {
   }
 
   @Delete(':id/keep')
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'invalid_value')
@@ -178,7 +178,7 @@ export class FilesController {
 
   @Delete(':id')
   @HttpCode(200)
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @Fails('file_not_found')
   @ApiOperation({ summary: 'Delete an upload, or the bytes of an output', operationId: 'deleteFile' })
   @ApiOkResponse({ type: DeletedFileView })

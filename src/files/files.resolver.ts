@@ -1,5 +1,5 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../platform/graphql/connection.ts';
@@ -32,13 +32,13 @@ export class FilesResolver {
   @Query(() => FileView, {
     description: 'An upload, an output or the results of a batch. An unknown id is the error file_not_found.',
   })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   file(@CurrentCaller() { apiKeyId }: Caller, @FileId() id: string): Promise<FileView> {
     return this.views.find(apiKeyId, id);
   }
 
   @Query(() => FileConnection, { description: 'The uploads of your API key, newest first.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async files(
     @CurrentCaller() { apiKeyId }: Caller,
     @First() first: number,
@@ -56,7 +56,7 @@ export class FilesResolver {
   }
 
   @Mutation(() => FileView, { description: 'Announces a file. Send its bytes to `upload.url`, then complete it.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async createUpload(
     @CurrentCaller() caller: Caller,
@@ -67,7 +67,7 @@ export class FilesResolver {
   }
 
   @Mutation(() => FileView, { description: 'Checks the bytes of a pending file. It is usable then.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async completeUpload(@CurrentCaller() caller: Caller, @FileId() id: string): Promise<FileView> {
     return toFileView(await this.direct.complete(caller, id), this.links);
@@ -76,7 +76,7 @@ export class FilesResolver {
   @Mutation(() => FileView, {
     description: 'Keeps an output and the record of its task: they are not deleted when their retention ends.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async keepFile(
     @CurrentActor() actor: Actor,
@@ -87,14 +87,14 @@ export class FilesResolver {
   }
 
   @Mutation(() => FileView, { description: 'Stops keeping an output: it is deleted when its retention ends.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   unkeepFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<FileView> {
     return this.keeps.giveUp(actor, id);
   }
 
   @Mutation(() => DeletedFileView, { description: 'Deletes an upload, or the bytes of an output.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   async deleteFile(@CurrentActor() actor: Actor, @FileId() id: string): Promise<DeletedFileView> {
     await this.service.delete(actor, id);
     return toDeletedFileView(id);

@@ -9,7 +9,7 @@ import {
 import { AuditLog } from '../auth/audit/audit-log.ts';
 import { ListAuditEventsQuery } from '../auth/audit/list-audit-events.query.ts';
 import { After, type Connection, First, toConnection } from '../platform/graphql/connection.ts';
-import { checkArguments } from '../platform/http/validation.pipe.ts';
+import { checkArguments } from '../platform/http/input.pipe.ts';
 import { OperationsView } from './views/operations.view.ts';
 
 @Resolver(() => OperationsView)

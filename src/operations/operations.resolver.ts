@@ -1,12 +1,12 @@
 import { Query, Resolver, Subscription } from '@nestjs/graphql';
-import { Scope } from '../auth/access/access.ts';
+import { RequireScope } from '../auth/access/access.ts';
 import { OPERATIONS, OperationsView } from './views/operations.view.ts';
 import { OperationsUpdates } from './operations-updates.ts';
 import type { PullQueue } from '../platform/run/pull-queue.ts';
 
 /** Guards run for root fields only. They also protect the fields of `Operations`, which are below these two. */
 @Resolver()
-@Scope('operations:read')
+@RequireScope('operations:read')
 export class OperationsResolver {
   constructor(private readonly updates: OperationsUpdates) {}
 

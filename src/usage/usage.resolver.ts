@@ -4,7 +4,7 @@ import { CurrentCaller } from '../auth/access/access.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { JsonScalar } from '../platform/schema/json-scalar.ts';
 import { LongScalar } from '../platform/schema/long-scalar.ts';
-import { checkArguments } from '../platform/http/validation.pipe.ts';
+import { checkArguments } from '../platform/http/input.pipe.ts';
 import { textOfNames } from './grouping.ts';
 import { UsageScopeGuard } from './usage-scope.guard.ts';
 import { DEFAULT_BUCKETS, UsageQuery } from './usage.query.ts';

@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { SCOPE_KEY } from '../../platform/openapi/faults.ts';
-import type { Caller, RateBucket, Scope as ScopeName } from './caller.ts';
+import type { Caller, RateBucket, Scope } from './caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 
 export const PUBLIC = 'auth:public';
@@ -16,7 +16,8 @@ export const Public = () => SetMetadata(PUBLIC, true);
 export const PublicWhen = (permits: (request: GuardedRequest) => boolean) => SetMetadata(PUBLIC, permits);
 
 /** The route needs a key with this scope. Without the decorator any key is accepted. */
-export const Scope = (scope: ScopeName) => applyDecorators(SetMetadata(SCOPE, scope), ApiExtension(SCOPE_KEY, scope));
+export const RequireScope = (scope: Scope) =>
+  applyDecorators(SetMetadata(SCOPE, scope), ApiExtension(SCOPE_KEY, scope));
 
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
@@ -36,11 +37,11 @@ export function callerOf({ caller }: GuardedRequest): Caller {
 }
 
 /** @throws ApiError insufficient_scope */
-export function assertScope(caller: Caller, scope: ScopeName): void {
+export function assertScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.includes(scope)) throw lackOf(scope);
 }
 
-export const lackOf = (scope: ScopeName): ApiError =>
+export const lackOf = (scope: Scope): ApiError =>
   new ApiError('insufficient_scope', { message: `This API key lacks the scope "${scope}".` });
 
 /** What the guard reads of a request: Fastify's own, or the object that a socket passes in its place. */

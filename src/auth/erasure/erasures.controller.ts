@@ -2,14 +2,14 @@ import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { toList } from '../../platform/schema/list-of.ts';
-import { Scope } from '../access/access.ts';
+import { RequireScope } from '../access/access.ts';
 import { ErasureListView, ErasureView, ListErasuresQuery, toErasureView } from './erasure.view.ts';
 import { Erasures } from './erasures.ts';
 
 /** `DELETE /v1/api_keys/{id}?erase=true` orders an erasure. */
 @ApiTags('API keys')
 @Controller('v1/erasures')
-@Scope('keys:manage')
+@RequireScope('keys:manage')
 export class ErasuresController {
   constructor(private readonly erasures: Erasures) {}
 

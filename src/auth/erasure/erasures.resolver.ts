@@ -1,12 +1,12 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
-import { Scope } from '../access/access.ts';
+import { RequireScope } from '../access/access.ts';
 import { type Actor, CurrentActor } from '../audit/actor.ts';
 import { assertErasureAfter, ErasureConnection, ErasureView, toErasureView } from './erasure.view.ts';
 import { Erasures } from './erasures.ts';
 
 @Resolver()
-@Scope('keys:manage')
+@RequireScope('keys:manage')
 export class ErasuresResolver {
   constructor(private readonly service: Erasures) {}
 

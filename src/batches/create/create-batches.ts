@@ -24,7 +24,7 @@ import { type BatchEndpoint, BatchEndpoints, NATIVE_PATH, type TranslatedItem } 
 import { type GivenItem, readLines, readRequests } from './read-items.ts';
 import { FROM_API } from '../../tasks/record/task-origin.ts';
 import { hasAtMost } from '../../platform/schema/code-points.ts';
-import { checkInput } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/input.pipe.ts';
 import { CreateBatchInput } from '../record/batch.inputs.ts';
 
 /** An item with its creation, or with the error that makes it invalid. */

@@ -1,7 +1,7 @@
 import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { OpenStreams } from '../../tasks/live/open-streams.ts';
 import { lastEventIdOf, sendStream, STREAM_HEADERS } from '../../tasks/live/send-stream.ts';
@@ -15,7 +15,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 /** Changes of a batch as server-sent events. */
 @ApiTags('Batches')
 @Controller('v1/batches')
-@Scope('tasks:read')
+@RequireScope('tasks:read')
 export class BatchEventsController {
   constructor(
     private readonly batches: BatchesService,

@@ -14,7 +14,7 @@ export interface NewCall {
   message: string | null;
 }
 
-/** The connection holds a lease from the beginning. */
+/** Adds calls. A client's open connection keeps its call by a lease, which starts here. */
 const BEGIN: Statement = {
   name: 'calls.begin',
   text: `

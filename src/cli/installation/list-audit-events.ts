@@ -1,7 +1,7 @@
 import { type AuditEventView, toAuditEventView } from '../../auth/audit/audit-event.view.ts';
 import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ListAuditEventsQuery } from '../../auth/audit/list-audit-events.query.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { withKeyContext } from './key-context.ts';
 import { table } from '../terminal/table.ts';
 

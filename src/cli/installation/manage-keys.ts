@@ -11,7 +11,7 @@ import { LIMIT_NAMES } from '../../auth/limits/api-key-limits.ts';
 import { toErasureView } from '../../auth/erasure/erasure.view.ts';
 import { Erasures } from '../../auth/erasure/erasures.ts';
 import { loadCell } from '../../platform/config/config.ts';
-import { checkInput } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/input.pipe.ts';
 import { TASKS_HOOK } from '../../tasks/acts/key-changes.ts';
 import { USAGE_HOOK } from '../../usage/key-spending.ts';
 import { budgetOf, type BudgetOptions } from '../terminal/budget-options.ts';

@@ -14,7 +14,7 @@ import { OperatorWebhooksController } from '../../operations/webhooks/operator-w
 import { ListReplaysQuery, ReplayWebhooksInput } from '../../operations/webhooks/replay.view.ts';
 import { ReplaysController } from '../../operations/webhooks/replays.controller.ts';
 import { ReasonInput } from '../../operations/views/reason.input.ts';
-import { ValidationPipe } from '../../platform/http/validation.pipe.ts';
+import { InputPipe } from '../../platform/http/input.pipe.ts';
 
 interface Call {
   id: string;
@@ -55,7 +55,7 @@ const ROUTES: Record<string, Handler> = {
 };
 
 const PREFIX = '/v1/operations';
-const pipe = new ValidationPipe();
+const pipe = new InputPipe();
 
 /** Does what the route would do, but in this process and with the rights of the command line. @throws ApiError */
 export async function callRoute<Answer>(

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Head, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, Public, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, Public, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { KeylessRate } from '../../auth/limits/keyless-rate.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -26,7 +26,7 @@ export class ArchivesController {
 
   @Post()
   @HttpCode(200)
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Get a link to a zip of several files', operationId: 'createArchive' })

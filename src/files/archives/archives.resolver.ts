@@ -1,7 +1,7 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { CreateArchiveInput } from './archive.inputs.ts';
 import { ArchiveView } from './archive.view.ts';
 import { Archives } from './archives.ts';
@@ -11,7 +11,7 @@ export class ArchivesResolver {
   constructor(private readonly archives: Archives) {}
 
   @Mutation(() => ArchiveView, { description: 'A link to a zip of 1 to 100 files.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   createArchive(
     @CurrentCaller() { apiKeyId }: Caller,
     @Args('fileIds', { type: () => [String], description: 'uploads and outputs of yours' }) fileIds: string[],

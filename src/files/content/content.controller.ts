@@ -1,7 +1,7 @@
 import { Controller, Get, Head, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { callerOf, Public, PublicWhen, Scope } from '../../auth/access/access.ts';
+import { callerOf, Public, PublicWhen, RequireScope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { matches } from '../../platform/http/request.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
@@ -50,7 +50,7 @@ export class ContentController {
    */
   @Head(':id/content')
   @PublicWhen(isSigned)
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Signature()
   @Fails('file_not_found', 'invalid_signature', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Describe the bytes of a file', operationId: 'headFile', security: [{}, { api_key: [] }] })
@@ -68,7 +68,7 @@ export class ContentController {
 
   @Get(':id/content')
   @PublicWhen(isSigned)
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Signature()
   @Fails('file_not_found', 'invalid_signature', 'file_expired', 'range_not_satisfiable', 'upload_incomplete')
   @ApiOperation({ summary: 'Read the bytes of a file', operationId: 'getFile', security: [{}, { api_key: [] }] })

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { callerOf, PublicWhen, Scope } from '../../auth/access/access.ts';
+import { callerOf, PublicWhen, RequireScope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { matches } from '../../platform/http/request.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
@@ -27,7 +27,7 @@ export class PreviewsController {
 
   @Get(':id/preview')
   @PublicWhen(isSigned)
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Signature()
   @Fails('invalid_value', 'invalid_signature', 'file_not_found', 'variant_not_available', 'file_expired')
   @ApiQuery({ name: 'width', required: true, schema: { type: 'string', enum: PREVIEW_WIDTHS.map(String) } })

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
@@ -19,7 +19,7 @@ export class SharesController {
   ) {}
 
   @Post()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'upload_incomplete')
@@ -30,7 +30,7 @@ export class SharesController {
   }
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the shares that have not ended, newest first', operationId: 'listShares' })
   @ApiOkResponse({ type: ShareListView })
@@ -45,7 +45,7 @@ export class SharesController {
 
   @Delete(':id')
   @HttpCode(200)
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @Fails('share_not_found')
   @ApiOperation({ summary: 'End a share', operationId: 'deleteShare' })
   @ApiOkResponse({ type: DeletedShareView })

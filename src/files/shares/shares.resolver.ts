@@ -1,9 +1,9 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { CreateShareInput, ListSharesQuery } from './share.inputs.ts';
 import { ShareLinks } from './share-links.ts';
 import { DeletedShareView, ShareView, toDeletedShareView, toShareView } from './share.view.ts';
@@ -19,7 +19,7 @@ export class SharesResolver {
   ) {}
 
   @Query(() => ShareConnection, { description: 'The shares of your API key that have not ended, newest first.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async shares(
     @CurrentCaller() { apiKeyId }: Caller,
     @First() first: number,
@@ -32,7 +32,7 @@ export class SharesResolver {
   }
 
   @Mutation(() => ShareView, { description: 'Makes a page of files for people without a key.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async createShare(
     @CurrentActor() actor: Actor,
@@ -42,7 +42,7 @@ export class SharesResolver {
   }
 
   @Mutation(() => DeletedShareView, { description: 'Ends a share: nobody can open it from now on.' })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   async deleteShare(
     @CurrentActor() actor: Actor,
     @Args('id', { type: () => String, description: 'identifier of the share' }) id: string,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Form, FormFile } from '../../platform/http/multipart/multipart-body.ts';
 import { defineOwn } from '../../platform/schema/field-checks.ts';
-import { checkInput } from '../../platform/http/validation.pipe.ts';
+import { checkInput } from '../../platform/http/input.pipe.ts';
 import { MAX_FILENAME, UploadFormInput } from './file.inputs.ts';
 
 /** `expires_after[seconds]`: the form's way to write a nested field. */

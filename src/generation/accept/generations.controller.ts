@@ -1,7 +1,7 @@
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { callerOf, CountsAs, type GuardedRequest, RequireScope } from '../../auth/access/access.ts';
 import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { Config } from '../../platform/config/config.ts';
 import { waitingOnPurpose } from '../../platform/http/observe-requests.ts';
@@ -27,7 +27,7 @@ export class GenerationsController {
   ) {}
 
   @Post()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Fails(...CREATION_FAULTS)
   @ApiOperation({ summary: 'Create a generation', operationId: 'createGeneration' })
@@ -44,8 +44,8 @@ export class GenerationsController {
   async create(
     // Separate @Body and @Headers parameters would run Nest's pipes, which cost time and do nothing here.
     @Req() request: CreationRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const { body, headers } = request;
     const waitS = readPreferredWait(headers.prefer);
     const accept = (gone?: AbortSignal) =>
@@ -65,7 +65,8 @@ export class GenerationsController {
         : await accept();
     if (accepted.task) reply.header('etag', etagOf(accepted.task, this.config.fileUrlTtlS));
     if (waitS > 0) reply.header('preference-applied', `wait=${waitS}`);
-    void reply.code(201).headers(acceptanceHeaders(accepted)).send(accepted.json());
+    reply.headers(acceptanceHeaders(accepted));
+    return accepted.json();
   }
 }
 

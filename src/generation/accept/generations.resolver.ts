@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CreateGenerationInput } from './create-generation.input.ts';
@@ -17,7 +17,7 @@ export class GenerationsResolver {
   @Mutation(() => TaskView, {
     description: 'Creates a task. A repeated idempotency key returns the first answer again.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async createGeneration(
     @CurrentCaller() caller: Caller,

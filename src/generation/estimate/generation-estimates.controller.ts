@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { callerOf, type GuardedRequest, RequireScope } from '../../auth/access/access.ts';
 import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';
@@ -15,7 +15,7 @@ export class GenerationEstimatesController {
 
   @Post()
   @HttpCode(200)
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails(
     'model_not_found',
     'model_not_allowed',

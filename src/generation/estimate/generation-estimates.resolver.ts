@@ -1,5 +1,5 @@
 import { Args, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { CreateGenerationInput } from '../accept/create-generation.input.ts';
 import { requestOfInput } from '../accept/graphql-request.ts';
@@ -11,7 +11,7 @@ export class GenerationEstimatesResolver {
   constructor(private readonly estimates: GenerationEstimatesService) {}
 
   @Query(() => EstimateView, { description: 'Estimates what a generation would cost, without creating it.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async estimateGeneration(
     @CurrentCaller() caller: Caller,
     @Args('input', { type: () => CreateGenerationInput, description: 'what to make' }) input: Record<string, unknown>,

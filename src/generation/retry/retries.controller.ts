@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { callerOf, CountsAs, type GuardedRequest, RequireScope } from '../../auth/access/access.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { CREATION_FAULTS } from '../accept/creation-faults.ts';
 import { acceptanceHeaders } from '../accept/generations.service.ts';
@@ -18,7 +18,7 @@ export class RetriesController {
   constructor(private readonly retries: RetriesService) {}
 
   @Post(':task_id/retry')
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Fails('task_not_found', 'task_unfinished', ...CREATION_FAULTS)
   @ApiOperation({ summary: 'Make a final task again, or a variation of it', operationId: 'retryTask' })

@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { TaskView } from '../../tasks/read/task.view.ts';
 import { GenerationsService } from '../accept/generations.service.ts';
@@ -17,7 +17,7 @@ export class RetriesResolver {
     description:
       'Makes a final task again, or a variation of it. A repeated idempotency key returns the first answer again.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async retryTask(
     @CurrentCaller() caller: Caller,

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { callerOf, CountsAs, type GuardedRequest, RequireScope } from '../../auth/access/access.ts';
 import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
@@ -26,7 +26,7 @@ const JSON_BYTES = 30 * 1024 * 1024;
 @ApiTags('OpenAI-compatible')
 @IgnoresUnknownQuery()
 @Controller('v1/images')
-@Scope('generations:write')
+@RequireScope('generations:write')
 @CountsAs('create')
 export class ImagesController {
   constructor(

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Head, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, Scope } from '../../auth/access/access.ts';
+import { callerOf, CountsAs, CurrentCaller, type GuardedRequest, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { CREATION_FAULTS } from '../../generation/accept/creation-faults.ts';
 import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.ts';
@@ -46,7 +46,7 @@ export class VideosController {
   @Post()
   @AcceptsBody({ multipart: true, jsonBytes: JSON_BYTES })
   @HttpCode(200)
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @ApiBody(VIDEO_BODY as never)
   @Fails(...CREATION_FAULTS)
@@ -64,7 +64,7 @@ export class VideosController {
   }
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @ApiOperation({ summary: 'List videos, as at OpenAI', operationId: 'openaiListVideos' })
   @ApiOkResponse({ type: VideoListView })
   list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<List<VideoView>> {
@@ -73,7 +73,7 @@ export class VideosController {
 
   @Get(':id')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a video, as at OpenAI', operationId: 'openaiGetVideo' })
   @ApiOkResponse({ type: VideoView })
@@ -93,7 +93,7 @@ export class VideosController {
    */
   @Head(':id/content')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('task_not_found', 'variant_not_available', 'result_not_ready', 'file_expired', 'range_not_satisfiable')
   @ApiOperation({ summary: 'Describe the file of a video', operationId: 'openaiHeadVideoContent' })
   @ApiOkResponse({ description: 'the headers of the file' })
@@ -103,7 +103,7 @@ export class VideosController {
 
   @Get(':id/content')
   @Id
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('task_not_found', 'variant_not_available', 'result_not_ready', 'file_expired', 'range_not_satisfiable')
   @ApiOperation({ summary: 'Download a video or its thumbnail, as at OpenAI', operationId: 'openaiGetVideoContent' })
   @ApiOkResponse({ description: 'the bytes; `Range` is supported', content: VIDEO_BYTES })
@@ -119,7 +119,7 @@ export class VideosController {
 
   @Delete(':id')
   @Id
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel and delete a video, as at OpenAI', operationId: 'openaiDeleteVideo' })
   @ApiOkResponse({ description: 'The video is deleted.', schema: DELETED_VIDEO })
@@ -133,7 +133,7 @@ export class VideosController {
   @AcceptsBody({ multipart: true })
   @HttpCode(200)
   @Id
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @ApiBody(REMIX_BODY as never)
   @Fails('task_not_found', ...CREATION_FAULTS)

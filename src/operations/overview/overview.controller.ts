@@ -1,12 +1,12 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { OperationsOverviewView } from './overview.view.ts';
 import { OverviewService } from './overview.service.ts';
 
 @ApiTags('Operations')
 @Controller('v1/operations')
-@Scope('operations:read')
+@RequireScope('operations:read')
 export class OverviewController {
   constructor(private readonly service: OverviewService) {}
 

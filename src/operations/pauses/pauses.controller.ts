@@ -7,7 +7,7 @@ import {
   ApiParam,
   ApiTags,
 } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ReasonInput } from '../views/reason.input.ts';
@@ -24,7 +24,7 @@ export class PausesController {
   constructor(private readonly pauses: PausesService) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the pauses, newest first', operationId: 'listPauses' })
   @ApiOkResponse({ type: PauseListView })
@@ -35,7 +35,7 @@ export class PausesController {
   }
 
   @Post()
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'Pause a model, a provider or one place of a provider', operationId: 'createPause' })
   @ApiCreatedResponse({ type: PauseView })
   create(@Body() input: CreatePauseInput, @CurrentActor() actor: Actor): Promise<PauseView> {
@@ -44,7 +44,7 @@ export class PausesController {
 
   @Delete(':id')
   @HttpCode(204)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('pause_not_found')
   @ApiOperation({ summary: 'End a pause', operationId: 'endPause' })
   @ApiParam({ name: 'id', schema: { type: 'string' } })

@@ -1,8 +1,8 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { Reason } from '../views/reason.arg.ts';
 import { CreatePauseInput, ListPausesQuery } from './pause.inputs.ts';
@@ -34,7 +34,7 @@ export class PausesResolver {
   @Mutation(() => PauseView, {
     description: 'Pauses a model, a provider or one place of a provider: their tasks wait.',
   })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   createPause(
     @Args('input', { description: 'the pause to create' }) input: CreatePauseInput,
     @CurrentActor() actor: Actor,
@@ -43,7 +43,7 @@ export class PausesResolver {
   }
 
   @Mutation(() => EndedPauseView, { description: 'Ends a pause. The tasks that it held wait for a worker again.' })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   async endPause(
     @Args('id', { type: () => String, description: 'identifier of the pause' }) id: string,
     @Reason() reason: string | undefined,

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { LogLevelsService } from './log-levels.service.ts';
 import { LogLevelsView, SetLogLevelsInput } from './log-levels.view.ts';
@@ -11,7 +11,7 @@ export class LogLevelsController {
   constructor(private readonly service: LogLevelsService) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Read the log levels that an operator has set', operationId: 'getLogLevels' })
   @ApiOkResponse({ type: LogLevelsView })
@@ -20,7 +20,7 @@ export class LogLevelsController {
   }
 
   @Put()
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'Set the log levels of all processes', operationId: 'setLogLevels' })
   @ApiOkResponse({ type: LogLevelsView })
   set(@Body() input: SetLogLevelsInput, @CurrentActor() actor: Actor): Promise<LogLevelsView> {

@@ -1,5 +1,5 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { LogLevelsService } from './log-levels.service.ts';
@@ -17,7 +17,7 @@ export class LogLevelsResolver {
   @Mutation(() => LogLevelsView, {
     description: 'Sets the log levels of all processes. What is left out goes back to the configuration.',
   })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   setLogLevels(
     @Args('input', { description: 'the levels' }) input: SetLogLevelsInput,
     @CurrentActor() actor: Actor,

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { ReasonInput } from '../views/reason.input.ts';
@@ -18,7 +18,7 @@ export class ProcessesController {
   constructor(private readonly processes: ProcessesService) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the processes of the service', operationId: 'listProcesses' })
   @ApiOkResponse({ type: ProcessListView })
@@ -28,7 +28,7 @@ export class ProcessesController {
 
   @Get(':id')
   @Id
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Read a process', operationId: 'getProcess' })
@@ -40,7 +40,7 @@ export class ProcessesController {
   @Post(':id/drain')
   @Id
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a process claim no more tasks', operationId: 'drainProcess' })
   @ApiBody({ type: ReasonInput, required: false })
@@ -52,7 +52,7 @@ export class ProcessesController {
   @Post(':id/resume')
   @Id
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Let a drained process claim tasks again', operationId: 'resumeProcess' })
   @ApiBody({ type: ReasonInput, required: false })

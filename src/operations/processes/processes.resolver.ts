@@ -1,5 +1,5 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { Reason } from '../views/reason.arg.ts';
@@ -24,7 +24,7 @@ export class ProcessesResolver {
   }
 
   @Mutation(() => ProcessView, { description: 'Lets a process claim no more tasks. What it runs goes on to its end.' })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   drainProcess(
     @ProcessId() id: string,
     @Reason() reason: string | undefined,
@@ -34,7 +34,7 @@ export class ProcessesResolver {
   }
 
   @Mutation(() => ProcessView, { description: 'Lets a drained process claim tasks again.' })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   resumeProcess(
     @ProcessId() id: string,
     @Reason() reason: string | undefined,

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { ReasonInput } from '../views/reason.input.ts';
@@ -16,7 +16,7 @@ export class ProvidersController {
   constructor(private readonly providers: OperatorProviders) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the places of the providers', operationId: 'listProviderPlaces' })
   @ApiOkResponse({ type: ProviderPlaceListView })
@@ -26,7 +26,7 @@ export class ProvidersController {
 
   @Post(':place/close_circuit')
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('place_not_found')
   @ApiOperation({
     summary: 'Close the circuit of a place, so that all processes call it again',

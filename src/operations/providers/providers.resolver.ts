@@ -1,5 +1,5 @@
 import { Args, Int, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { Reason } from '../views/reason.arg.ts';
@@ -18,7 +18,7 @@ export class ProvidersResolver {
   @Mutation(() => ProviderPlaceView, {
     description: 'Closes the circuit of a place, so that all processes call it again.',
   })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   closeCircuit(
     @Args('place', { type: () => Int, description: 'number of the place' }) place: number,
     @Reason() reason: string | undefined,

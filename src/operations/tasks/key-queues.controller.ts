@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { KeyQueueView } from './key-queue.view.ts';
 import { KeyQueues } from './key-queues.ts';
@@ -13,7 +13,7 @@ export class KeyQueuesController {
   constructor(private readonly service: KeyQueues) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'List the API keys with unfinished tasks, refusals or failures',

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
@@ -40,7 +40,7 @@ export class OperatorTasksController {
   constructor(private readonly tasks: OperatorTasks) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'List the unfinished tasks of all API keys, oldest first',
@@ -54,7 +54,7 @@ export class OperatorTasksController {
 
   @Post('cancel')
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'Cancel unfinished tasks of all API keys', operationId: 'cancelOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   cancelMany(@Body() { filter, reason }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
@@ -63,7 +63,7 @@ export class OperatorTasksController {
 
   @Post('release')
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'Take running tasks away from their workers', operationId: 'releaseOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   releaseMany(@Body() { filter, reason }: ManyTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
@@ -72,7 +72,7 @@ export class OperatorTasksController {
 
   @Post('fail')
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'End unfinished tasks with an error', operationId: 'failOperatorTasks' })
   @ApiOkResponse({ type: TasksChangedView })
   failMany(@Body() { filter, code, reason }: FailTasksInput, @CurrentActor() actor: Actor): Promise<TasksChangedView> {
@@ -81,7 +81,7 @@ export class OperatorTasksController {
 
   @Get(':task_id')
   @TaskId
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a task of any API key, without its content', operationId: 'getOperatorTask' })
@@ -92,7 +92,7 @@ export class OperatorTasksController {
 
   @Get(':task_id/timeline')
   @TaskId
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task of any API key', operationId: 'getOperatorTaskTimeline' })
@@ -104,7 +104,7 @@ export class OperatorTasksController {
   @Post(':task_id/cancel')
   @TaskId
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel a task of any API key', operationId: 'cancelOperatorTask' })
   @ApiBody({ type: ReasonInput, required: false })
@@ -120,7 +120,7 @@ export class OperatorTasksController {
   @Post(':task_id/release')
   @TaskId
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('task_not_found', 'task_not_running')
   @ApiOperation({ summary: 'Take a running task away from its worker', operationId: 'releaseOperatorTask' })
   @ApiBody({ type: ReasonInput, required: false })
@@ -136,7 +136,7 @@ export class OperatorTasksController {
   @Post(':task_id/fail')
   @TaskId
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'End a task with an error', operationId: 'failOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })

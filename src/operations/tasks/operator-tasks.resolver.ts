@@ -1,5 +1,5 @@
 import { Args, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { assertScope, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { assertScope, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from '../../tasks/record/task-error.ts';
@@ -19,7 +19,7 @@ const Filter = (): ParameterDecorator =>
   });
 
 @Resolver(() => OperatorTaskView)
-@Scope('operations:manage')
+@RequireScope('operations:manage')
 export class OperatorTasksResolver {
   constructor(private readonly service: OperatorTasks) {}
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { allOf, toAll } from '../views/all-of.ts';
 import { minutesOf, QueueHistoryQuery, QueueMinuteView } from './queue-history.view.ts';
 import { QueueSamples } from './sql/queue-samples.ts';
@@ -13,7 +13,7 @@ export class QueueHistoryController {
   constructor(private readonly samples: QueueSamples) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See what the queue looked like in the last minutes', operationId: 'getQueueHistory' })
   @ApiOkResponse({ type: QueueHistoryView })

@@ -1,5 +1,5 @@
 import { Args, Int, ResolveField, Resolver } from '@nestjs/graphql';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { minutesOf, QueueHistoryQuery, QueueMinuteView } from './queue-history.view.ts';
 import { QueueSamples } from './sql/queue-samples.ts';

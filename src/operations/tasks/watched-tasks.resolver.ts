@@ -1,6 +1,6 @@
 import { Args, ResolveField, Resolver } from '@nestjs/graphql';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { OperatorTaskView } from './operator-task.view.ts';
 import { ListOperatorTasksQuery, OperatorTaskFilter } from './operator-tasks.inputs.ts';

@@ -1,5 +1,5 @@
 import { Args } from '@nestjs/graphql';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { MAX_REASON, ReasonInput } from './reason.input.ts';
 
 const check = { transform: (reason: unknown) => checkArguments(ReasonInput, { reason }).reason };

@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { OperatorWebhooks } from './operator-webhooks.ts';
 import { OperatorWebhooksView } from './operator-webhooks.view.ts';
 
@@ -10,7 +10,7 @@ export class OperatorWebhooksController {
   constructor(private readonly service: OperatorWebhooks) {}
 
   @Get()
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See how the webhooks of all API keys are doing', operationId: 'getOperatorWebhooks' })
   @ApiOkResponse({ type: OperatorWebhooksView })

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { listOf, toList } from '../../platform/schema/list-of.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
@@ -17,7 +17,7 @@ export class ReplaysController {
   constructor(private readonly replays: OperatorReplays) {}
 
   @Post('replay')
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @ApiOperation({ summary: 'Resend the webhook events of a time range', operationId: 'replayWebhooks' })
   @ApiCreatedResponse({ type: WebhookReplayView })
   create(@Body() input: ReplayWebhooksInput, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
@@ -25,7 +25,7 @@ export class ReplaysController {
   }
 
   @Get('replays')
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the webhook replays, newest first', operationId: 'listWebhookReplays' })
   @ApiOkResponse({ type: WebhookReplayListView })
@@ -36,7 +36,7 @@ export class ReplaysController {
 
   @Get('replays/:id')
   @Id
-  @Scope('operations:read')
+  @RequireScope('operations:read')
   @Header('cache-control', 'no-store')
   @Fails('webhook_replay_not_found')
   @ApiOperation({ summary: 'Read a webhook replay and its progress', operationId: 'getWebhookReplay' })
@@ -48,7 +48,7 @@ export class ReplaysController {
   @Post('replays/:id/cancel')
   @Id
   @HttpCode(200)
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   @Fails('webhook_replay_not_found')
   @ApiOperation({ summary: 'Stop a webhook replay', operationId: 'cancelWebhookReplay' })
   @ApiOkResponse({ type: WebhookReplayView })

@@ -1,8 +1,8 @@
 import { Args, Mutation, ResolveField, Resolver } from '@nestjs/graphql';
-import { Scope } from '../../auth/access/access.ts';
+import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { OperationsView } from '../views/operations.view.ts';
 import { ListReplaysQuery, ReplayWebhooksInput, WebhookReplayView } from './replay.view.ts';
 import { OperatorReplays } from './operator-replays.ts';
@@ -33,7 +33,7 @@ export class ReplaysResolver {
   }
 
   @Mutation(() => WebhookReplayView, { description: 'Resends the webhook events of a time range.' })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   replayWebhooks(
     @Args('input', { description: 'which events' }) input: ReplayWebhooksInput,
     @CurrentActor() actor: Actor,
@@ -42,7 +42,7 @@ export class ReplaysResolver {
   }
 
   @Mutation(() => WebhookReplayView, { description: 'Stops a webhook replay. What it has queued is delivered.' })
-  @Scope('operations:manage')
+  @RequireScope('operations:manage')
   cancelWebhookReplay(@ReplayId() id: string, @CurrentActor() actor: Actor): Promise<WebhookReplayView> {
     return this.service.cancel(id, actor);
   }

@@ -10,7 +10,7 @@ import { logRequests, traceRequests, warnOfUntrustedProxy } from './observe-requ
 import { createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import { QueryParametersGuard } from './query-parameters.guard.ts';
-import { ValidationPipe } from './validation.pipe.ts';
+import { InputPipe } from './input.pipe.ts';
 
 /**
  * Nest's adapter for our server. The server starts to drain when Nest starts to shut down, and closes when its clients
@@ -69,7 +69,7 @@ export async function createHttpApp(
     logger: log,
   });
   app.useGlobalFilters(new ErrorFilter());
-  app.useGlobalPipes(new ValidationPipe());
+  app.useGlobalPipes(new InputPipe());
   app.useGlobalGuards(new QueryParametersGuard()); // after the guards of the modules, such as authentication
   const { corsOrigins, mcpAllowedOrigins = [] } = config;
   if (corsOrigins.length + mcpAllowedOrigins.length > 0) app.enableCors(corsOf(corsOrigins, mcpAllowedOrigins));

@@ -36,7 +36,7 @@ export interface HttpLimits {
   headerBytes: number;
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;
-  /** From the first byte to the end of the body. With `timeoutCheckMs` a slow request is cut within 40 s. */
+  /** From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much longer. */
   requestTimeoutMs: number;
   /** How often the two timeouts are checked. */
   timeoutCheckMs: number;

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ApiField } from './api-field.ts';
 import { defineChoice } from './choice.ts';
-import { ValidationPipe } from '../http/validation.pipe.ts';
+import { InputPipe } from '../http/input.pipe.ts';
 
 const Mood = defineChoice('Mood', ['very-good', 'bad'], 'how it feels');
 
@@ -35,7 +35,7 @@ class RequiredInput {
 
 describe('validation of fields declared with ApiField', () => {
   const check = (value: object, metatype: new () => object = CheckedInput) =>
-    new ValidationPipe().transform(value, { type: 'body', metatype });
+    new InputPipe().transform(value, { type: 'body', metatype });
 
   it.each([
     {},
@@ -86,7 +86,7 @@ describe('validation of fields declared with ApiField', () => {
   });
 
   it('gathers the pairs of a query string', () => {
-    const query = (value: object) => new ValidationPipe().transform(value, { type: 'query', metatype: CheckedInput });
+    const query = (value: object) => new InputPipe().transform(value, { type: 'query', metatype: CheckedInput });
     expect(query({ 'pairs[a]': 'b', 'pairs[c]': 'd' })).toEqual({ pairs: { a: 'b', c: 'd' } });
     expect(() => query({ size: ['1', '2'] })).toThrow(expect.objectContaining({ code: 'invalid_type', param: 'size' }));
     expect(() => query({ cake: ['1', '2'] })).toThrow(expect.objectContaining({ code: 'unknown_parameter' }));

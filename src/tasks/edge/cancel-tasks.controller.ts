@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { assertNotCoerced, selectionOf } from '../acts/cancel-selection.ts';
 import { CancelTasksInput } from '../acts/cancel-tasks.input.ts';
@@ -15,7 +15,7 @@ export class CancelTasksController {
 
   @Post()
   @HttpCode(200)
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   @ApiOperation({ summary: 'Cancel tasks by their ids or by a filter', operationId: 'cancelTasks' })
   @ApiOkResponse({ type: CancelCountsView })
   async cancel(

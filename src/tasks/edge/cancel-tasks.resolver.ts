@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { TaskFilter } from '../record/task-filter.ts';
@@ -17,7 +17,7 @@ export class CancelTasksResolver {
   @Mutation(() => [TaskCancelView], {
     description: `Cancels the tasks with these ids, or the unfinished ones that match the filter, the 1,000 oldest at most. The result has the order of the ids, or the oldest task first.`,
   })
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   async cancelTasks(
     @CurrentCaller() caller: Caller,
     @Args('taskIds', { type: () => [String], nullable: true, description: `1 to ${MAX_IDS} identifiers of tasks` })

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Header, Param, Put } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CountsAs, Scope } from '../../auth/access/access.ts';
+import { CountsAs, RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { KeepTasks } from '../acts/keep-tasks.ts';
@@ -17,7 +17,7 @@ export class KeepTasksController {
   ) {}
 
   @Put()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished', 'kept_quota_exceeded')
@@ -34,7 +34,7 @@ export class KeepTasksController {
   }
 
   @Delete()
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished')

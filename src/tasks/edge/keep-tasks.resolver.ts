@@ -1,5 +1,5 @@
 import { Args, Mutation, Resolver } from '@nestjs/graphql';
-import { CountsAs, Scope } from '../../auth/access/access.ts';
+import { CountsAs, RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
 import { KeepTasks } from '../acts/keep-tasks.ts';
 import { TaskViews } from '../read/task-views.ts';
@@ -18,7 +18,7 @@ export class KeepTasksResolver {
   @Mutation(() => TaskView, {
     description: 'Keeps a final task and its files: they are not deleted when their retention ends.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async keepTask(
     @CurrentActor() actor: Actor,
@@ -32,7 +32,7 @@ export class KeepTasksResolver {
   @Mutation(() => TaskView, {
     description: 'Stops keeping a task with its files: they are deleted when their retention ends.',
   })
-  @Scope('generations:write')
+  @RequireScope('generations:write')
   @CountsAs('create')
   async unkeepTask(@CurrentActor() actor: Actor, @TaskId() taskId: string): Promise<TaskView> {
     return this.views.forGraphql(await this.keeps.giveUp(actor, { taskId, output: null }));

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { CountTasks } from '../sql/count-tasks.ts';
 import { TaskCountsView } from './task-counts.view.ts';
@@ -12,7 +12,7 @@ export class TaskCountsController {
   constructor(private readonly counts: CountTasks) {}
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @ApiOperation({ summary: 'Count tasks by status', operationId: 'countTasks' })
   @ApiOkResponse({ type: TaskCountsView })
   count(@CurrentCaller() caller: Caller, @Query() filter: TaskFilter): Promise<TaskCountsView> {

@@ -1,5 +1,5 @@
 import { Args, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { CountTasks } from '../sql/count-tasks.ts';
 import { TaskCountsView } from './task-counts.view.ts';
@@ -10,7 +10,7 @@ export class TaskCountsResolver {
   constructor(private readonly counts: CountTasks) {}
 
   @Query(() => TaskCountsView, { description: 'How many tasks of your API key have each status.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   taskCounts(
     @CurrentCaller() caller: Caller,
     @Args('filter', { type: () => TaskFilter, nullable: true, description: 'selects tasks; all when left out' })

@@ -1,7 +1,7 @@
 import { Controller, Get, Head, Param, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { lastEventIdOf, sendStream, STREAM_HEADERS } from '../live/send-stream.ts';
@@ -23,7 +23,7 @@ const STREAM = { 'text/event-stream': { schema: { type: 'string' } } };
 /** Changes of tasks as server-sent events, for clients without GraphQL. */
 @ApiTags('Tasks')
 @Controller('v1')
-@Scope('tasks:read')
+@RequireScope('tasks:read')
 export class TaskEventsController {
   constructor(
     private readonly tasks: TasksService,

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { TaskEstimateView } from '../insight/estimate.view.ts';
@@ -17,7 +17,7 @@ export class TaskInsightController {
   ) {}
 
   @Get(':task_id/estimate')
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Estimate when a task starts and ends', operationId: 'getTaskEstimate' })
@@ -28,7 +28,7 @@ export class TaskInsightController {
   }
 
   @Get(':task_id/timeline')
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task', operationId: 'getTaskTimeline' })

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { KeyWatch } from '../../auth/credentials/key-watch.ts';
 import { Config } from '../../platform/config/config.ts';
@@ -33,7 +33,7 @@ export class TasksController {
   ) {}
 
   @Get()
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @ApiOperation({ summary: 'List tasks', operationId: 'listTasks' })
   @ApiOkResponse({ type: TaskListView })
   async list(
@@ -48,7 +48,7 @@ export class TasksController {
   }
 
   @Get(':task_id')
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a task', operationId: 'getTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
@@ -88,7 +88,7 @@ export class TasksController {
 
   @Post(':task_id/cancel')
   @HttpCode(200)
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Cancel a task', operationId: 'cancelTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
@@ -109,7 +109,7 @@ export class TasksController {
   }
 
   @Delete(':task_id')
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Delete a task and its files', operationId: 'deleteTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })

@@ -1,5 +1,5 @@
 import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { After, type Connection, First, toConnection } from '../../platform/graphql/connection.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
@@ -29,13 +29,13 @@ export class TasksResolver {
   ) {}
 
   @Query(() => TaskView, { description: 'One task. An unknown id is the error task_not_found.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async task(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<TaskView> {
     return this.views.forGraphql(await this.service.find(caller.apiKeyId, taskId));
   }
 
   @Query(() => TaskConnection, { description: 'The tasks of your API key, newest first.' })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   async tasks(
     @CurrentCaller() caller: Caller,
     @First() first: number,
@@ -49,7 +49,7 @@ export class TasksResolver {
   }
 
   @Mutation(() => TaskView, { description: 'Cancels an unfinished task; a finished one stays unchanged.' })
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   async cancelTask(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<TaskView> {
     const { task } = await this.service.cancel(caller.apiKeyId, taskId);
     return this.views.forGraphql(task);
@@ -58,7 +58,7 @@ export class TasksResolver {
   @Mutation(() => DeletedTaskView, {
     description: 'Deletes a task and its files. An unfinished task is cancelled first.',
   })
-  @Scope('tasks:cancel')
+  @RequireScope('tasks:cancel')
   async deleteTask(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<DeletedTaskView> {
     await this.deletes.delete(caller.apiKeyId, taskId);
     return toDeletedTaskView(taskId);
@@ -68,7 +68,7 @@ export class TasksResolver {
     description: 'One task, from its current state to its final one; then the subscription completes.',
     resolve: toView,
   })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   taskUpdated(@CurrentCaller() caller: Caller, @TaskId() taskId: string): Promise<PullQueue<ShownTask>> {
     return this.live.follow(caller.apiKeyId, taskId);
   }
@@ -78,7 +78,7 @@ export class TasksResolver {
       'All tasks of your API key: first the unfinished ones in their current state, then every change. A slow subscriber gets the latest state of each task and every final state.',
     resolve: toView,
   })
-  @Scope('tasks:read')
+  @RequireScope('tasks:read')
   tasksUpdated(
     @CurrentCaller() caller: Caller,
     @Args('since', {

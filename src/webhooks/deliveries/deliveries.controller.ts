@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from './deliveries.service.ts';
 import { ListWebhookDeliveriesQuery, RecoverWebhookEndpointInput } from './delivery.inputs.ts';
@@ -11,7 +11,7 @@ import { Fails } from '../../platform/openapi/faults.ts';
 
 @ApiTags('Webhooks')
 @Controller('v1/webhook_endpoints/:id')
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}
 

@@ -1,10 +1,10 @@
 import { Args, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { After, type Connection, connectionOf, First, toConnection } from '../../platform/graphql/connection.ts';
 import type { PullQueue } from '../../platform/run/pull-queue.ts';
 import { LongScalar } from '../../platform/schema/long-scalar.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { EndpointId } from '../endpoints/endpoint-id.arg.ts';
 import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { WatchDeliveries } from './watch-deliveries.ts';
@@ -16,7 +16,7 @@ import { toDeliveryView, WebhookDeliveryView, WebhookRecoveryView, WebhookTestVi
 const WebhookDeliveryConnection = connectionOf(WebhookDeliveryView, 'WebhookDelivery');
 
 @Resolver()
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class DeliveriesResolver {
   constructor(
     private readonly deliveries: DeliveriesService,

@@ -1,6 +1,6 @@
 import { Args, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { ReadEndpointStats } from '../sql/endpoint-stats.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { EndpointStatsQuery, EndpointStatsView, toStatsView } from './endpoint-stats.view.ts';
 import { WebhookEndpointView } from './endpoint.view.ts';
 

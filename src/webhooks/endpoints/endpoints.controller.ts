@@ -8,7 +8,7 @@ import {
   ApiOperation,
   ApiTags,
 } from '@nestjs/swagger';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import {
   CreateWebhookEndpointInput,
@@ -25,7 +25,7 @@ import { EVENT_BODIES } from './event-bodies.view.ts';
 @ApiTags('Webhooks')
 @ApiExtraModels(...EVENT_BODIES)
 @Controller('v1/webhook_endpoints')
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class EndpointsController {
   constructor(private readonly endpoints: EndpointsService) {}
 

@@ -1,14 +1,14 @@
 import { Args, Float, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { checkArguments } from '../../platform/http/validation.pipe.ts';
+import { checkArguments } from '../../platform/http/input.pipe.ts';
 import { EndpointId } from './endpoint-id.arg.ts';
 import { CreateWebhookEndpointInput, RotateWebhookSecretInput, UpdateWebhookEndpointInput } from './endpoint.inputs.ts';
 import { DeletedWebhookEndpointView, toEndpointView, WebhookEndpointView } from './endpoint.view.ts';
 import { EndpointsService, MAX_ENDPOINTS } from './endpoints.service.ts';
 
 @Resolver()
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class EndpointsResolver {
   constructor(private readonly endpoints: EndpointsService) {}
 

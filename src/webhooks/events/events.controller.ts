@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { StoredEventView, toStoredEventView } from './stored-event.view.ts';
@@ -17,7 +17,7 @@ class RedeliverQuery {
 
 @ApiTags('Webhooks')
 @Controller('v1/webhook_events')
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class EventsController {
   constructor(private readonly deliveries: DeliveriesService) {}
 

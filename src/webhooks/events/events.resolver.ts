@@ -1,12 +1,12 @@
 import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { CountsAs, CurrentCaller, Scope } from '../../auth/access/access.ts';
+import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { DeliveriesService } from '../deliveries/deliveries.service.ts';
 import { StoredEventView, toStoredEventView } from './stored-event.view.ts';
 import { toEventView, WebhookEventView } from './event.view.ts';
 
 @Resolver()
-@Scope('webhooks:manage')
+@RequireScope('webhooks:manage')
 export class EventsResolver {
   constructor(private readonly deliveries: DeliveriesService) {}
 

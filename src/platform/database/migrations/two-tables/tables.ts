@@ -18,7 +18,7 @@ const OF_LIVE = {
   lost_micros: 'null::bigint',
 };
 
-/** The same of an unfinished task. */
+/** Columns that only final tasks have, and what the view `tasks` shows in their place for unfinished ones. */
 const OF_DONE = {
   completed_at: 'null::timestamptz',
   usage: 'null::json',

@@ -19,7 +19,7 @@ const EMPTY_IS_VALID = new WeakSet<Type<object>>();
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
  * paths and drops `__proto__` silently. This pipe coerces nothing and drops nothing.
  */
-export class ValidationPipe implements PipeTransform {
+export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
     if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument
