@@ -66,11 +66,7 @@ export class BatchesController {
     const { body, headers } = request;
     const header = headers['idempotency-key'];
     const created = await this.creates.create(callerOf(request), requireJsonObject(body), header, hungUp(reply));
-    reply
-      .code(201)
-      .header('location', `/v1/batches/${created.id}`)
-      .header('cache-control', 'no-store')
-      .type('application/json; charset=utf-8');
+    reply.code(201).header('location', `/v1/batches/${created.id}`).type('application/json; charset=utf-8');
     if (created.replayed) reply.header('idempotent-replayed', 'true');
     void reply.send(created.json);
   }
@@ -82,10 +78,8 @@ export class BatchesController {
   async list(
     @CurrentCaller() { apiKeyId }: Caller,
     @Query() { limit = DEFAULT_PAGE, ...page }: ListBatchesQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BatchListView> {
     const { batches, hasMore } = await this.batches.list(apiKeyId, { limit, ...page });
-    reply.header('cache-control', 'no-store');
     return toList(
       batches.map((batch) => this.views.of(batch)),
       hasMore,
@@ -99,12 +93,7 @@ export class BatchesController {
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Read a batch', operationId: 'getBatch' })
   @ApiOkResponse({ type: BatchView })
-  async find(
-    @CurrentCaller() { apiKeyId }: Caller,
-    @Param('id') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<BatchView> {
-    reply.header('cache-control', 'no-store');
+  async find(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<BatchView> {
     return this.views.of(await this.batches.find(apiKeyId, id));
   }
 
@@ -115,12 +104,7 @@ export class BatchesController {
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Cancel the unfinished items of a batch', operationId: 'cancelBatch' })
   @ApiOkResponse({ type: BatchView })
-  async cancel(
-    @CurrentCaller() { apiKeyId }: Caller,
-    @Param('id') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<BatchView> {
-    reply.header('cache-control', 'no-store');
+  async cancel(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<BatchView> {
     return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
@@ -138,7 +122,7 @@ export class BatchesController {
     @Res() reply: FastifyReply,
   ) {
     await this.batches.find(apiKeyId, id);
-    return reply.type(RESULTS_TYPE).header('cache-control', 'no-store').send();
+    return reply.type(RESULTS_TYPE).send();
   }
 
   @Get(':id/results')
@@ -160,6 +144,6 @@ export class BatchesController {
     @Res() reply: FastifyReply,
   ) {
     const batch = await this.batches.find(apiKeyId, id);
-    return reply.type(RESULTS_TYPE).header('cache-control', 'no-store').send(this.results.open(batch, status));
+    return reply.type(RESULTS_TYPE).send(this.results.open(batch, status));
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiCreatedResponse,
@@ -80,7 +80,7 @@ export class FilesController {
       request.body instanceof MultipartBody
         ? await this.createFromForm(caller, request.body)
         : await this.announce(caller, request.body);
-    reply.header('location', `/v1/files/${view.id}`).header('cache-control', 'no-store');
+    reply.header('location', `/v1/files/${view.id}`);
     return view;
   }
 
@@ -126,10 +126,8 @@ export class FilesController {
   async list(
     @CurrentCaller() { apiKeyId }: Caller,
     @Query() { limit = DEFAULT_PAGE, ...page }: ListFilesQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<FileListView> {
     const { uploads, hasMore } = await this.files.list(apiKeyId, { limit, ...page });
-    reply.header('cache-control', 'no-store');
     const views = uploads.map((upload) => toFileView(upload, this.links));
     return toList(views, hasMore, ({ id }) => id);
   }
@@ -139,20 +137,14 @@ export class FilesController {
   @Fails('file_not_found')
   @ApiOperation({ summary: 'Read a file: what it is, and a link to its bytes', operationId: 'describeFile' })
   @ApiOkResponse({ type: FileView })
-  async find(
-    @CurrentCaller() { apiKeyId }: Caller,
-    @Param('id') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<FileView> {
+  async find(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<FileView> {
     const view = await this.views.find(apiKeyId, id);
-    reply.header('cache-control', 'no-store');
     return view;
   }
 
   @Put(':id/keep')
   @RequireScope('generations:write')
   @CountsAs('create')
-  @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'kept_quota_exceeded')
   @ApiOperation({ summary: 'Keep an output, and the record of its task', operationId: 'keepFile' })
   @ApiBody({ type: KeepInput, required: false })
@@ -168,7 +160,6 @@ export class FilesController {
   @Delete(':id/keep')
   @RequireScope('generations:write')
   @CountsAs('create')
-  @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'invalid_value')
   @ApiOperation({ summary: 'Stop keeping an output: it is deleted when its retention ends', operationId: 'unkeepFile' })
   @ApiOkResponse({ type: FileView })

@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Config } from '../platform/config/config.ts';
 import { AboutView, toAboutView } from './about.view.ts';
@@ -10,7 +10,6 @@ export class AboutController {
 
   /** Any key may read this. The answer is of no use to somebody without a key. */
   @Get()
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Read what this service is', operationId: 'getAbout' })
   @ApiOkResponse({ type: AboutView })
   find(): AboutView {

@@ -54,7 +54,6 @@ export class HealthController {
 
   @Get(HEALTH_PATHS.liveness)
   @RouteConfig(ANSWERED_WHILE_DRAINING)
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Check that the process is running', operationId: 'getHealth', security: [] })
   @ApiOkResponse({ description: 'The process is running.', content: LIVE })
   live(): object {
@@ -62,7 +61,6 @@ export class HealthController {
   }
 
   @Get(HEALTH_PATHS.readiness)
-  @Header('cache-control', 'no-store')
   @Fails('invalid_value')
   @ApiOperation({
     summary: 'Check that the database, the task queue and the file storage respond',
@@ -100,7 +98,6 @@ export class HealthController {
 
   @Get(HEALTH_PATHS.metrics)
   @RouteConfig(ANSWERED_WHILE_DRAINING)
-  @Header('cache-control', 'no-store')
   @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({ summary: 'Read the metrics of the process for Prometheus', operationId: 'getMetrics', security: [] })
   @ApiOkResponse({

@@ -142,9 +142,10 @@ describe('every reply', () => {
     }
   });
 
-  it('has nosniff, no server banner, and no CORS header', async () => {
+  it('has nosniff, no server banner, no CORS header, and is not kept by caches', async () => {
     const { headers } = await call('GET', '/things', { headers: { origin: 'https://evil.example' } });
     expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['cache-control']).toBe('no-store');
     expect(Object.keys(headers).filter((name) => /^(server|x-powered-by|access-control-.*)$/.test(name))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Fails } from '../../platform/openapi/faults.ts';
 import { toList } from '../../platform/schema/list-of.ts';
@@ -14,7 +14,6 @@ export class ErasuresController {
   constructor(private readonly erasures: Erasures) {}
 
   @Get()
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the erasures of API keys, newest first', operationId: 'listErasures' })
   @ApiOkResponse({ type: ErasureListView })
   async list(@Query() { limit = 20, after }: ListErasuresQuery): Promise<ErasureListView> {
@@ -23,7 +22,6 @@ export class ErasuresController {
   }
 
   @Get(':id')
-  @Header('cache-control', 'no-store')
   @Fails('erasure_not_found')
   @ApiOperation({ summary: 'Read an erasure and its progress', operationId: 'getErasure' })
   @ApiOkResponse({ type: ErasureView })

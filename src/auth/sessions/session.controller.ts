@@ -123,7 +123,7 @@ export class SessionController {
 
 function setCookie(reply: FastifyReply, { token, isSecure }: SessionToken, session: Session): void {
   const maxAgeS = session.idle_s === REMEMBERED_IDLE_S ? REMEMBERED_IDLE_S : null;
-  void reply.header('set-cookie', sessionCookie(token, isSecure, maxAgeS)).header('cache-control', 'no-store');
+  void reply.header('set-cookie', sessionCookie(token, isSecure, maxAgeS));
 }
 
 /** @throws ApiError missing_required_parameter, invalid_value */

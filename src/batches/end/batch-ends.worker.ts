@@ -100,9 +100,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
   private async checkUntilQuiet(id: string): Promise<void> {
     do {
       this.checking.set(id, false);
-      await this.check(id).catch((err: unknown) =>
-        this.logger.warn({ event: 'batch.check_failed', batch_id: id, err }),
-      );
+      await this.check(id).catch((err: unknown) => this.warn(id, err));
       await sleep(CHECK_DEBOUNCE_MS, undefined, { ref: false });
     } while (this.checking.get(id) && !this.isStopping);
     this.checking.delete(id);
@@ -112,11 +110,16 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
   private async sweep(): Promise<number> {
     try {
       for (const { id, status } of await this.rows.leftBehind()) {
-        await (status === 'cancelling' ? this.cancel(id) : this.check(id));
+        const done = status === 'cancelling' ? this.cancel(id) : this.check(id);
+        await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries again, and the others go on
       }
     } catch (err) {
       this.logger.warn({ event: 'batch.sweep_failed', err });
     }
     return this.config.taskSweepS;
+  }
+
+  private warn(id: string, err: unknown): void {
+    this.logger.warn({ event: 'batch.check_failed', batch_id: id, err });
   }
 }

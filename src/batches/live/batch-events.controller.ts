@@ -55,7 +55,7 @@ export class BatchEventsController {
     const seen = lastEventIdOf(request);
     const batch = await this.batches.find(apiKeyId, id);
     if (isEnded(batch.status) && versionOf(batch) === seen) {
-      return reply.code(204).header('cache-control', 'no-store').send(); // 204 makes an EventSource stop
+      return reply.code(204).send(); // 204 makes an EventSource stop
     }
     const queue = await this.streams.track(request.headers.authorization, () => this.live.follow(apiKeyId, id, seen));
     return sendStream(reply, queue, (state) => ({ id: versionOf(state), json: this.views.json(state) }));

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Head, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Head, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, Public, RequireScope } from '../../auth/access/access.ts';
@@ -27,7 +27,6 @@ export class ArchivesController {
   @Post()
   @HttpCode(200)
   @RequireScope('tasks:read')
-  @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Get a link to a zip of several files', operationId: 'createArchive' })
   @ApiOkResponse({ type: ArchiveView })

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CountsAs, CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
@@ -21,7 +21,6 @@ export class SharesController {
   @Post()
   @RequireScope('generations:write')
   @CountsAs('create')
-  @Header('cache-control', 'no-store')
   @Fails('file_not_found', 'file_expired', 'upload_incomplete')
   @ApiOperation({ summary: 'Make a page of files for people without a key', operationId: 'createShare' })
   @ApiCreatedResponse({ type: ShareView })
@@ -31,7 +30,6 @@ export class SharesController {
 
   @Get()
   @RequireScope('tasks:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the shares that have not ended, newest first', operationId: 'listShares' })
   @ApiOkResponse({ type: ShareListView })
   async list(

@@ -52,7 +52,6 @@ export interface Acceptance {
 /** Headers of the answer over REST, which is 201. */
 export const acceptanceHeaders = ({ taskId, model, replayed }: Acceptance): Record<string, string> => ({
   location: `/v1/tasks/${taskId}`,
-  'cache-control': 'no-store',
   'content-type': 'application/json; charset=utf-8',
   ...(model && { ...lifecycleHeaders(model), 'model-version': model.version }),
   ...(replayed && { 'idempotent-replayed': 'true' }),

@@ -29,10 +29,11 @@ export class RetriesController {
     @Req() request: RetryRequest,
     @Param('task_id') taskId: string,
     @Body() changes: RetryTaskInput,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const idempotencyKey = request.headers['idempotency-key'];
     const accepted = await this.retries.retry(callerOf(request), taskId, changes, { idempotencyKey });
-    void reply.code(201).headers(acceptanceHeaders(accepted)).send(accepted.json());
+    reply.headers(acceptanceHeaders(accepted));
+    return accepted.json();
   }
 }

@@ -55,7 +55,6 @@ export class McpController {
     const refused = served.status >= 400 && served.status !== 499 ? messages : [];
     for (const message of refused) if (this.reachesTool(message)) await this.rateLimits.count(exchange.caller, 'read');
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
-    if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
     response.headers.delete('connection'); // Node sets it
     void reply.send(response);
   }

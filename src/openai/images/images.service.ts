@@ -99,7 +99,7 @@ export class ImagesService {
     const task = await this.waits.untilSucceeded(call, started);
     const { reply } = call;
     const view = this.views.of(task);
-    reply.code(200).header('cache-control', 'no-store').type('application/json; charset=utf-8');
+    reply.code(200).type('application/json; charset=utf-8');
     if (request.responseFormat === 'url') return void reply.send(answerWithLinks(task, view, request));
     const { body, length } = await answerWithBytes(task, view, request, { storage: this.storage, fresh: this.fresh });
     void reply.header('content-length', length).send(body);

@@ -83,7 +83,6 @@ export class VideosController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<VideoView> {
     const task = await this.videos.find(caller, id);
-    reply.header('cache-control', 'no-store');
     if (!isFinal(task.status)) reply.header('openai-poll-after-ms', String(POLL_AFTER_MS));
     return this.videos.show(task);
   }

@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { OperationsOverviewView } from './overview.view.ts';
@@ -11,7 +11,6 @@ export class OverviewController {
   constructor(private readonly service: OverviewService) {}
 
   @Get()
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See how the service is doing', operationId: 'getOperations' })
   @ApiOkResponse({ type: OperationsOverviewView })
   overview(): Promise<OperationsOverviewView> {

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -25,7 +25,6 @@ export class PausesController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the pauses, newest first', operationId: 'listPauses' })
   @ApiOkResponse({ type: PauseListView })
   async list(@Query() { limit = 20, after, ended }: ListPausesQuery): Promise<PauseListView> {

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, Put } from '@nestjs/common';
+import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
@@ -12,7 +12,6 @@ export class LogLevelsController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Read the log levels that an operator has set', operationId: 'getLogLevels' })
   @ApiOkResponse({ type: LogLevelsView })
   read(): Promise<LogLevelsView> {

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
@@ -19,7 +19,6 @@ export class ProcessesController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the processes of the service', operationId: 'listProcesses' })
   @ApiOkResponse({ type: ProcessListView })
   async list(): Promise<ProcessListView> {
@@ -29,7 +28,6 @@ export class ProcessesController {
   @Get(':id')
   @Id
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @Fails('process_not_found')
   @ApiOperation({ summary: 'Read a process', operationId: 'getProcess' })
   @ApiOkResponse({ type: ProcessView })

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
@@ -17,7 +17,6 @@ export class ProvidersController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the places of the providers', operationId: 'listProviderPlaces' })
   @ApiOkResponse({ type: ProviderPlaceListView })
   async list(): Promise<ProviderPlaceListView> {

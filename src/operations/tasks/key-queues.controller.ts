@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { allOf, toAll } from '../views/all-of.ts';
@@ -14,7 +14,6 @@ export class KeyQueuesController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'List the API keys with unfinished tasks, refusals or failures',
     operationId: 'listKeyQueues',

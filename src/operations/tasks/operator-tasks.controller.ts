@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, because, CurrentActor } from '../../auth/audit/actor.ts';
@@ -41,7 +41,6 @@ export class OperatorTasksController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'List the unfinished tasks of all API keys, oldest first',
     operationId: 'listOperatorTasks',
@@ -82,7 +81,6 @@ export class OperatorTasksController {
   @Get(':task_id')
   @TaskId
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read a task of any API key, without its content', operationId: 'getOperatorTask' })
   @ApiOkResponse({ type: OperatorTaskView })
@@ -93,7 +91,6 @@ export class OperatorTasksController {
   @Get(':task_id/timeline')
   @TaskId
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task of any API key', operationId: 'getOperatorTaskTimeline' })
   @ApiOkResponse({ type: TaskTimelineView })

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Query } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { allOf, toAll } from '../views/all-of.ts';
@@ -14,7 +14,6 @@ export class QueueHistoryController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See what the queue looked like in the last minutes', operationId: 'getQueueHistory' })
   @ApiOkResponse({ type: QueueHistoryView })
   async history(@Query() query: QueueHistoryQuery): Promise<QueueHistoryView> {

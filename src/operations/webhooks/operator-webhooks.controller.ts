@@ -1,4 +1,4 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { OperatorWebhooks } from './operator-webhooks.ts';
@@ -11,7 +11,6 @@ export class OperatorWebhooksController {
 
   @Get()
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'See how the webhooks of all API keys are doing', operationId: 'getOperatorWebhooks' })
   @ApiOkResponse({ type: OperatorWebhooksView })
   overview(): Promise<OperatorWebhooksView> {

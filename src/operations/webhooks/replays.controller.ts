@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
@@ -26,7 +26,6 @@ export class ReplaysController {
 
   @Get('replays')
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the webhook replays, newest first', operationId: 'listWebhookReplays' })
   @ApiOkResponse({ type: WebhookReplayListView })
   async list(@Query() { limit = 20, after }: ListReplaysQuery): Promise<WebhookReplayListView> {
@@ -37,7 +36,6 @@ export class ReplaysController {
   @Get('replays/:id')
   @Id
   @RequireScope('operations:read')
-  @Header('cache-control', 'no-store')
   @Fails('webhook_replay_not_found')
   @ApiOperation({ summary: 'Read a webhook replay and its progress', operationId: 'getWebhookReplay' })
   @ApiOkResponse({ type: WebhookReplayView })

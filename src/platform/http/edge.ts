@@ -62,7 +62,8 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     cutWhenStalled(reply.raw, limits.stallMs);
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    // Answers may hold secrets, and most change. What may be kept says so itself.
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     try {
       if (isDraining && !isAnsweredWhileDraining(request))
         throw new ApiError('service_unavailable', { message: 'The service is shutting down; try again.' });

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Header, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Param, Put } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CountsAs, RequireScope } from '../../auth/access/access.ts';
 import { type Actor, CurrentActor } from '../../auth/audit/actor.ts';
@@ -19,7 +19,6 @@ export class KeepTasksController {
   @Put()
   @RequireScope('generations:write')
   @CountsAs('create')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished', 'kept_quota_exceeded')
   @ApiOperation({ summary: 'Keep a final task and its files', operationId: 'keepTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
@@ -36,7 +35,6 @@ export class KeepTasksController {
   @Delete()
   @RequireScope('generations:write')
   @CountsAs('create')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found', 'task_unfinished')
   @ApiOperation({ summary: 'Stop keeping a task: it is deleted when its retention ends', operationId: 'unkeepTask' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })

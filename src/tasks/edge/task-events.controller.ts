@@ -64,7 +64,7 @@ export class TaskEventsController {
     const seen = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined;
     const task = await this.tasks.find(caller.apiKeyId, taskId);
     if (seen !== undefined && isFinal(task.status) && task.sequence <= seen) {
-      return reply.code(204).header('cache-control', 'no-store').send(); // 204 makes an EventSource stop
+      return reply.code(204).send(); // 204 makes an EventSource stop
     }
     const queue = await this.streams.track(request.headers.authorization, () =>
       this.live.follow(caller.apiKeyId, taskId, seen),

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequireScope } from '../../auth/access/access.ts';
 import type { Caller } from '../../auth/access/caller.ts';
@@ -18,7 +18,6 @@ export class TaskInsightController {
 
   @Get(':task_id/estimate')
   @RequireScope('tasks:read')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Estimate when a task starts and ends', operationId: 'getTaskEstimate' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })
@@ -29,7 +28,6 @@ export class TaskInsightController {
 
   @Get(':task_id/timeline')
   @RequireScope('tasks:read')
-  @Header('cache-control', 'no-store')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Read what happened to a task', operationId: 'getTaskTimeline' })
   @ApiParam({ name: 'task_id', schema: { type: 'string' } })

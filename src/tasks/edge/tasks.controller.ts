@@ -43,7 +43,7 @@ export class TasksController {
   ): Promise<string> {
     const { limit = DEFAULT_LIMIT, after, order = 'desc', ...filter } = query;
     const json = await this.lists.json(caller.apiKeyId, filter, { limit, after, order });
-    reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
+    reply.type('application/json; charset=utf-8');
     return json;
   }
 
@@ -121,7 +121,7 @@ export class TasksController {
 
   private describe(task: ShownTask, reply: FastifyReply): string {
     const etag = etagOf(task, this.config.fileUrlTtlS);
-    reply.header('etag', etag).header('cache-control', 'no-store');
+    reply.header('etag', etag);
     if (!isFinal(task.status)) reply.header('retry-after', POLL_AFTER_S[task.kind]);
     return etag;
   }

@@ -43,7 +43,9 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
   /** @returns seconds until the next look */
   private async runOnce(): Promise<number> {
     try {
-      for (const apiKeyId of await this.budgets.atThreshold()) await this.report('threshold', apiKeyId);
+      for (const apiKeyId of await this.budgets.atThreshold()) {
+        await this.report('threshold', apiKeyId).catch((err: unknown) => this.warn(apiKeyId, err));
+      }
     } catch (err) {
       this.logger.warn({ event: 'budget.poll_failed', err });
     }
@@ -54,9 +56,13 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
   private reportRefusal(apiKeyId: string): void {
     if (this.reporting.has(apiKeyId)) return;
     const report = this.report('exceeded', apiKeyId)
-      .catch((err: unknown) => this.logger.warn({ event: 'budget.report_failed', api_key_id: apiKeyId, err }))
+      .catch((err: unknown) => this.warn(apiKeyId, err))
       .finally(() => this.reporting.delete(apiKeyId));
     this.reporting.set(apiKeyId, report);
+  }
+
+  private warn(apiKeyId: string, err: unknown): void {
+    this.logger.warn({ event: 'budget.report_failed', api_key_id: apiKeyId, err });
   }
 
   private async report(event: keyof typeof TYPES, apiKeyId: string): Promise<void> {
