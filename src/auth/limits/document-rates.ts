@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Caller, CallerBound } from '../access/caller.ts';
-import { AddressWindows } from './address-windows.ts';
+import { MinuteCounts } from './minute-counts.ts';
 import { RateLimits } from './rate-limits.ts';
 
 /**
@@ -17,7 +17,7 @@ const FEWEST = 20;
  */
 @Injectable()
 export class DocumentRates {
-  private readonly unanswered = new AddressWindows();
+  private readonly unanswered = new MinuteCounts();
   /** By request. */
   private readonly admitted = new WeakMap<object, Caller>();
 

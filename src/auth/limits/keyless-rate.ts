@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
-import { AddressWindows } from './address-windows.ts';
+import { MinuteCounts } from './minute-counts.ts';
 
 /**
  * Limits how many requests without a valid key one address may make in a minute. Such requests cost only the time of
@@ -9,7 +9,7 @@ import { AddressWindows } from './address-windows.ts';
  */
 @Injectable()
 export class KeylessRate {
-  private readonly requests = new AddressWindows();
+  private readonly requests = new MinuteCounts();
 
   constructor(private readonly config: Config) {}
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Turns } from '../../platform/run/turns.ts';
-import { addressGroup, AddressWindows } from '../limits/address-windows.ts';
+import { addressGroup, MinuteCounts } from '../limits/minute-counts.ts';
 
 const MAX_FAILURES = 10;
 /** Sign-ins at the same time, of all addresses. Each holds a connection to the database during the look-up of its secret. */
@@ -14,7 +14,7 @@ const AT_ONCE = 10;
  */
 @Injectable()
 export class SignInTries {
-  private readonly failures = new AddressWindows();
+  private readonly failures = new MinuteCounts();
   private readonly turns = new Turns(AT_ONCE);
 
   /** @throws ApiError rate_limit_exceeded in place of the 401 of a wrong secret, and whatever `signIn` throws */

@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { WINDOW_S } from './rate-window.ts';
 
-/** How many addresses are kept in memory: those that were counted last. */
-const ADDRESSES = 10_000;
+/** How many addresses and keys are kept in memory: those that were counted last. */
+const CLIENTS = 10_000;
 
 interface Window {
   count: number;
@@ -12,19 +12,20 @@ interface Window {
 }
 
 /** Counts by address, or by the id of a key, in windows of a minute, in this process. */
-export class AddressWindows {
+export class MinuteCounts {
   private readonly windows = new LRUCache<string, Window>({
-    maxSize: ADDRESSES, // `max` would reserve 0.2 MB at once
+    maxSize: CLIENTS, // `max` would reserve 0.2 MB at once
     sizeCalculation: () => 1,
   });
 
   /**
+   * @param client an address or the id of a key
    * @param by what is added to the count of this window
    * @returns the new count, and the seconds until the next window
    */
-  count(address: string, by = 1): { count: number; retryAfterS: number } {
+  count(client: string, by = 1): { count: number; retryAfterS: number } {
     const now = performance.now();
-    const group = addressGroup(address);
+    const group = addressGroup(client);
     let window = this.windows.get(group);
     if (!window || window.endsAt <= now) {
       this.windows.set(group, (window = { count: 0, endsAt: now + WINDOW_S * 1000 }));
