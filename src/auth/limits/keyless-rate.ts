@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
+import { addressGroup } from './address-group.ts';
 import { MinuteCounts } from './minute-counts.ts';
 
 /**
@@ -17,7 +18,7 @@ export class KeylessRate {
   count(address: string): void {
     const limit = this.config.rateKeylessPerMin;
     if (limit === 0) return;
-    const { count, retryAfterS } = this.requests.count(address);
+    const { count, retryAfterS } = this.requests.count(addressGroup(address));
     if (count <= limit) return;
     const message = `An address may make ${limit} requests per minute without a key. Send one, or try again later.`;
     throw new ApiError('rate_limit_exceeded', { message, retryAfterS });

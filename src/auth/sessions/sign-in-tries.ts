@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../errors/api-error.ts';
 import { Turns } from '../../platform/run/turns.ts';
-import { addressGroup, MinuteCounts } from '../limits/minute-counts.ts';
+import { addressGroup } from '../limits/address-group.ts';
+import { MinuteCounts } from '../limits/minute-counts.ts';
 
 const MAX_FAILURES = 10;
 /** Sign-ins at the same time, of all addresses. Each holds a connection to the database during the look-up of its secret. */
@@ -19,18 +20,19 @@ export class SignInTries {
 
   /** @throws ApiError rate_limit_exceeded in place of the 401 of a wrong secret, and whatever `signIn` throws */
   async run<Result>(address: string, gone: AbortSignal, signIn: () => Promise<Result>): Promise<Result> {
+    const client = addressGroup(address);
     try {
-      return await this.turns.take(addressGroup(address), gone, signIn);
+      return await this.turns.take(client, gone, signIn);
     } catch (error) {
       // Any other error, such as an unavailable database, says nothing about the secret that was tried.
-      if (error instanceof ApiError && error.status === 401) this.noteFailure(address);
+      if (error instanceof ApiError && error.status === 401) this.noteFailure(client);
       throw error;
     }
   }
 
   /** @throws ApiError rate_limit_exceeded */
-  private noteFailure(address: string): void {
-    const { count, retryAfterS } = this.failures.count(address);
+  private noteFailure(client: string): void {
+    const { count, retryAfterS } = this.failures.count(client);
     if (count <= MAX_FAILURES) return;
     const message = `More than ${MAX_FAILURES} sign-ins from this address failed within a minute.`;
     throw new ApiError('rate_limit_exceeded', { message, retryAfterS });
