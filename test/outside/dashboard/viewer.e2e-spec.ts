@@ -75,11 +75,11 @@ describeInBrowser('looking at what was made', () => {
   it('shows what is along a film, and goes there', async () => {
     const { page } = visitor;
     await visitor.goto(`/tasks/${film.task_id}?view=full`);
-    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    const dialog = page.getByRole('dialog', { name: 'Film' });
+    const player = dialog.locator('video');
     const along = dialog.getByRole('group', { name: 'Along the film' });
     await along.getByRole('button').nth(5).click();
-    const at = () =>
-      dialog.locator('video').evaluate((element) => (element as unknown as { currentTime: number }).currentTime);
+    const at = () => player.evaluate((element) => (element as unknown as { currentTime: number }).currentTime);
     await eventually('the film is there', async () => Math.abs((await at()) - (5.5 / 10) * 3) < 0.1);
     const isDrawn = () =>
       along
@@ -99,6 +99,22 @@ describeInBrowser('looking at what was made', () => {
     await eventually('the last still is drawn', isDrawn);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('plays a film that is opened, unless motion is reduced', async () => {
+    const isPlaying = async ({ page }: Visitor) => {
+      await page.locator(`[data-file="${film.result.outputs[0]!.id}"]`).click();
+      const player = page.getByRole('dialog', { name: 'Film' }).locator('video');
+      await eventually('the film is loaded', () =>
+        player.evaluate((element) => (element as unknown as { readyState: number }).readyState >= 2),
+      );
+      return player.evaluate((element) => !(element as unknown as { paused: boolean }).paused);
+    };
+    const moving = await Visitor.open(browser, service.baseUrl, { motion: true });
+    await moving.enter(service.api.key as string);
+    for (const each of [moving, visitor]) await each.goto('/gallery');
+    expect([await isPlaying(moving), await isPlaying(visitor)]).toEqual([true, false]);
+    await moving.close();
   });
 
   it('renews the link of a film that dies while it plays, and goes on at the same second', async () => {
@@ -242,7 +258,7 @@ describeInBrowser('looking at what was made', () => {
     await page.getByRole('button', { name: 'Next output of 1' }).click();
     await page.waitForURL(`**outputs=${pictures.result.outputs[2]?.id},**`);
     await page.getByRole('button', { name: 'Full screen of 1' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Picture' });
+    const dialog = page.getByRole('dialog', { name: /Picture|Film/ });
     await dialog.getByText('1 / 2').waitFor();
     await page.keyboard.press('ArrowRight');
     await dialog.getByText('2 / 2').waitFor();

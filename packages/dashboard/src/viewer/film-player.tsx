@@ -2,6 +2,7 @@ import { Repeat, SkipBack, SkipForward } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { renewLink } from '../live/link-keeper.ts';
+import { prefersReducedMotion } from '../look/theme.ts';
 import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Select } from '../parts/select.tsx';
@@ -21,6 +22,8 @@ interface Props {
   label: string;
   /** Width / height. If given, stills along the film are shown. */
   stillsOf?: number | undefined;
+  /** Whether the film plays as soon as it is shown. */
+  plays?: boolean;
   /** Further buttons of the bar. */
   children?: ReactNode;
 }
@@ -29,7 +32,7 @@ interface Props {
  * A film with the controls of the browser, a choice of speed, and steps of one frame. An expired link is renewed during
  * play.
  */
-export function FilmPlayer({ fileId, src, label, stillsOf, children }: Props) {
+export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, children }: Props) {
   const film = useRef<HTMLVideoElement>(null);
   const [link, setLink] = useState(src);
   const [loops, setLoops] = useState(true);
@@ -83,6 +86,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, children }: Props) {
         controls
         loop={loops}
         playsInline
+        autoPlay={plays && !prefersReducedMotion()}
         preload="auto"
         onError={onError}
         onLoadedMetadata={onLoaded}

@@ -69,7 +69,7 @@ export function FullViewer(props: Props) {
           className={styles.full}
           data-theme="safelight"
           data-info={info && shot !== null}
-          aria-label="Picture"
+          aria-label={shot?.output.type === 'VIDEO' ? 'Film' : 'Picture'}
           onKeyDownCapture={onKeyDown}
         >
           <span className={styles.close}>

@@ -55,6 +55,7 @@ export function Viewer({
           src={picture.src}
           label={alt}
           stillsOf={fills ? width / height : undefined}
+          plays={fills}
         >
           {children}
         </FilmPlayer>
