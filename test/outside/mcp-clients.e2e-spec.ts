@@ -63,6 +63,7 @@ describeWith({ 'mcp-inspector': 'npm install -g @modelcontextprotocol/inspector'
     for (const tool of ['get_task', 'retry_task', 'cancel_task']) {
       expect(await outcome(tool, `task_id=${image.task_id}`)).toMatchObject({ status: 'succeeded' });
     }
+    expect(await outcome('keep_task', `task_id=${image.task_id}`)).toMatchObject({ kept: true });
     for (const [tool, object] of [
       ['list_tasks', 'list'],
       ['list_models', 'list'],

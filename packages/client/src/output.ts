@@ -17,7 +17,7 @@ export interface Output extends TaskOutput {
 /** A task that succeeded, with outputs that can be read. */
 export type FinishedTask = SucceededTask & { readonly outputs: readonly Output[] };
 
-/** Downloads in a row that may deliver nothing. */
+/** How often in a row a download may deliver nothing. */
 const MAX_FAILURES = 5;
 
 /** JSON.stringify leaves `outputs` out, so that it shows the task as the service sent it. */
@@ -58,11 +58,11 @@ function download(
   async function* bytes(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for (let failures = 0; received < output.size_bytes;) {
       if (failures >= MAX_FAILURES) throw new Error('The download does not continue.');
+      failures += 1; // reset when bytes arrive
       try {
         const range: Record<string, string> = received > 0 ? { range: `bytes=${received}-` } : {};
         const response = await openLink(range);
         if (received > 0 && response.status !== 206) throw new Error('The download cannot be continued.');
-        failures += 1; // reset when bytes arrive
         for await (const chunk of chunksOf(response)) {
           received += chunk.length;
           failures = 0;
@@ -71,7 +71,7 @@ function download(
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof DarkroomError && !error.retryable) throw error;
-        if ((failures += 1) >= MAX_FAILURES) throw error;
+        if (failures >= MAX_FAILURES) throw error;
         await sleep(backoffMs(failures), signal);
       }
     }

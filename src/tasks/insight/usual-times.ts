@@ -83,7 +83,7 @@ function median(values: number[]): number {
   return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
 }
 
-/** An earlier release recorded runs without waits, so only as many of the newest runs count as there are waits. */
+/** Older builds recorded runs without waits, so only as many of the newest runs count as there are waits. */
 function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
   if (waits.length < MIN_TYPICAL) return null;
   return {

@@ -5,7 +5,7 @@ const UNREAD_MS = 120_000;
 
 /**
  * Hangs up when the client reads nothing for minutes, because the connection and its queue would be kept for nothing.
- * The timeout of the socket restarts with every write and whenever the client accepts some bytes.
+ * The timeout of the socket restarts whenever bytes leave, which needs a client that reads them.
  */
 export function hangUpWhenUnread(response: ServerResponse, ms: number = UNREAD_MS): void {
   response.setTimeout(ms, () => response.destroy());

@@ -20,7 +20,7 @@ export interface TaskRow {
   filesUntil: number;
   /** Whether the task or one of its outputs is kept. */
   kept: boolean;
-  /** The collection of the task. */
+  /** The name of the collection that the task is in. */
   collection: string | null;
   /** The first characters of the prompt. */
   prompt: string;

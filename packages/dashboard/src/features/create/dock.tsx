@@ -31,7 +31,7 @@ interface Props {
   onGenerate(): void;
   /** ↑ in an empty prompt brings the previous prompt, ↓ the next one. */
   onRecall(by: 1 | -1): string | null;
-  /** Makes a film of the only reference; null if there is no such reference, or if no model makes films. */
+  /** Makes a film of the only reference; null where that is not possible. */
   onFilm: (() => void) | null;
   onPreset(preset: Preset): void;
 }

@@ -3,7 +3,7 @@ import type { DragEvent } from 'react';
 import { IconButton } from '../../parts/icon-button.tsx';
 import styles from './image-tray.module.css';
 
-/** The data type of a dragged slot. The data is the slot's index, which no other page can read as a file. */
+/** The data type of a dragged slot, whose data is the slot's index. With a type of our own nothing else takes it for text or a file. */
 const DRAGGED = 'application/x-darkroom-slot';
 
 interface Props {

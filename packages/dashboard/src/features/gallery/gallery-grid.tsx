@@ -91,7 +91,8 @@ export function GalleryGrid(props: Props) {
 
   const isLaidOut = width > 0;
   useEffect(() => {
-    // After Back: the tile that had the focus. When the lightbox closes: the tile that it showed last.
+    // The tile to go to: the one of a day that was chosen, the one that the viewer showed last, or after Back the one
+    // that had the focus.
     const wanted = located?.fileId ?? gallery.focusId;
     const shot = shots.find(({ output }) => output.id === wanted);
     if (!shot || !isLaidOut) return;
