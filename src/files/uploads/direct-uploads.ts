@@ -10,6 +10,7 @@ import { Sql } from '../../platform/database/sql.ts';
 import type { FileBody } from '../../platform/http/multipart/file-body.ts';
 import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
 import { makeScratch, removeScratch } from '../../platform/run/scratch.ts';
+import { Turns } from '../../platform/run/turns.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { HOUR_S } from '../../platform/schema/time.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
@@ -26,10 +27,15 @@ const LINK_S = HOUR_S;
 const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
+/** How many uploads are read back at the same time. Each has a scratch file, and is then inspected alone. */
+const READ_AT_ONCE = 8;
+const NEVER = new AbortController().signal;
 
 /** Uploads whose bytes go straight to storage. They are usable only once they are read back and inspected. */
 @Injectable()
 export class DirectUploads {
+  private readonly reading = new Turns(READ_AT_ONCE);
+
   constructor(
     private readonly files: FilesService,
     private readonly sql: Sql,
@@ -107,7 +113,11 @@ export class DirectUploads {
    * @throws ApiError upload_incomplete; file_expired, invalid_image, invalid_file or file_quota_exceeded, and then the
    *   bytes are deleted
    */
-  async complete(caller: Caller, id: string): Promise<Upload> {
+  complete(caller: Caller, id: string): Promise<Upload> {
+    return this.reading.take(caller.apiKeyId, NEVER, () => this.completeInTurn(caller, id));
+  }
+
+  private async completeInTurn(caller: Caller, id: string): Promise<Upload> {
     const upload = await this.files.findUpload(caller.apiKeyId, id);
     if (upload.status === 'processed') return upload;
     if (upload.expires_at.getTime() <= Date.now() || upload.blob_id === null) throw new ApiError('file_expired');

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
+import { isPlainJson } from '../../platform/schema/plain-json.ts';
 import { inspectStillImage, NotAStillImage } from '../../platform/images/still-image.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Purpose } from '../record/upload.entity.ts';
@@ -84,6 +85,7 @@ async function inspectLines(bytes: Buffer): Promise<Inspection> {
   for (let start = 0, line = 1; start < bytes.length; line++) {
     const newline = bytes.indexOf(0x0a, start);
     const end = newline === -1 ? bytes.length : newline;
+    if (!isPlainJson(bytes.subarray(start, end))) throw notLines(`Line ${line} has too many levels or values.`);
     const text = bytes.toString('utf8', start, end).trim();
     if (text !== '') {
       if (!isObject(text)) throw notLines(`Line ${line} is not a JSON object.`);

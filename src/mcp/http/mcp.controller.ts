@@ -41,9 +41,16 @@ export class McpController {
     reply.raw.setMaxListeners(MAX_LISTENERS);
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     const messages = [body].flat();
-    await this.count(exchange.caller, messages);
+    const [{ createMcpHandler, isSpecType }, { toWebRequest }] = await loadSdk();
+    /** The SDK itself answers a call without an id or with malformed parameters. */
+    const reachesTool = (message: unknown): boolean => {
+      const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
+      if (jsonrpc !== '2.0' || method !== 'tools/call') return false;
+      if (typeof id !== 'string' && !Number.isInteger(id)) return false;
+      return isSpecType.CallToolRequestParams(params) && this.tools.has(params.name);
+    };
+    await this.count(exchange.caller, messages, reachesTool);
     for (const id of cancelledBy(messages)) await this.calls.giveUp(exchange.caller.apiKeyId, messageName(request, id));
-    const [{ createMcpHandler }, { toWebRequest }] = await loadSdk();
     const handler = createMcpHandler(() => this.servers.of(exchange), {
       legacy: 'stateless',
       maxSubscriptions: 0, // there is nothing to subscribe to
@@ -53,28 +60,20 @@ export class McpController {
     const served = await handler.fetch(webRequest, { parsedBody: body });
     // The SDK has refused these calls before their tools could count them. With 499 the client has hung up.
     const refused = served.status >= 400 && served.status !== 499 ? messages : [];
-    for (const message of refused) if (this.reachesTool(message)) await this.rateLimits.count(exchange.caller, 'read');
+    for (const message of refused) if (reachesTool(message)) await this.rateLimits.count(exchange.caller, 'read');
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
     response.headers.delete('connection'); // Node sets it
     void reply.send(response);
   }
 
   /** Counts messages as reads, except calls of tools: ToolsService counts those in the bucket of the tool. */
-  private async count(caller: Caller, messages: unknown[]): Promise<void> {
+  private async count(caller: Caller, messages: unknown[], reachesTool: (message: unknown) => boolean): Promise<void> {
     if (messages.length > MAX_MESSAGES) {
       throw new ApiError('too_many_items', { message: `A batch has at most ${MAX_MESSAGES} messages.` });
     }
     for (const message of messages.length > 0 ? messages : [null]) {
-      if (!this.reachesTool(message)) await this.rateLimits.count(caller, 'read');
+      if (!reachesTool(message)) await this.rateLimits.count(caller, 'read');
     }
-  }
-
-  /** The SDK itself answers a call without an id or with malformed arguments. */
-  private reachesTool(message: unknown): boolean {
-    const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
-    if (jsonrpc !== '2.0' || method !== 'tools/call' || !(typeof id === 'string' || Number.isInteger(id))) return false;
-    const { name, arguments: given = {} } = params ?? {};
-    return this.tools.has(name) && typeof given === 'object' && given !== null && !Array.isArray(given);
   }
 }
 
@@ -93,12 +92,7 @@ interface CallMessage {
   jsonrpc: unknown;
   method: unknown;
   id: unknown;
-  params: Partial<CallParams>;
-}
-
-interface CallParams {
-  name: unknown;
-  arguments: unknown;
+  params: unknown;
 }
 
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;

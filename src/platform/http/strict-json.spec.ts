@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { ApiError } from '../../errors/api-error.ts';
 import { parseStrictJson } from './strict-json.ts';
 
@@ -52,6 +53,17 @@ describe('a strict JSON body', () => {
     expect(refusal('['.repeat(400_000) + ']'.repeat(400_000)).code).toBe('json_too_deep');
   });
 
+  it('does not even parse a large body with too many levels or values', () => {
+    const parsing = jest.spyOn(JSON, 'parse');
+    const deep = refusal('['.repeat(400_000) + ']'.repeat(400_000));
+    const wide = refusal(`[${'{},'.repeat(200_000)}1]`);
+    const calls = parsing.mock.calls.length;
+    parsing.mockRestore();
+    expect(deep.code).toBe('json_too_deep');
+    expect(wide).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('300000 values') });
+    expect(calls).toBe(0);
+  });
+
   it.each([
     ['{"prompt":"a\\u0000b"}', 'prompt'],
     ['{"metadata":{"a":"\\ud800"}}', 'metadata.a'],
@@ -84,7 +96,7 @@ describe('a strict JSON body', () => {
     ['{"a":"\\x"}', 'the string at position 5 holds an invalid escape'],
     ['{"a":"\\u12"}', 'the string at position 5 holds an invalid \\u escape'],
     ['{"a":1, // b\n"c":2}', 'position 8'],
-    ['['.repeat(400_000), 'nested too deep'],
+    ['['.repeat(60_000), 'nested too deep'],
     [`{"a":"${'x'.repeat(900_000)}\\`, 'it ends too early'],
     ['[NaN]', 'position 1'],
     ['nul', 'position 0'],

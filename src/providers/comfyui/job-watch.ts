@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { isPlainJson } from '../../platform/schema/plain-json.ts';
 import { type SocketMessage, socketMessage } from './comfy-wire.ts';
 import { ProgressMeter } from './progress-meter.ts';
 
@@ -111,6 +112,7 @@ export class JobWatch {
 }
 
 function parse(bytes: Buffer): SocketMessage | null {
+  if (!isPlainJson(bytes)) return null;
   try {
     return socketMessage.safeParse(JSON.parse(bytes.toString('utf8'))).data ?? null;
   } catch {

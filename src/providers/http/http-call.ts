@@ -4,7 +4,7 @@ import type { DeclaredBinding, DeclaredCall } from '../../models/definition/decl
 import { type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 import { fillTemplate, type SlotValue, slotsOf } from '../templates/template.ts';
 import { imagesOf } from '../wire/image-slots.ts';
-import { type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
+import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamReply } from '../wire/upstream-fetch.ts';
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
 /** Characters that end a header or its text, or that are encoded in more than one way. */
@@ -55,12 +55,13 @@ function headersOf({ headers = {} }: DeclaredCall, valueOf: SlotValue): Record<s
   );
 }
 
+/** The answer to any call of a job may contain its pictures in base64. */
 export function sendCall(
   { upstream }: ProviderRequest,
   { path, ...call }: FilledCall,
   more: Pick<UpstreamCall, 'signal' | 'timeoutMs'>,
 ): Promise<UpstreamReply> {
-  return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, ...more });
+  return upstreamFetch(`${upstream.baseUrl}${path}`, { ...call, ...more, maxBytes: MAX_BYTES_WITH_RESULT });
 }
 
 const withoutEmptySlot = (path: string | undefined): string => path ?? '/';

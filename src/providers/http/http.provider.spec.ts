@@ -287,6 +287,17 @@ it('reads a JPEG in base64, which begins with a slash, as a picture', async () =
   expect(outputs.map((output) => bytesOf(output).subarray(0, 2).toString('hex'))).toEqual(['ffd8', 'ffd8']);
 });
 
+it.each([
+  ['the answer to the submit', httpCalls, atOnce],
+  ['the status of a job', httpJobs, () => base],
+])('takes large pictures in base64 from %s', async (_, provider, requestOf) => {
+  const large = Buffer.concat([await paint(64, 64, 5), Buffer.alloc(7_000_000)]);
+  stub.picture = async () => large;
+  stub.link = () => `data:image/png;base64,${large.toString('base64')}`;
+  const [output] = await made(provider, requestOf());
+  expect(bytesOf(output!)).toHaveLength(large.length);
+});
+
 /** Two pictures of two calls, each of which answers with its own. */
 function atOnce(): ProviderRequest {
   const { poll: _poll, cancel: _cancel, lookup: _lookup, ...now } = BINDING;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPlainJson } from '../wire/plain-json.ts';
+import { isPlainJson } from '../../platform/schema/plain-json.ts';
 import { anything, field, text } from '../wire/reply-schema.ts';
 
 /** An event: `image_generation.partial_image`, `image_edit.completed` and so on, or `error`. */

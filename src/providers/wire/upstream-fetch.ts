@@ -6,7 +6,7 @@ import { currentScope, errorTypeOf } from '../../platform/observe/traces/span.ts
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import { measuredCall } from './call-metrics.ts';
-import { isPlainJson } from './plain-json.ts';
+import { isPlainJson } from '../../platform/schema/plain-json.ts';
 import { streamJson } from './stream-body.ts';
 
 /** The usual time limit. Job APIs answer at once, but the upload of a request with reference images takes time. */

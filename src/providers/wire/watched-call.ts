@@ -5,7 +5,7 @@ import { withTimeout } from '../../platform/outbound/with-timeout.ts';
 import { measuredCall } from './call-metrics.ts';
 import type { EmbeddedPictures } from './embedded-pictures.ts';
 import type { InlineImage } from './inline-image.ts';
-import { isPlainJson } from './plain-json.ts';
+import { isPlainJson } from '../../platform/schema/plain-json.ts';
 import { type StreamedBody, streamForm, streamText } from './stream-body.ts';
 
 /** Statuses that must not have a body. */

@@ -54,13 +54,14 @@ async function statusFor(given: Record<string, string>): Promise<number> {
 
 describe('calls of tools that the server refuses before their tool', () => {
   it.each([
-    ['without a version of JSON-RPC', {}],
-    ['with an id that is no integer', { jsonrpc: '2.0', id: 1.5 }],
-  ])('count as reads: %s', async (_, head) => {
+    ['without a version of JSON-RPC', 400, {}],
+    ['with an id that is no integer', 400, { jsonrpc: '2.0', id: 1.5 }],
+    ['with parameters of another type', 200, { jsonrpc: '2.0', params: { name: 'list_models', task: 5 } }],
+  ])('count as reads: %s', async (_, status, head) => {
     const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 1 } });
     const message = { id: 1, method: 'tools/call', params: { name: 'list_models', arguments: {} }, ...head };
     const ask = async () => (await post(message, {}, new Api(service.baseUrl, key))).status;
-    expect([await ask(), await ask()]).toEqual([400, 429]);
+    expect([await ask(), await ask()]).toEqual([status, 429]);
   });
 });
 

@@ -1,18 +1,21 @@
-/** The most levels, and the most values and separators, of an upstream's answer. A picture in it is one value. */
+/** The most levels, and the most values and separators. A picture is one value; a batch of 5,000 items has fewer. */
 const MAX_DEPTH = 64;
-const MAX_VALUES = 200_000;
+export const MAX_VALUES = 300_000;
 /** Parsing fewer bytes takes no time that matters, whatever they are. */
 const SMALL_BYTES = 65_536;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
+/** Whether text may be parsed as JSON. */
+export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
+
 /**
- * Whether text may be parsed as JSON. Eight megabytes of brackets would keep the main thread busy for seconds, and take
- * thirty times their size in memory.
+ * What forbids to parse text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
+ * seconds, and take thirty times their size in memory.
  */
-export function isPlainJson(text: Buffer): boolean {
-  if (text.length <= SMALL_BYTES) return true;
+export function excessIn(text: Buffer): 'levels' | 'values' | null {
+  if (text.length <= SMALL_BYTES) return null;
   let depth = 0;
   let values = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -22,9 +25,10 @@ export function isPlainJson(text: Buffer): boolean {
     else if (byte === CLOSE_LIST || byte === CLOSE_MAP) depth -= 1;
     else if (byte !== COMMA) continue;
     values += 1;
-    if (depth > MAX_DEPTH || values > MAX_VALUES) return false;
+    if (depth > MAX_DEPTH) return 'levels';
+    if (values > MAX_VALUES) return 'values';
   }
-  return true;
+  return null;
 }
 
 /** The index at which the string that begins here ends; the end of the text if it does not end. */
