@@ -58,6 +58,7 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 export function parseStrictJson(bytes: Buffer): unknown {
   const excess = excessIn(bytes); // before JSON.parse, which would take seconds and most of the memory
   if (excess === 'levels') throw new ApiError('json_too_deep');
+  if (excess === 'open levels') throw new ApiError('invalid_json', { message: 'The request body ends too early.' });
   if (excess) throw new ApiError('invalid_json', { message: `The request body has more than ${MAX_VALUES} values.` });
   const text = decode(bytes);
   let value: unknown;

@@ -11,12 +11,13 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
 
 /**
- * What forbids to parse text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
+ * What forbids to parse text as JSON; null: nothing. Levels that are left open are no JSON at all. Eight megabytes of brackets would keep the main thread busy for
  * seconds, and take thirty times their size in memory.
  */
-export function excessIn(text: Buffer): 'levels' | 'values' | null {
+export function excessIn(text: Buffer): 'levels' | 'open levels' | 'values' | null {
   if (text.length <= SMALL_BYTES) return null;
   let depth = 0;
+  let deepest = 0;
   let values = 0;
   for (let at = 0; at < text.length; at += 1) {
     const byte = text[at];
@@ -25,10 +26,11 @@ export function excessIn(text: Buffer): 'levels' | 'values' | null {
     else if (byte === CLOSE_LIST || byte === CLOSE_MAP) depth -= 1;
     else if (byte !== COMMA) continue;
     values += 1;
-    if (depth > MAX_DEPTH) return 'levels';
-    if (values > MAX_VALUES) return 'values';
+    if (depth > deepest) deepest = depth;
+    if (values > MAX_VALUES) return deepest > MAX_DEPTH ? 'levels' : 'values';
   }
-  return null;
+  if (deepest <= MAX_DEPTH) return null;
+  return depth === 0 ? 'levels' : 'open levels';
 }
 
 /** The index at which the string that begins here ends; the end of the text if it does not end. */
