@@ -19,7 +19,7 @@ export interface GraphSlots {
 }
 
 /** Names of inputs that hold text. */
-const TEXTS = ['text', 'prompt', 'clip_l', 'clip_g', 't5xxl', 'text_g', 'text_l'];
+const TEXTS = ['text', 'prompt', 'clip_l', 'clip_g', 't5xxl', 'text_g', 'text_l', 'value'];
 const SEEDS = ['seed', 'noise_seed'];
 const MAX_LINKS = 100;
 

@@ -79,6 +79,18 @@ it('follows the guider of Flux, and takes the size of a workflow as it is where 
   expect(workflow[4].inputs).toEqual({ noise_seed: '{{seed}}' });
 });
 
+it('takes the prompt from a node of its own, and leaves a negative side without a text as it is', async () => {
+  const graph = {
+    58: { class_type: 'PrimitiveStringMultiline', inputs: { value: 'a fox' } },
+    '57:27': { class_type: 'CLIPTextEncode', inputs: { text: ['58', 0], clip: ['57:30', 0] } },
+    '57:33': { class_type: 'ConditioningZeroOut', inputs: { conditioning: ['57:27', 0] } },
+    '57:3': { class_type: 'KSampler', inputs: { seed: 7, positive: ['57:27', 0], negative: ['57:33', 0] } },
+  };
+  const { declaration, workflow } = await imported(graph, 'primitive');
+  expect(workflow[58].inputs).toEqual({ value: '{{prompt}}' });
+  expect(declaration.parameters).not.toHaveProperty('negative_prompt');
+});
+
 it('keeps what is there unless it is forced', async () => {
   await imported(SDXL, 'twice');
   await expect(imported(SDXL, 'twice')).rejects.toThrow(/twice\.yaml is there already; --force replaces it/);

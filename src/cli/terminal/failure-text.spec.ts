@@ -28,6 +28,7 @@ describe('the error on a terminal', () => {
       'task_1 did not end within 500 ms. It goes on. Wait again: darkroom tasks wait task_1',
     ],
     [new Error('a', { cause: new Error('b') }), 'a (b)'],
+    [new Error('file b.', { cause: new Error('b') }), 'file b.'],
   ])('%s is one line', (error, text) => expect(failureText(error)).toBe(text));
 
   it('names the first items of a batch that are wrong', () => {

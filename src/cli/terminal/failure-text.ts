@@ -25,8 +25,8 @@ export function failureText(error: unknown): string {
   if (error instanceof WaitTimeoutError) return `${error.message} Wait again: darkroom tasks wait ${error.id}`;
   // Node rejects with an empty AggregateError if both addresses of localhost refuse the connection.
   if (error instanceof AggregateError && !error.message) return error.errors.map(failureText).join('; ');
-  const cause = error.cause === undefined || error.name === 'ApiError' ? '' : ` (${failureText(error.cause)})`;
-  return error.message + cause;
+  const cause = error.cause === undefined || error.name === 'ApiError' ? '' : failureText(error.cause);
+  return error.message.includes(cause) ? error.message : `${error.message} (${cause})`;
 }
 
 function ofService(error: DarkroomError): string {
