@@ -105,11 +105,11 @@ async function send(file: File, place: Uploaded['place']): Promise<boolean> {
     handOver({ fileId: id, place });
     return true;
   } catch (error) {
-    const { message } = asCallError(error);
-    if (isSeen(place)) edit(key, { fault: message });
+    const fault = `${file.name}: ${asCallError(error).message}`;
+    if (isSeen(place)) edit(key, { fault });
     else if (!abort.signal.aborted) {
       drop(key);
-      report(`${file.name}: ${message}`, true);
+      report(fault, true);
     }
     return false;
   } finally {
