@@ -39,7 +39,7 @@ export function KeepPanel({ listed, mayKeep }: Props) {
             : time does not delete it.
           </>
         ) : (
-          filesUntil > 0 && `${ends ? `${ends}, on` : 'Deleted on'} ${moment(filesUntil)}.`
+          filesUntil > 0 && `${ends ? `${ends}, on` : 'Will be deleted on'} ${moment(filesUntil)}.`
         )}
       </p>
       {mayKeep && (
