@@ -218,8 +218,8 @@ describeInBrowser('the dashboard and other clients', () => {
       await keyboard.press('Tab');
     }
     await keyboard.press('u');
-    await page.waitForURL('**/app/create?ref=file_*');
     await page.getByRole('button', { name: 'Reference images: 1' }).waitFor();
+    await page.waitForURL('**/app/create');
     expect(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))).toBeLessThanOrEqual(0);
     const moving = 'document.getAnimations().filter((each) => each instanceof CSSAnimation).length';
     expect(await page.evaluate(moving)).toBe(0);

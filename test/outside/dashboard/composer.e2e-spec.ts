@@ -139,7 +139,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
       tray
         .locator('[aria-disabled]')
         .first()
-        .evaluate(SEND_FILE, { type, name: `${type}.png`, base64: png.toString('base64') });
+        .evaluate(SEND_FILES, { type, files: [{ name: `${type}.png`, base64: png.toString('base64') }] });
     await send('drop');
     await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
     await send('paste');
@@ -165,11 +165,33 @@ describeInBrowser('the form of the dashboard, under another public address', () 
   it('takes images that are dropped on the page or pasted into the prompt', async () => {
     const { page } = visitor;
     const send = (target: string, type: 'drop' | 'paste') =>
-      page.locator(target).evaluate(SEND_FILE, { type, name: `${type}.png`, base64: png.toString('base64') });
+      page
+        .locator(target)
+        .evaluate(SEND_FILES, { type, files: [{ name: `${type}.png`, base64: png.toString('base64') }] });
     await send('[aria-label="Runs of this tab"]', 'drop');
     await page.getByRole('img', { name: 'Reference images 1' }).waitFor();
     await send('textarea[name=prompt]', 'paste');
     await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
+  });
+
+  it.each([
+    ['the page', '[aria-label="Runs of this tab"]'],
+    ['its field', '[data-field="reference_images"] [aria-disabled]'],
+  ])('keeps the other files of a drop on %s when some are refused, and names those', async (_where, target) => {
+    const { page } = visitor;
+    const base64 = png.toString('base64');
+    const files = [
+      { name: 'first.png', base64 },
+      { name: 'lying.png', base64: btoa('%PDF-1.7 not a picture') },
+      { name: 'notes.txt', base64: btoa('A list'), mime: 'text/plain' },
+      { name: 'last.png', base64 },
+    ];
+    await page.locator(target).first().evaluate(SEND_FILES, { type: 'drop', files });
+    await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
+    await page.getByText(/^lying\.png: /).waitFor();
+    await page.getByText('notes.txt is no JPEG, PNG or WebP image.').waitFor();
+    expect(await page.getByRole('img', { name: /^Reference images/ }).count()).toBe(2);
+    visitor.problems.splice(0, visitor.problems.length, ...visitor.problems.filter((each) => !each.includes('400')));
   });
 
   it('keeps an image whose upload goes on while another page is open', async () => {
@@ -310,15 +332,21 @@ describeInBrowser('the form of the dashboard, under another public address', () 
   });
 });
 
-/** As a browser tells a page of a file that is dropped or pasted. Runs in the page. */
-function SEND_FILE(element: unknown, { type, name, base64 }: { type: string; name: string; base64: string }): void {
+interface Sent {
+  type: 'drop' | 'paste';
+  files: { name: string; base64: string; mime?: string }[];
+}
+
+/** As a browser tells a page of files that are dropped or pasted. Runs in the page. */
+function SEND_FILES(element: unknown, { type, files }: Sent): void {
   const page = globalThis as unknown as {
     DataTransfer: new () => { items: { add(file: unknown): void } };
     DragEvent: new (type: string, about: object) => Event;
     ClipboardEvent: new (type: string, about: object) => Event;
   };
   const data = new page.DataTransfer();
-  data.items.add(new File([Uint8Array.from(atob(base64), (each) => each.charCodeAt(0))], name, { type: 'image/png' }));
+  for (const { name, base64, mime = 'image/png' } of files)
+    data.items.add(new File([Uint8Array.from(atob(base64), (each) => each.charCodeAt(0))], name, { type: mime }));
   const about = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data };
   const event = type === 'drop' ? new page.DragEvent('drop', about) : new page.ClipboardEvent('paste', about);
   (element as EventTarget).dispatchEvent(event);

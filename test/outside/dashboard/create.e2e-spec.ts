@@ -204,6 +204,13 @@ describeInBrowser('making things on the dashboard', () => {
       await page.getByRole(path.startsWith('/tasks') ? 'menuitem' : 'button', { name: 'Animate' }).click();
       await page.getByRole('button', { name: 'First frame image: 1' }).waitFor();
       expect(await prompt().inputValue()).toBe('A heron');
+      // The form has the picture, so the address forgets it, and leaves no place of its own on the way back.
+      await page.waitForURL('**/app/create');
+      await page.goBack();
+      await page.waitForURL(`**/app${path}`);
+      await page.goForward();
+      await page.getByRole('button', { name: 'First frame image: 1' }).waitFor();
+      expect(await prompt().inputValue()).toBe('A heron');
       const before = await newestFilm();
       await page.getByRole('button', { name: /^Generate/ }).click();
       const film = await eventually('the film', async () => {

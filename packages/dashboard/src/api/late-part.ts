@@ -1,3 +1,4 @@
+import { createStore } from '../store.ts';
 import { noteMissingPart } from './outdated.ts';
 
 /** Pauses before a part of the page is requested again, while the service does not answer. */
@@ -9,23 +10,12 @@ const ATTEMPTS = 3;
 /** Set while a part of the page waits for a service that does not answer: unix milliseconds of the next attempt. */
 export type Awaited = { retryAt: number } | null;
 
-let awaited: Awaited = null;
+const { get, set, subscribe } = createStore<Awaited>(null);
+export { get as awaitedPart, subscribe as onAwaitedPart };
 let tryNow: (() => void) | null = null;
-const listeners = new Set<() => void>();
 const known: (() => Promise<unknown>)[] = [];
 
-export const awaitedPart = (): Awaited => awaited;
 export const askForPartNow = (): void => tryNow?.();
-
-export function onAwaitedPart(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function set(next: Awaited): void {
-  awaited = next;
-  for (const listener of listeners) listener();
-}
 
 /** Whether styles may be missing: the bundler's loader requests each style sheet only once. */
 let mayLackStyles = false;

@@ -1,4 +1,5 @@
 import { CallError, SIGNED_OUT } from './errors.ts';
+import { createStore } from '../store.ts';
 import { call } from './http.ts';
 
 /** The scopes of an API key, as REST spells them. */
@@ -20,22 +21,10 @@ export interface Session {
 /** `asked`: not known yet. `lost`: the session ended while the page was open. */
 export type SignIn = { state: 'asked' | 'out' } | { state: 'in' | 'lost'; session: Session };
 
-let current: SignIn = { state: 'asked' };
-const listeners = new Set<() => void>();
+const { get, set, subscribe } = createStore<SignIn>({ state: 'asked' });
+export { get as signIn, subscribe as onSignIn };
 const news = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('darkroom.session');
 news?.addEventListener('message', () => void restore());
-
-export const signIn = (): SignIn => current;
-
-export function onSignIn(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function set(next: SignIn): void {
-  current = next;
-  for (const listener of listeners) listener();
-}
 
 /** Reads whether this browser has a session. @throws CallError when the service does not answer */
 export async function restore(): Promise<Session | null> {
@@ -45,8 +34,8 @@ export async function restore(): Promise<Session | null> {
     return session;
   } catch (error) {
     if (!(error instanceof CallError) || !SIGNED_OUT.has(error.code)) throw error;
-    if (current.state === 'in') lostSession();
-    else if (current.state !== 'lost') set({ state: 'out' });
+    if (get().state === 'in') lostSession();
+    else if (get().state !== 'lost') set({ state: 'out' });
     return null;
   }
 }
@@ -65,5 +54,6 @@ export async function endSession(): Promise<void> {
 
 /** The service no longer knows the session. The page stays, and a dialog over it asks to sign in. */
 export function lostSession(): void {
+  const current = get();
   if (current.state === 'in') set({ state: 'lost', session: current.session });
 }

@@ -1,22 +1,21 @@
-/** The listeners of the one timer behind every countdown and age on the page. */
-const listeners = new Set<() => void>();
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | null = null;
+import { createStore } from '../store.ts';
+
+const wholeSecond = (): number => Math.floor(Date.now() / 1_000);
+const clock = createStore(wholeSecond());
+const tick = (): void => clock.set(wholeSecond());
+/** The one timer behind every countdown and age on the page, and how many of them there are. */
+let timer: ReturnType<typeof setInterval> | undefined;
+let listeners = 0;
 
 /** The time in whole unix seconds, updated once a second. */
-export const nowS = (): number => Math.floor(now / 1_000);
+export const nowS = clock.get;
 
 export function onTick(listener: () => void): () => void {
-  listeners.add(listener);
-  now = Date.now();
-  timer ??= setInterval(() => {
-    now = Date.now();
-    for (const each of listeners) each();
-  }, 1_000);
+  const stop = clock.subscribe(listener);
+  if (listeners++ === 0) timer = setInterval(tick, 1_000);
+  tick();
   return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
+    stop();
+    if (--listeners === 0) clearInterval(timer);
   };
 }

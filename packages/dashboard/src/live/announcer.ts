@@ -1,24 +1,18 @@
 import { failureWords } from '../api/error-words.ts';
+import { createStore } from '../store.ts';
 import { onTask, taskRow, type TaskRow } from './task-store.ts';
 
 /** Screen readers get at most one sentence within this time. */
 const QUIET_MS = 5_000;
 const STEPS = [25, 50, 75];
 
-let text = '';
+/** The text of the polite live region of the page. */
+const text = createStore('');
+export const { get: announcement, subscribe: onAnnouncement } = text;
 let spokenAt = -QUIET_MS;
 let timer: ReturnType<typeof setTimeout> | null = null;
 /** The newest sentence about each task, because an older one is no longer true. */
 const waiting = new Map<string, string>();
-const listeners = new Set<() => void>();
-
-/** The text of the polite live region of the page. */
-export const announcement = (): string => text;
-
-export function onAnnouncement(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
 
 /** Announces a task's changes of status, and 25, 50 and 75 % of its progress. */
 export function announceTask(taskId: string): () => void {
@@ -55,8 +49,7 @@ function say(taskId: string, words: string): void {
 
 function speak(): void {
   timer = null;
-  text = [...waiting.values()].join('. ');
+  text.set([...waiting.values()].join('. '));
   waiting.clear();
   spokenAt = performance.now();
-  for (const listener of listeners) listener();
 }

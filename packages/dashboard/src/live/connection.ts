@@ -1,27 +1,21 @@
+import { createStore } from '../store.ts';
+
 /** How the page gets events. */
 export type Connection =
   { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 
-let current: Connection = { state: 'connecting' };
+const current = createStore<Connection>({ state: 'connecting' });
+export const { get: connection, subscribe: onConnection } = current;
 let lastEventAt = Date.now();
 let retryNow: (() => void) | null = null;
-const listeners = new Set<() => void>();
-
-export const connection = (): Connection => current;
 
 /** Unix milliseconds of the last sign that the shown state is right. */
 export const upToDateAt = (): number => lastEventAt;
 
-export function onConnection(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 export function setConnection(next: Connection): void {
-  if (current.state === 'live' && next.state !== 'live') lastEventAt = Date.now();
-  if (next.state === current.state && next.state !== 'waiting') return;
-  current = next;
-  for (const listener of listeners) listener();
+  const { state } = current.get();
+  if (state === 'live' && next.state !== 'live') lastEventAt = Date.now();
+  if (next.state !== state || next.state === 'waiting') current.set(next);
 }
 
 /** Waits. Ends early when the user asks for it, or when the network is back. */

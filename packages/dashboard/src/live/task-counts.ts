@@ -1,7 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
+import { createStore } from '../store.ts';
 import { type Counts, TaskCounts } from './task-counts.documents.ts';
-import { onActiveTasks, stateChanges } from './task-store.ts';
+import { onStateChange } from './task-store.ts';
 import { useQuery } from './use-query.ts';
 import { filterOf, type TaskSearch } from './task-filter.ts';
 
@@ -13,28 +14,16 @@ const GATHER_MS = 150;
 const COUNT_MS = 5_000;
 
 /** The counts of all tasks of the key, from the service. Every number of tasks on the page comes from here. */
-let counts: Counts | null = null;
+const counts = createStore<Counts | null>(null);
+export const { get: allCounts, subscribe: onCounts } = counts;
 let readAt = -Infinity;
 let timer: ReturnType<typeof setTimeout> | null = null;
-const listeners = new Set<() => void>();
-
-export const allCounts = (): Counts | null => counts;
-
-export function onCounts(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function set(next: Counts | null): void {
-  counts = next;
-  for (const listener of listeners) listener();
-}
 
 async function count(): Promise<void> {
   timer = null;
   readAt = performance.now();
   const answer = await run(TaskCounts, { filter: {} }).catch(() => null);
-  if (answer) set(answer.taskCounts);
+  if (answer) counts.set(answer.taskCounts);
 }
 
 /** Reads the counts again, soon. */
@@ -45,18 +34,13 @@ export function countAgain(): void {
 /** Reads the counts again whenever the feed brings another status of a task, until the returned function is called. */
 export function followCounts(): () => void {
   countAgain();
-  let seen = stateChanges();
-  const stop = onActiveTasks(() => {
-    if (stateChanges() === seen) return; // only the progress has changed
-    seen = stateChanges();
-    countAgain();
-  });
+  const stop = onStateChange(countAgain);
   return () => {
     stop();
     if (timer) clearTimeout(timer);
     timer = null;
     readAt = -Infinity;
-    set(null);
+    counts.set(null);
   };
 }
 

@@ -1,4 +1,4 @@
-import { activeTasks, clearTasks, onTask, putTasks, stateChanges, taskRow, type TaskRow } from './task-store.ts';
+import { clearTasks, onTask, putTasks, stateChanges, taskRow, type TaskRow } from './task-store.ts';
 
 const row = (change: Partial<TaskRow>): TaskRow => ({
   taskId: 'task_a',
@@ -33,13 +33,6 @@ describe('the store of tasks', () => {
     putTasks([row({ status: 'SUCCEEDED', sequence: 4 })]);
     putTasks([row({ status: 'QUEUED', sequence: 4 })]);
     expect(taskRow('task_a')?.status).toBe('SUCCEEDED');
-  });
-
-  it('counts the unfinished tasks', () => {
-    putTasks([row({}), row({ taskId: 'task_b', status: 'RUNNING' })]);
-    expect(activeTasks()).toBe(2);
-    putTasks([row({ status: 'SUCCEEDED' })]);
-    expect(activeTasks()).toBe(1);
   });
 
   it('tells a change of state from a progress', () => {

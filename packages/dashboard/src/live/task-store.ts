@@ -1,3 +1,5 @@
+import { createStore } from '../store.ts';
+
 /**
  * A task as the lists show it. Lists only hold ids; the rows are stored here, so that a change renders only one row.
  */
@@ -59,17 +61,11 @@ const stars = new Map<string, Map<number, Star>>();
  */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
-const activeListeners = new Set<() => void>();
-let active = 0;
-let moves = 0;
+/** Rises whenever a task is added or dropped, or changes its status: then the counts are different. */
+const moves = createStore(0);
+export const { get: stateChanges, subscribe: onStateChange } = moves;
 
 export const taskRow = (id: string): TaskRow | undefined => starred.get(id) ?? rows.get(id);
-
-/** How many unfinished tasks of the key are known. */
-export const activeTasks = (): number => active;
-
-/** Rises whenever a task is added or changes its status: then the counts are different. */
-export const stateChanges = (): number => moves;
 
 export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
 
@@ -82,11 +78,6 @@ export function onTask(id: string, listener: () => void): () => void {
   };
 }
 
-export function onActiveTasks(listener: () => void): () => void {
-  activeListeners.add(listener);
-  return () => activeListeners.delete(listener);
-}
-
 /**
  * Stores what is new, and returns the rows that were not known before. Reads and the feed may arrive in any order, so
  * the newest state counts.
@@ -94,29 +85,25 @@ export function onActiveTasks(listener: () => void): () => void {
 export function putTasks(news: readonly TaskRow[]): TaskRow[] {
   const added: TaskRow[] = [];
   const changed: string[] = [];
+  let moved = 0;
   for (const row of news) {
     const known = rows.get(row.taskId);
     // A repeated creation answers with the first, queued state, whatever the task's state is now.
     if (known && (row.sequence < known.sequence || (isFinal(known) && !isFinal(row)))) continue;
     if (!known) added.push(row);
-    if (known?.status !== row.status) moves++;
+    if (known?.status !== row.status) moved++;
     rows.set(row.taskId, row);
-    active += Number(!isFinal(row)) - Number(known !== undefined && !isFinal(known));
     changed.push(row.taskId);
   }
   for (const id of changed) tell(id);
-  if (changed.length > 0) for (const listener of activeListeners) listener();
+  if (moved > 0) moves.set(moves.get() + moved);
   forget();
   return added;
 }
 
 export function dropTask(id: string): void {
-  const row = rows.get(id);
-  if (!row) return;
-  rows.delete(id);
-  moves++;
-  if (!isFinal(row)) active--;
-  for (const listener of activeListeners) listener();
+  if (!rows.delete(id)) return;
+  moves.set(moves.get() + 1);
   tell(id);
 }
 
@@ -155,8 +142,6 @@ export function clearTasks(): void {
   rows.clear();
   stars.clear();
   starred.clear();
-  active = 0;
-  for (const listener of activeListeners) listener();
 }
 
 function forget(): void {

@@ -1,3 +1,5 @@
+import { createStore } from '../store.ts';
+
 /** How the dashboard looks in this browser. `public/theme-first.js` applies it before the first paint. */
 export interface Look {
   theme: 'system' | 'safelight' | 'paper';
@@ -10,8 +12,8 @@ export interface Look {
 const STORAGE_KEY = 'darkroom.look';
 const DEFAULTS: Look = { theme: 'system', density: 'auto', motion: 'system', clock: 'local', singleKeys: 'on' };
 
-let current: Look = read();
-const listeners = new Set<() => void>();
+const { get: look, set, subscribe: onLook } = createStore(read());
+export { look, onLook };
 
 function read(): Look {
   try {
@@ -21,31 +23,25 @@ function read(): Look {
   }
 }
 
-export const look = (): Look => current;
-
-export function onLook(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
 export function setLook(change: Partial<Look>): void {
-  current = { ...current, ...change };
+  const next = { ...look(), ...change };
   try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(current));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(next));
   } catch {
     // Without storage the choice holds for this tab.
   }
+  set(next);
   apply();
-  for (const listener of listeners) listener();
 }
 
 function apply(): void {
+  const { theme, density, motion } = look();
   const root = document.documentElement;
   const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  root.dataset.theme = current.theme === 'system' ? (dark ? 'safelight' : 'paper') : current.theme;
-  if (current.density === 'auto') delete root.dataset.density;
-  else root.dataset.density = current.density;
-  if (current.motion === 'reduced') root.dataset.motion = 'reduced';
+  root.dataset.theme = theme === 'system' ? (dark ? 'safelight' : 'paper') : theme;
+  if (density === 'auto') delete root.dataset.density;
+  else root.dataset.density = density;
+  if (motion === 'reduced') root.dataset.motion = 'reduced';
   else delete root.dataset.motion;
 }
 
@@ -55,4 +51,4 @@ export function followSystemTheme(): void {
 }
 
 export const prefersReducedMotion = (): boolean =>
-  current.motion === 'reduced' || matchMedia('(prefers-reduced-motion: reduce)').matches;
+  look().motion === 'reduced' || matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -15,7 +15,7 @@ export function Segments<Value extends string>({ label, value, options, onChange
   return (
     <div className={styles.segments} role="radiogroup" aria-label={label}>
       {options.map((option) => (
-        <label key={option.value} title={option.title}>
+        <label key={option.value} ref={option.value === value ? reveal : undefined} title={option.title}>
           <input
             type="radio"
             name={name}
@@ -29,4 +29,10 @@ export function Segments<Value extends string>({ label, value, options, onChange
       ))}
     </div>
   );
+}
+
+/** Scrolls the row to the chosen value, where a phone has no room for all. */
+function reveal(label: HTMLLabelElement | null): void {
+  const row = label?.parentElement;
+  if (row) row.scrollLeft = label.offsetLeft - row.offsetLeft - (row.clientWidth - label.clientWidth) / 2;
 }

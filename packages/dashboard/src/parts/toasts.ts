@@ -1,3 +1,5 @@
+import { createStore } from '../store.ts';
+
 /** Short messages about what an action did. Reads that fail are shown in place of their data instead. */
 export interface Report {
   id: number;
@@ -6,25 +8,13 @@ export interface Report {
 }
 
 const SHOWN_MS = 6_000;
-let reports: readonly Report[] = [];
+const reports = createStore<readonly Report[]>([]);
+export const { get: currentReports, subscribe: onReports } = reports;
 let nextId = 1;
-const listeners = new Set<() => void>();
-
-export const currentReports = (): readonly Report[] => reports;
-
-export function onReports(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function set(next: readonly Report[]): void {
-  reports = next;
-  for (const listener of listeners) listener();
-}
 
 function show(text: string, bad: boolean): number {
   const id = nextId++;
-  set([...reports.slice(-2), { id, text, bad }]);
+  reports.set([...reports.get().slice(-2), { id, text, bad }]);
   return id;
 }
 
@@ -39,4 +29,4 @@ export function reportWhile(text: string): () => void {
   return () => dismiss(id);
 }
 
-export const dismiss = (id: number): void => set(reports.filter((each) => each.id !== id));
+export const dismiss = (id: number): void => reports.set(reports.get().filter((each) => each.id !== id));

@@ -40,10 +40,12 @@ function Create() {
     if (history.canGoBack()) history.back();
     else void navigate({ to: '/create', search: {}, resetScroll: false });
   };
+  const taken = () =>
+    void navigate({ to: '/create', search: { view: search.view }, replace: true, resetScroll: false });
   return (
     <>
       <CreateTitle />
-      <CreatePage search={search} may={may} onView={view} />
+      <CreatePage search={search} may={may} onView={view} onTaken={taken} />
     </>
   );
 }

@@ -17,6 +17,8 @@ interface Props {
   search: CreateSearch;
   may: May;
   onView(fileId: string | null, replace: boolean): void;
+  /** Called when the form has what the address named. The draft has it from then on, so the address forgets it. */
+  onTaken(): void;
 }
 
 /** The screen Create: describe a picture, generate it and watch it. */
@@ -39,7 +41,7 @@ export function CreatePage(props: Props) {
 }
 
 /** Starts from the task that the address names, else from the draft as it is when the page opens. */
-function Begun({ models: [first, ...rest], search, may, onView }: Props & { models: readonly Model[] }) {
+function Begun({ models: [first, ...rest], search, ...others }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),
   );
@@ -60,5 +62,5 @@ function Begun({ models: [first, ...rest], search, may, onView }: Props & { mode
   }
   const models: [Model, ...Model[]] = [first, ...rest];
   const draft = search.model ? { ...start, model: search.model } : start;
-  return <LightTable models={models} start={draft} search={search} may={may} onView={onView} />;
+  return <LightTable models={models} start={draft} search={search} {...others} />;
 }

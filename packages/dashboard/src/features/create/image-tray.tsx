@@ -8,6 +8,7 @@ import type { ControlIds } from '../../parts/field.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
+import { report } from '../../parts/toasts.ts';
 import { usePreviews } from './file-previews.ts';
 import { ImageSlot } from './image-slot.tsx';
 import styles from './image-tray.module.css';
@@ -41,8 +42,9 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   const isOff = disabled || room <= 0;
 
   const addFiles = (files: Iterable<File>) => {
-    const images = [...files].filter(({ type }) => type.startsWith('image/') || type === '');
-    for (const file of images.slice(0, Math.max(0, room))) void takeImage(file, name);
+    const given = [...files];
+    if (given.length > room) report(`${label} takes at most ${max}.`, true);
+    for (const file of given.slice(0, room)) void takeImage(file, name);
   };
   const onDrop = (event: DragEvent) => {
     event.preventDefault();

@@ -51,10 +51,12 @@ interface Props {
   may: May;
   /** @param fileId the file to open over the runs; null: none */
   onView(fileId: string | null, replace: boolean): void;
+  /** Called when the form has the pictures that the address named. */
+  onTaken(): void;
 }
 
 /** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
-export function LightTable({ models, start, search, may, onView }: Props) {
+export function LightTable({ models, start, search, may, onView, onTaken }: Props) {
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const page = useRef<HTMLDivElement>(null);
@@ -91,9 +93,10 @@ export function LightTable({ models, start, search, may, onView }: Props) {
   }, []);
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
-    // The address names the reference only once; from then on it is in the form.
+    if (search.ref || search.animate) onTaken(); // `useTableActs` takes the second in the same commit
+    // The address names the picture only once; from then on it is in the form.
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [search.ref]);
+  }, [search.ref, search.animate]);
 
   /** Takes dropped or pasted images, unless a tray of images has taken them. */
   const take = (event: DragEvent | ClipboardEvent, files: FileList) => {

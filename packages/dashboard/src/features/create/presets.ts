@@ -1,3 +1,4 @@
+import { createStore } from '../../store.ts';
 import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
 
 /**
@@ -13,15 +14,8 @@ export interface Preset {
 const STORAGE_KEY = 'darkroom.presets';
 const MAX_PRESETS = 50;
 
-let presets: readonly Preset[] = read();
-const listeners = new Set<() => void>();
-
-export const currentPresets = (): readonly Preset[] => presets;
-
-export function onPresets(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const presets = createStore<readonly Preset[]>(read());
+export const { get: currentPresets, subscribe: onPresets } = presets;
 
 function read(): Preset[] {
   try {
@@ -33,20 +27,19 @@ function read(): Preset[] {
 }
 
 function set(next: readonly Preset[]): void {
-  presets = next.slice(0, MAX_PRESETS);
+  presets.set(next.slice(0, MAX_PRESETS));
   try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(presets));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(presets.get()));
   } catch {
     // Without storage the presets end with the page.
   }
-  for (const listener of listeners) listener();
 }
 
 /** Replaces a preset of the same name. */
 export const savePreset = (preset: Preset): void =>
-  set([preset, ...presets.filter(({ name }) => name !== preset.name)]);
+  set([preset, ...presets.get().filter(({ name }) => name !== preset.name)]);
 
-export const deletePreset = (name: string): void => set(presets.filter((each) => each.name !== name));
+export const deletePreset = (name: string): void => set(presets.get().filter((each) => each.name !== name));
 
 /** The values of a form that a preset saves. */
 export function keptValues(schema: ModelSchema, values: Values): Values {

@@ -2,6 +2,7 @@ import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
 import { toCamelCase } from '../../format/names.ts';
 import type { TaskRow } from '../../live/task-store.ts';
+import { createStore } from '../../store.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
 import type { Values } from './schema-rules.ts';
@@ -31,15 +32,8 @@ const MAX_RUNS = 50;
 /** Attempts to send a request that gets no answer, all with the same key. */
 const ATTEMPTS = 4;
 
-let runs: readonly Run[] = saved();
-const listeners = new Set<() => void>();
-
-export const currentRuns = (): readonly Run[] => runs;
-
-export function onRuns(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+const runs = createStore<readonly Run[]>(saved());
+export const { get: currentRuns, subscribe: onRuns } = runs;
 
 function saved(): Run[] {
   try {
@@ -50,19 +44,18 @@ function saved(): Run[] {
 }
 
 function set(next: readonly Run[]): void {
-  runs = next.slice(0, MAX_RUNS);
+  runs.set(next.slice(0, MAX_RUNS));
   try {
-    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(runs));
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(runs.get()));
   } catch {
     // Without storage the runs end with the page.
   }
-  for (const listener of listeners) listener();
 }
 
 const change = (key: string, to: Partial<Run>): void =>
-  set(runs.map((run) => (run.key === key ? { ...run, ...to } : run)));
+  set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
 
-export const removeRun = (key: string): void => set(runs.filter((run) => run.key !== key));
+export const removeRun = (key: string): void => set(runs.get().filter((run) => run.key !== key));
 
 /**
  * Sends requests, each with its own key, and shows them as runs at once.
@@ -80,7 +73,7 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
     at,
     fault: null,
   }));
-  set([...started, ...runs]);
+  set([...started, ...runs.get()]);
   return Promise.all(started.map(({ key }) => send(key)));
 }
 
@@ -90,7 +83,7 @@ const newKey = (): string =>
 
 /** Sends a refused run again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
-  const run = runs.find((each) => each.key === key);
+  const run = runs.get().find((each) => each.key === key);
   if (!run) return null;
   change(key, { fault: null });
   try {

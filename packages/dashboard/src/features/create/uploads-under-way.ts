@@ -1,3 +1,5 @@
+import { createStore } from '../../store.ts';
+
 /** The uploads for the form, counted apart from the code that sends them, which is loaded late. */
 export interface UploadCount {
   running: number;
@@ -5,19 +7,12 @@ export interface UploadCount {
   failed: number;
 }
 
-let count: UploadCount = { running: 0, failed: 0 };
-const listeners = new Set<() => void>();
+const count = createStore<UploadCount>({ running: 0, failed: 0 });
+export const { get: uploadCount, subscribe: onUploadCount } = count;
 
-export const uploadCount = (): UploadCount => count;
-
-export function onUploadCount(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function set(next: UploadCount): void {
-  count = next;
-  for (const listener of listeners) listener();
+function add(running: number, failed: number): void {
+  const before = count.get();
+  count.set({ running: before.running + running, failed: before.failed + failed });
 }
 
 /**
@@ -25,11 +20,11 @@ function set(next: UploadCount): void {
  * @param work resolves to whether everything arrived in the form
  */
 export async function asUpload(work: () => Promise<boolean>): Promise<boolean> {
-  set({ ...count, running: count.running + 1 });
+  add(1, 0);
   let arrived = false;
   try {
     return (arrived = await work());
   } finally {
-    set({ running: count.running - 1, failed: count.failed + (arrived ? 0 : 1) });
+    add(-1, arrived ? 0 : 1);
   }
 }

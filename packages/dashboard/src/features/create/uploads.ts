@@ -1,8 +1,9 @@
-import { useCallback, useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { asCallError } from '../../api/errors.ts';
 import { onSignIn } from '../../api/session.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 import { report, reportWhile } from '../../parts/toasts.ts';
+import { createStore } from '../../store.ts';
 import { handOver, keyNow, type Uploaded } from './draft.ts';
 import { rememberPreview } from './file-previews.ts';
 import { imagePlaceOf } from './image-places.ts';
@@ -21,43 +22,33 @@ export interface Upload {
   cancel(): void;
 }
 
-let uploads: readonly Upload[] = [];
+const uploads = createStore<readonly Upload[]>([]);
 let nextKey = 1;
-/**
- * The fields whose trays are on the screen, by the listeners of the trays. The progress of a field without a tray is
- * shown as a report.
- */
-const trays = new Map<() => void, string>();
-const isSeen = (place: Uploaded['place']): boolean => [...trays.values()].some((each) => each === place);
+/** The trays on the screen. The progress of a field without a tray is shown as a report. */
+const trays = new Set<{ place: string }>();
+const isSeen = (place: Uploaded['place']): boolean => [...trays].some((each) => each.place === place);
 /** Functions that remove the reports of uploads, by the keys of the uploads. */
 const reported = new Map<number, () => void>();
 
 /** The uploads for a field. */
 export function useUploads(place: string): readonly Upload[] {
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      trays.set(listener, place);
-      return () => {
-        trays.delete(listener);
-        reportUnseen();
-      };
-    },
-    [place],
-  );
-  return useSyncExternalStore(subscribe, () => uploads).filter((each) => each.place === place);
-}
-
-function set(next: readonly Upload[]): void {
-  uploads = next;
-  for (const listener of trays.keys()) listener();
+  useEffect(() => {
+    const tray = { place };
+    trays.add(tray);
+    return () => {
+      trays.delete(tray);
+      reportUnseen();
+    };
+  }, [place]);
+  return useSyncExternalStore(uploads.subscribe, uploads.get).filter((each) => each.place === place);
 }
 
 const edit = (key: number, change: Partial<Upload>): void =>
-  set(uploads.map((each) => (each.key === key ? { ...each, ...change } : each)));
-const drop = (key: number): void => set(uploads.filter((each) => each.key !== key));
+  uploads.set(uploads.get().map((each) => (each.key === key ? { ...each, ...change } : each)));
+const drop = (key: number): void => uploads.set(uploads.get().filter((each) => each.key !== key));
 
 function reportUnseen(): void {
-  for (const { key, place, file, fault } of uploads) {
+  for (const { key, place, file, fault } of uploads.get()) {
     if (fault === null && !isSeen(place) && !reported.has(key))
       reported.set(key, reportWhile(`Uploading ${file.name}…`));
   }
@@ -94,7 +85,7 @@ async function send(file: File, place: Uploaded['place']): Promise<boolean> {
   };
   const unfit = whyUnfit(file);
   if (unfit !== null && !isSeen(place)) report(unfit, true);
-  else set([...uploads, { key, place, file, share: 0, fault: unfit, cancel }]);
+  else uploads.set([...uploads.get(), { key, place, file, share: 0, fault: unfit, cancel }]);
   if (unfit !== null) return false;
   reportUnseen();
   addEventListener('beforeunload', hold);
@@ -105,17 +96,17 @@ async function send(file: File, place: Uploaded['place']): Promise<boolean> {
     handOver({ fileId: id, place });
     return true;
   } catch (error) {
-    const { message } = asCallError(error);
-    if (isSeen(place)) edit(key, { fault: message });
+    const fault = `${file.name}: ${asCallError(error).message}`;
+    if (isSeen(place)) edit(key, { fault });
     else if (!abort.signal.aborted) {
       drop(key);
-      report(`${file.name}: ${message}`, true);
+      report(fault, true);
     }
     return false;
   } finally {
     reported.get(key)?.();
     reported.delete(key);
-    if (uploads.every(({ fault }) => fault !== null)) removeEventListener('beforeunload', hold);
+    if (uploads.get().every(({ fault }) => fault !== null)) removeEventListener('beforeunload', hold);
   }
 }
 
@@ -127,5 +118,5 @@ let owner = keyNow();
 onSignIn(() => {
   if (keyNow() === owner) return;
   owner = keyNow();
-  for (const { cancel } of uploads) cancel();
+  for (const { cancel } of uploads.get()) cancel();
 });

@@ -9,8 +9,10 @@ import styles from './task.module.css';
 
 /** The files that the task made. */
 export function TaskFiles({ row }: { row: TaskRow }) {
-  if (row.outputs.length === 0)
-    return <p className={styles.caption}>No files{row.error ? ': the task failed.' : ' yet.'}</p>;
+  if (row.outputs.length === 0) {
+    const end = row.error?.code === 'TASK_CANCELLED' ? 'was cancelled' : 'failed';
+    return <p className={styles.caption}>No files{row.error ? `: the task ${end}.` : ' yet.'}</p>;
+  }
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard
     <div className={styles.files} role="region" aria-label="Files" tabIndex={0}>

@@ -31,6 +31,7 @@ const SHOWN_MS = 20;
 /** The events of a task: the first with its clock time, the others with the time since then, and how long each took. */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;
+  const isCancelled = row.error?.code === 'TASK_CANCELLED';
   const whole = Math.max(1, (moments.at(-1)?.atMs ?? first) - first);
   return (
     <ol className={styles.moments}>
@@ -41,9 +42,11 @@ export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) 
           <li
             key={`${atMs}-${type}`}
             className={styles.moment}
-            data-tone={BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''}
+            data-tone={
+              type === 'FAILED' && isCancelled ? '' : BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''
+            }
           >
-            <span>{WORDS[type]}</span>
+            <span>{type === 'FAILED' && isCancelled ? 'Cancelled' : WORDS[type]}</span>
             <time className="mono" dateTime={new Date(atMs).toISOString()} title={clockTimeMs(atMs)}>
               {index === 0 ? clockTimeMs(atMs) : `+ ${((atMs - first) / 1_000).toFixed(3)} s`}
             </time>

@@ -2,15 +2,16 @@ import { CircleCheck, CircleDashed, CirclePause, CircleX } from 'lucide-react';
 import { clockTime, day } from '../../format/time.ts';
 import { nowS } from '../../format/clock.ts';
 import { plural } from '../../format/numbers.ts';
-import styles from '../../parts/stat.module.css';
+import tones from '../../parts/stat.module.css';
+import styles from '../../parts/status.module.css';
 import { healthOf } from './endpoint-health.ts';
 import type { Endpoint } from './webhooks.documents.ts';
 
 const LOOKS = {
-  healthy: { Icon: CircleCheck, tone: styles.good },
-  failing: { Icon: CircleX, tone: styles.bad },
-  disabled: { Icon: CirclePause, tone: styles.bad },
-  untried: { Icon: CircleDashed, tone: styles.muted },
+  healthy: { Icon: CircleCheck, tone: tones.good },
+  failing: { Icon: CircleX, tone: tones.bad },
+  disabled: { Icon: CirclePause, tone: tones.bad },
+  untried: { Icon: CircleDashed, tone: tones.muted },
 };
 
 interface Props {
@@ -25,8 +26,8 @@ export function EndpointStatus({ endpoint, withWaiting = false }: Props) {
   const { waiting } = endpoint.stats;
   const { Icon, tone } = LOOKS[health];
   return (
-    <span className={`${styles.row} ${tone}`} data-health={health}>
-      <Icon size={15} aria-hidden /> {wordsOf(endpoint)}
+    <span className={`${styles.chip} ${tone}`} data-health={health}>
+      <Icon aria-hidden /> {wordsOf(endpoint)}
       {withWaiting && health === 'failing' && waiting > 0 && `, ${plural(waiting, 'event waits', 'events wait')}`}
     </span>
   );

@@ -64,7 +64,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
             cells: [
               <>
                 <Link to="/webhooks/$endpointId" params={{ endpointId: endpoint.id }}>
-                  <bdi>{endpoint.url}</bdi>
+                  <bdi className={styles.breaks}>{endpoint.url}</bdi>
                 </Link>
                 {endpoint.description && (
                   <div className={styles.muted}>
