@@ -186,7 +186,7 @@ describeInBrowser('the form of the dashboard, under another public address', () 
       { name: 'notes.txt', base64: btoa('A list'), mime: 'text/plain' },
       { name: 'last.png', base64 },
     ];
-    await page.locator(target).first().evaluate(SEND_FILES, { type: 'drop', files });
+    await page.locator(target).first().evaluate(SEND_FILES, { type: 'drop' as const, files });
     await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
     await page.getByText(/^lying\.png: /).waitFor();
     await page.getByText('notes.txt is no JPEG, PNG or WebP image.').waitFor();
