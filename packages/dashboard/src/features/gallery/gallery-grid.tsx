@@ -47,6 +47,8 @@ export function GalleryGrid(props: Props) {
   const anchor = useRef<string | null>(null);
   /** The tile that is to get the focus; only the newest one counts. */
   const aim = useRef<string | null>(null);
+  /** The tile that gets the focus as soon as it is drawn. */
+  const undrawn = useRef<string | null>(null);
   useLayoutEffect(() => {
     if (!place.current) return undefined;
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
@@ -80,14 +82,21 @@ export function GalleryGrid(props: Props) {
     if (!shot) return;
     setCurrent(shot.output.id);
     virtualizer.scrollToIndex(lineOf(shot), { align: 'auto' });
-    const tile = () => place.current?.querySelector<HTMLElement>(`[data-file="${shot.output.id}"]`);
-    // At once if the tile is drawn, so that the next key finds it.
-    tile()?.focus();
-    aim.current = shot.output.id;
-    // And again later: the tile may only be drawn then, and a closing dialog gives the focus to another element
-    // meanwhile.
-    requestAnimationFrame(() => requestAnimationFrame(() => aim.current === shot.output.id && tile()?.focus()));
+    const { id } = shot.output;
+    aim.current = id;
+    // At once if the tile is drawn, so that the next key finds it; else as soon as it is.
+    undrawn.current = tileWith(id) ? null : id;
+    tileWith(id)?.focus();
+    // And again later: a closing dialog gives the focus to another element meanwhile.
+    requestAnimationFrame(() => requestAnimationFrame(() => aim.current === id && tileWith(id)?.focus()));
   };
+  const tileWith = (id: string) => place.current?.querySelector<HTMLElement>(`[data-file="${id}"]`);
+  useEffect(() => {
+    const tile = undrawn.current && tileWith(undrawn.current);
+    if (!tile) return;
+    undrawn.current = null;
+    tile.focus();
+  });
 
   const isLaidOut = width > 0;
   useEffect(() => {
