@@ -137,9 +137,8 @@ export class FilesController {
   @Fails('file_not_found')
   @ApiOperation({ summary: 'Read a file: what it is, and a link to its bytes', operationId: 'describeFile' })
   @ApiOkResponse({ type: FileView })
-  async find(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<FileView> {
-    const view = await this.views.find(apiKeyId, id);
-    return view;
+  find(@CurrentCaller() { apiKeyId }: Caller, @Param('id') id: string): Promise<FileView> {
+    return this.views.find(apiKeyId, id);
   }
 
   @Put(':id/keep')

@@ -2,7 +2,7 @@
 interface Store<Value> {
   get(): Value;
   set(next: Value): void;
-  /** Calls the listener after each change, until the returned function is called. */
+  /** Calls the listener after each change of the value, until the returned function is called. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -11,6 +11,7 @@ export function createStore<Value>(value: Value): Store<Value> {
   return {
     get: () => value,
     set: (next) => {
+      if (Object.is(next, value)) return;
       value = next;
       for (const listener of listeners) listener();
     },

@@ -110,6 +110,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
   private async sweep(): Promise<number> {
     try {
       for (const { id, status } of await this.rows.leftBehind()) {
+        if (this.isStopping) break;
         const done = status === 'cancelling' ? this.cancel(id) : this.check(id);
         await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries again, and the others go on
       }

@@ -5,7 +5,7 @@ const lines = (text: string) => new FileInspector().inspect('key_1', 'batch', Bu
 
 it.each([
   ['levels', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ['values', `{"a":[${'{},'.repeat(200_000)}1]}`],
+  ['values', `{"a":[${'{},'.repeat(300_000)}1]}`],
 ])('parses no line with too many %s', async (_, line) => {
   const parsing = jest.spyOn(JSON, 'parse');
   const fault = await lines(`{}\n${line}`).catch((error: unknown) => error);

@@ -42,12 +42,14 @@ export class McpController {
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     const messages = [body].flat();
     const [{ createMcpHandler, isSpecType }, { toWebRequest }] = await loadSdk();
-    /** The SDK itself answers a call without an id or with malformed parameters. */
+    /** The SDK itself answers a call without an id or with malformed parameters, of which it checks the state apart. */
     const reachesTool = (message: unknown): boolean => {
       const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
       if (jsonrpc !== '2.0' || method !== 'tools/call') return false;
       if (typeof id !== 'string' && !Number.isInteger(id)) return false;
-      return isSpecType.CallToolRequestParams(params) && this.tools.has(params.name);
+      if (!isSpecType.CallToolRequestParams(params) || !this.tools.has(params.name)) return false;
+      const { requestState } = params as { requestState?: unknown };
+      return requestState === undefined || typeof requestState === 'string';
     };
     await this.count(exchange.caller, messages, reachesTool);
     for (const id of cancelledBy(messages)) await this.calls.giveUp(exchange.caller.apiKeyId, messageName(request, id));

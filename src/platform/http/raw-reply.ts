@@ -33,6 +33,7 @@ function headers(error: ApiError, requestId: string, body: string): Record<strin
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
     'x-request-id': requestId,
     date: new Date().toUTCString(),
     connection: 'close',

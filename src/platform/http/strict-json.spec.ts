@@ -56,11 +56,11 @@ describe('a strict JSON body', () => {
   it('does not even parse a large body with too many levels or values', () => {
     const parsing = jest.spyOn(JSON, 'parse');
     const deep = refusal('['.repeat(400_000) + ']'.repeat(400_000));
-    const wide = refusal(`[${'{},'.repeat(200_000)}1]`);
+    const wide = refusal(`[${'{},'.repeat(300_000)}1]`);
     const calls = parsing.mock.calls.length;
     parsing.mockRestore();
     expect(deep.code).toBe('json_too_deep');
-    expect(wide).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('300000 values') });
+    expect(wide).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('500000 values') });
     expect(calls).toBe(0);
   });
 
@@ -97,6 +97,7 @@ describe('a strict JSON body', () => {
     ['{"a":"\\u12"}', 'the string at position 5 holds an invalid \\u escape'],
     ['{"a":1, // b\n"c":2}', 'position 8'],
     ['['.repeat(60_000), 'nested too deep'],
+    ['['.repeat(600_000), 'ends too early'],
     [`{"a":"${'x'.repeat(900_000)}\\`, 'it ends too early'],
     ['[NaN]', 'position 1'],
     ['nul', 'position 0'],

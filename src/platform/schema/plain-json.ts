@@ -1,6 +1,6 @@
-/** The most levels, and the most values and separators. A picture is one value; a batch of 5,000 items has fewer. */
+/** The most levels, and the most values. A picture is one value; a batch of 5,000 items has 310,000 at most. */
 const MAX_DEPTH = 64;
-export const MAX_VALUES = 300_000;
+export const MAX_VALUES = 500_000;
 /** Parsing fewer bytes takes no time that matters, whatever they are. */
 const SMALL_BYTES = 65_536;
 
@@ -11,8 +11,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
 
 /**
- * What forbids to parse text as JSON; null: nothing. Levels that are left open are no JSON at all. Eight megabytes of brackets would keep the main thread busy for
- * seconds, and take thirty times their size in memory.
+ * What forbids to parse text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
+ * seconds, and take thirty times their size in memory. Levels that are left open are no JSON at all.
  */
 export function excessIn(text: Buffer): 'levels' | 'open levels' | 'values' | null {
   if (text.length <= SMALL_BYTES) return null;
@@ -22,12 +22,12 @@ export function excessIn(text: Buffer): 'levels' | 'open levels' | 'values' | nu
   for (let at = 0; at < text.length; at += 1) {
     const byte = text[at];
     if (byte === QUOTE) at = endOfString(text, at);
-    else if (byte === OPEN_LIST || byte === OPEN_MAP) depth += 1;
     else if (byte === CLOSE_LIST || byte === CLOSE_MAP) depth -= 1;
+    if (byte === OPEN_LIST || byte === OPEN_MAP) depth += 1;
     else if (byte !== COMMA) continue;
-    values += 1;
+    values += 1; // one for each list and map, and one for each comma between values
     if (depth > deepest) deepest = depth;
-    if (values > MAX_VALUES) return deepest > MAX_DEPTH ? 'levels' : 'values';
+    if (values > MAX_VALUES && deepest <= MAX_DEPTH) return 'values';
   }
   if (deepest <= MAX_DEPTH) return null;
   return depth === 0 ? 'levels' : 'open levels';

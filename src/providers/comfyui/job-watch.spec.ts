@@ -11,7 +11,7 @@ it('parses no message with too many levels or values', async () => {
     `{"type":"progress","data":{"prompt_id":"run","node":"1","value":${value},"max":100,"more":${more}}}`;
   server.on('connection', (socket) => {
     socket.send(message(80, '['.repeat(100_000) + ']'.repeat(100_000)));
-    socket.send(message(60, `[${'{},'.repeat(200_000)}1]`));
+    socket.send(message(60, `[${'{},'.repeat(300_000)}1]`));
     socket.send(message(40, '0'));
   });
   const percents: number[] = [];

@@ -17,8 +17,8 @@ type Row = [nth: number, id: string, sequence: number];
 
 /**
  * Pages of the tasks of an API key, in the order of their ids. Pages of one turn of the event loop with the same
- * conditions, but other values, share one statement. With 64 clients a page of its own
- * took 117 us of PostgreSQL's processor time, a shared one 33 us.
+ * conditions, but other values, share one statement. With 64 clients a page of its own took 117 us of PostgreSQL's
+ * processor time, a shared one 33 us.
  */
 @Injectable()
 export class ReadPages {

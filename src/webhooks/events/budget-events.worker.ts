@@ -21,6 +21,7 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
   private readonly interval = new Interval(() => this.runOnce());
   /** API keys whose refusal is being reported. */
   private readonly reporting = new Map<string, Promise<void>>();
+  private isStopping = false;
 
   constructor(
     private readonly config: Config,
@@ -36,6 +37,7 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     await this.interval.stop();
     await Promise.all(this.reporting.values());
   }
@@ -44,6 +46,7 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
   private async runOnce(): Promise<number> {
     try {
       for (const apiKeyId of await this.budgets.atThreshold()) {
+        if (this.isStopping) break;
         await this.report('threshold', apiKeyId).catch((err: unknown) => this.warn(apiKeyId, err));
       }
     } catch (err) {

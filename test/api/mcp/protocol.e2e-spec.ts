@@ -57,6 +57,7 @@ describe('calls of tools that the server refuses before their tool', () => {
     ['without a version of JSON-RPC', 400, {}],
     ['with an id that is no integer', 400, { jsonrpc: '2.0', id: 1.5 }],
     ['with parameters of another type', 200, { jsonrpc: '2.0', params: { name: 'list_models', task: 5 } }],
+    ['with a state that is no text', 200, { jsonrpc: '2.0', params: { name: 'list_models', requestState: 5 } }],
   ])('count as reads: %s', async (_, status, head) => {
     const { key } = await anotherKey(service.api, { limits: { reads_per_minute: 1 } });
     const message = { id: 1, method: 'tools/call', params: { name: 'list_models', arguments: {} }, ...head };

@@ -186,12 +186,19 @@ describeInBrowser('the form of the dashboard, under another public address', () 
       { name: 'notes.txt', base64: btoa('A list'), mime: 'text/plain' },
       { name: 'last.png', base64 },
     ];
-    await page.locator(target).first().evaluate(SEND_FILES, { type: 'drop' as const, files });
+    await page
+      .locator(target)
+      .first()
+      .evaluate(SEND_FILES, { type: 'drop' as const, files });
     await page.getByRole('img', { name: 'Reference images 2' }).waitFor();
     await page.getByText(/^lying\.png: /).waitFor();
     await page.getByText('notes.txt is no JPEG, PNG or WebP image.').waitFor();
     expect(await page.getByRole('img', { name: /^Reference images/ }).count()).toBe(2);
-    visitor.problems.splice(0, visitor.problems.length, ...visitor.problems.filter((each) => !each.includes('400')));
+    visitor.problems.splice(
+      0,
+      visitor.problems.length,
+      ...visitor.problems.filter((each) => !each.includes('status of 400')),
+    );
   });
 
   it('keeps an image whose upload goes on while another page is open', async () => {
@@ -248,7 +255,11 @@ describeInBrowser('the form of the dashboard, under another public address', () 
       .getByText(/not a(n| usable)? .*(JPEG|image)/i)
       .waitFor();
     expect(await page.getByRole('img', { name: /^Reference images/ }).count()).toBe(0);
-    visitor.problems.splice(0, visitor.problems.length, ...visitor.problems.filter((each) => !each.includes('400')));
+    visitor.problems.splice(
+      0,
+      visitor.problems.length,
+      ...visitor.problems.filter((each) => !each.includes('status of 400')),
+    );
   });
 
   it('puts a refusal on the slot that it names', async () => {

@@ -40,8 +40,10 @@ function Create() {
     if (history.canGoBack()) history.back();
     else void navigate({ to: '/create', search: {}, resetScroll: false });
   };
-  const taken = () =>
+  const taken = () => {
+    if (!history.location.pathname.endsWith('/create')) return; // the user has left meanwhile
     void navigate({ to: '/create', search: { view: search.view }, replace: true, resetScroll: false });
+  };
   return (
     <>
       <CreateTitle />

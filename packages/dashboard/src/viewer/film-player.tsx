@@ -72,6 +72,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, childr
     if (!resume.current) return;
     film.current.currentTime = resume.current.at;
     if (resume.current.plays) void film.current.play().catch(() => undefined);
+    else if (resume.current.at > 0) film.current.pause(); // a film that plays when shown would start once it is loaded again
     resume.current = null;
   }
 

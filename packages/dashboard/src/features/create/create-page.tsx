@@ -17,13 +17,17 @@ interface Props {
   search: CreateSearch;
   may: May;
   onView(fileId: string | null, replace: boolean): void;
-  /** Called when the form has what the address named. The draft has it from then on, so the address forgets it. */
+  /** Called when the form has the picture that the address named. The draft has it from then on, so the address forgets it. */
   onTaken(): void;
 }
 
 /** The screen Create: describe a picture, generate it and watch it. */
 export function CreatePage(props: Props) {
   const { data, error, reload } = useQuery(Models, {});
+  const { from } = props.search;
+  // A task in the address begins a new form. That the address forgets it does not.
+  const [begun, setBegun] = useState({ from, times: 0 });
+  if (from !== begun.from) setBegun({ from, times: begun.times + (from ? 1 : 0) });
   // Models may be declared while the page is open.
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
@@ -37,7 +41,7 @@ export function CreatePage(props: Props) {
       </Page>
     );
   }
-  return <Begun key={props.search.from ?? 'draft'} models={data?.models ?? []} {...props} />;
+  return <Begun key={begun.times} models={data?.models ?? []} {...props} />;
 }
 
 /** Starts from the task that the address names, else from the draft as it is when the page opens. */

@@ -12,7 +12,7 @@ import { report } from '../../parts/toasts.ts';
 import { usePreviews } from './file-previews.ts';
 import { ImageSlot } from './image-slot.tsx';
 import styles from './image-tray.module.css';
-import { takeImage, useUploads } from './uploads.ts';
+import { takeImage, useUploads, withinRoom } from './uploads.ts';
 
 const ReferencePicker = lazy(
   part(() => import('./reference-picker.tsx').then(({ ReferencePicker: it }) => ({ default: it }))),
@@ -43,18 +43,19 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
 
   const addFiles = (files: Iterable<File>) => {
     const given = [...files];
-    if (given.length > room) report(`${label} takes at most ${max}.`, true);
-    for (const file of given.slice(0, room)) void takeImage(file, name);
+    const taken = withinRoom(given, room);
+    if (taken.length < given.length) report(`${label}: at most ${max}.`, true);
+    for (const file of taken) void takeImage(file, name);
   };
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (!isOff) addFiles(event.dataTransfer.files);
+    if (!disabled) addFiles(event.dataTransfer.files);
   };
   const onPaste = (event: ClipboardEvent) => {
     if (event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    if (!isOff) addFiles(event.clipboardData.files);
+    if (!disabled) addFiles(event.clipboardData.files);
   };
   const move = (from: number, to: number) => {
     const next = [...value];

@@ -67,10 +67,17 @@ export async function takeImages(files: readonly File[], formNow: () => Content)
   }
   const most = place.schema.maxItems ?? 1;
   const room = place.kind === 'image' ? 1 : most - imagesOf(values[place.name]).length;
-  if (files.length > room) report(`${model.id} takes at most ${most}.`, true);
+  const taken = withinRoom(files, room);
+  if (taken.length < files.length) report(`${model.id} takes at most ${most}.`, true);
   const startedBy = keyNow();
-  for (const file of files.slice(0, room)) if (keyNow() === startedBy) await takeImage(file, place.name);
+  for (const file of taken) if (keyNow() === startedBy) await takeImage(file, place.name);
   return keyNow() === startedBy; // each upload has counted its own failure
+}
+
+/** As many images as there is room for, and all files that are none: each of those is refused by its name. */
+export function withinRoom(files: readonly File[], room: number): readonly File[] {
+  const beyond = new Set(files.filter((file) => whyUnfit(file) === null).slice(Math.max(0, room)));
+  return files.filter((file) => !beyond.has(file));
 }
 
 /** Uploads an image and puts it into the form. Resolves to whether it is there. */
