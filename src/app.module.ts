@@ -17,7 +17,7 @@ import { TasksModule } from './tasks/tasks.module.ts';
 import { UsageModule } from './usage/usage.module.ts';
 import { WebhooksModule } from './webhooks/webhooks.module.ts';
 
-/** The root module: lists the modules of a process. Other modules are imported by those that need them. */
+/** The root module. A module that is not listed here is imported by the modules that need it. */
 @Module({})
 export class AppModule {
   static forRoot(context: BootContext): DynamicModule {

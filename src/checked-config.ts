@@ -3,11 +3,11 @@ import { checkCredential } from './provenance/c2pa/check-credential.ts';
 import { readBindings } from './providers/bindings/bindings-file.ts';
 import { loadModels } from './providers/bindings/load-models.ts';
 
-/** They read the files that settings name, apart from the files of `NAME_FILE`. */
+/** Checks of the files that settings name. `readConfig` itself reads the files of `NAME_FILE`. */
 const CHECKS: readonly ((config: Config) => unknown)[] = [loadModels, readBindings, checkCredential];
 
 /**
- * Reads the configuration, and checks every file that it names.
+ * Reads the configuration, and checks the models, the bindings and the C2PA credential that it names.
  * @throws ConfigError with the faults of the settings and of the files, before anything is started
  */
 export async function loadCheckedConfig(given: NodeJS.ProcessEnv = process.env): Promise<Config> {

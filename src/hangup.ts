@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
 
 /**
- * A SIGHUP asks the service to read its configuration again. By default Node would end the process. So this file is
- * imported first, and remembers a signal that comes during the start. In a terminal a SIGHUP means that the terminal
- * was closed. Then Node ends the start.
+ * A SIGHUP asks the service to read its configuration again. By default it would end the process. So this file is
+ * imported first, and remembers a signal that comes during the start. If standard input is a terminal, a SIGHUP means
+ * that the terminal was closed. Then it ends the start, as it does by default.
  */
 const isFromTerminal = isatty(0);
 let isKept = false;
@@ -12,7 +12,7 @@ let serve = (): void => {
 };
 if (!isFromTerminal) process.on('SIGHUP', () => serve());
 
-/** Handles signals from now on. A signal that came earlier is handled at once. */
+/** Handles SIGHUP from now on. A remembered signal is handled at once. */
 export function serveHangups({ reload, stop }: { reload: () => void; stop: () => void }): void {
   if (isFromTerminal) {
     process.on('SIGHUP', stop);

@@ -15,7 +15,7 @@ export interface Representation {
 }
 
 export interface BuiltFile {
-  /** Relative to the folder, such as `assets/main-4f2a.js`. */
+  /** Relative to the folder of the built app, such as `assets/main-4f2a.js`. */
   path: string;
   contentType: string;
   in: Readonly<{ identity: Representation } & Partial<Record<Encoding, Representation>>>;
@@ -27,7 +27,7 @@ const COMPRESSED: readonly (readonly [Encoding, string])[] = [
   ['gzip', '.gz'],
 ];
 
-/** Files without an entry are not served: the stamp of the build, its manifest, source maps. */
+/** Content types by extension. Other files are not served: the stamp of the build, its manifest, source maps. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -42,7 +42,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built app into memory, by path. A request only looks a path up in this map, so no path reaches the disk.
+ * Reads the built app into memory, by path. A request only looks a path up in this map, so no path of a request reaches
+ * the disk.
  * @returns an empty map if the app is not built
  */
 export function readBuiltFiles(folder: string = APP_FOLDER): ReadonlyMap<string, BuiltFile> {
@@ -79,7 +80,7 @@ function readIfPresent(path: string): Buffer | null {
   }
 }
 
-/** Each coding has its own tag, because a strong tag stands for exact bytes. */
+/** Each coding has its own ETag, because a strong ETag stands for exact bytes. */
 function toRepresentation(bytes: Buffer): Representation {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }

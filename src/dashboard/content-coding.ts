@@ -1,6 +1,6 @@
 import type { BuiltFile, Encoding } from './built-files.ts';
 
-/** The codings by size, the smallest first. */
+/** The compressed codings, the one with the smallest files first. */
 const PREFERRED: readonly Encoding[] = ['br', 'gzip'];
 
 /** The content coding to send, by `Accept-Encoding` (RFC 9110, 12.5.3). */

@@ -6,7 +6,7 @@ import { Storage } from '../platform/storage/storage.ts';
 import { readBuiltFiles } from './built-files.ts';
 import { serveApp } from './serve-app.ts';
 
-/** Serves the built browser app. It knows nothing of the app, which speaks only the public API. */
+/** Serves the files of the browser app. The app itself calls only the public API. */
 @Module({})
 export class DashboardModule {
   /** Adds the routes in the constructor, because the server takes none after the start. */

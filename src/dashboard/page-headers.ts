@@ -1,7 +1,7 @@
 /**
- * The policy of every response below /app/. Scripts and styles come from this origin only, and no script can turn text
- * into markup. `blob:` is for the preview of a picture that the user is about to upload.
- * @param bucket the origin to which links to files redirect; null if they do not redirect
+ * The content security policy of the files below /app/. Scripts and styles come from this origin only, and no script
+ * can turn text into markup. `blob:` is for the preview of a picture that the user is about to upload.
+ * @param bucket the origin to which links to files redirect; null if they do not redirect or it is unknown
  */
 const policyWith = (bucket: string | null): string => {
   const more = bucket === null ? '' : ` ${bucket}`;
@@ -27,7 +27,10 @@ export const pageHeaders = (bucket: string | null): Readonly<Record<string, stri
   'cross-origin-opener-policy': 'same-origin',
 });
 
-/** The name of an asset contains a hash of its bytes, so a year is safe. Everything else is checked at each load. */
+/**
+ * The name of an asset contains a hash of its bytes, so a browser may keep it for a year. It checks other files at each
+ * load.
+ */
 export function cacheControlOf(path: string): string {
   return path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
 }

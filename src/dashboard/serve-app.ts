@@ -10,7 +10,7 @@ const PAGE = 'index.html';
 /** Returns the origin to which links to files redirect; null if they do not redirect. */
 export type BucketOrigin = () => Promise<string | null>;
 
-/** Serves the app below `/app/`, and sends a browser that opens `/` there. */
+/** Serves the app below `/app/`, and redirects a browser that opens `/` to it. */
 export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>, origin: BucketOrigin): void {
   fastify.get('/', (request, reply) => {
     void reply.header('vary', 'accept');
@@ -25,10 +25,11 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
       });
     }
     const path = request.params['*'];
-    // Every view has a URL of its own, which the page reads. A missing asset belongs to another build.
+    // Every view of the app has its own URL, which the page reads. So a path without a file gets the page. A missing
+    // asset is of another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');
-    // Without credentials for the bucket its origin is unknown, and no link leads to it. The page itself still works.
+    // Without credentials for the bucket, its origin is unknown and no link leads to it. The page itself still works.
     void reply.headers(pageHeaders(await origin().catch(() => null)));
     return send(file, request, reply);
   });

@@ -4,22 +4,25 @@ import type { ErrorKind } from './error-kind.ts';
 interface ApiErrorDetails {
   /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
   param?: string;
-  /** What is wrong and what is allowed. When absent, the catalogue's message. Never an upstream's message. */
+  /**
+   * What is wrong and what is allowed. The default is the message of the catalogue. It is never an upstream's message.
+   */
   message?: string;
   /**
-   * Overrides the catalogue's status: model_not_found is 400 for a body, 404 for a path. A rejected `Expect` is 417.
+   * Overrides the catalogue's status. For example model_not_found is 400 for an id in a body, and 404 for an id in a
+   * path.
    */
   status?: number;
   /** Seconds after which a retry may succeed; the catalogue's number when absent. */
   retryAfterS?: number;
   /** Extra response headers. */
   headers?: Record<string, string>;
-  /** The faults of the single items, for an error that is about several items. */
+  /** One error for each faulty item, for a request with several items. */
   errors?: readonly object[];
   cause?: unknown;
 }
 
-/** An error with a public code. Services throw it; only `error.filter.ts` renders it. */
+/** An error with a public code. Services throw it, and the functions in `error.filter.ts` render it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: string;

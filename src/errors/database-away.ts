@@ -1,6 +1,6 @@
 /**
- * SQLSTATE codes of transient errors, after which a retry may succeed: connection lost, out of resources, shutdown,
- * failover, timeouts.
+ * SQLSTATE codes of errors after which a retry may succeed: connection lost, out of resources, shutdown, failover,
+ * timeouts, conflicts between transactions.
  */
 const TRANSIENT_STATES = /^(?:08...|53...|57P0.|57014|25006|40001|40P01|55P03)$/;
 const SYSTEM_CODES = new Set([
@@ -13,7 +13,7 @@ const SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** How the messages of pg's errors without a code begin. Checked against the sources of pg 8.11 to 8.23. */
+/** How the messages of errors without a code begin, in pg 8.11 to 8.23. */
 const PG_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',

@@ -1,4 +1,4 @@
-/** The `type` of an error, with the names that the `openai` clients use. */
+/** The `type` in the body of an error response. */
 export type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -13,7 +13,7 @@ export interface ErrorKind {
   /** HTTP status of the response. */
   status: number;
   type: ErrorType;
-  /** What the client reads, unless the code that throws has a more exact message. */
+  /** The default message to the client. The code that throws the error may give a more exact one. */
   message: string;
   /** Seconds after which a retry may succeed; sent as Retry-After. */
   retryAfterS?: number;

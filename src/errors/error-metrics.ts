@@ -1,7 +1,9 @@
 import { Counter } from 'prom-client';
 import type { ErrorCode } from './catalog.ts';
 
-/** Counts every error that clients get, over HTTP, in streams and in answers of GraphQL. The platform serves it. */
+/**
+ * Counts the errors that clients get: over HTTP, in streams and in answers of GraphQL. `Metrics` publishes the counter.
+ */
 export const renderedErrors = new Counter({
   name: 'darkroom_http_errors_total',
   help: 'Errors that clients got, by the code of the catalogue; those of GraphQL too.',

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ApiError } from './api-error.ts';
 import type { ErrorCode } from './catalog.ts';
 
-/** The errors that a person who opens a link may see. All other errors are for programs. */
+/** Title and advice for each error that a person who opens a link may see. All other errors are for programs. */
 const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   invalid_signature: ['This link does not work', 'It has ended or was changed. Ask the sender for a new link.'],
   file_expired: ['This file is deleted', 'Files are kept for a while only. Ask the sender to make it again.'],
@@ -14,14 +14,16 @@ const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   route_not_found: ['Nothing is here', 'Check the address.'],
 };
 
-/** The page has no script and loads nothing. */
+/** The headers of the error page. It has no script and loads nothing. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'cache-control': 'no-store',
 };
 
-/** The error as a page for a browser that opens a link; null for other requests, and for other errors. */
+/**
+ * The error as a page for a browser that opens a link; null for other requests, and for errors that are not in `WORDS`.
+ */
 export function errorPage({ code }: ApiError, { request }: FastifyReply): string | null {
   const words = WORDS[code];
   if (!words || request.method !== 'GET' || !request.headers.accept?.includes('text/html')) return null;

@@ -7,7 +7,7 @@ import { errorPage, PAGE_HEADERS } from './error-page.ts';
 import { noteServerError, renderedErrors } from './error-metrics.ts';
 import { FAILED_TASK_ERRORS } from './failed-task-errors.ts';
 
-/** The body of every error response. */
+/** The JSON body of an error response. */
 export interface ErrorBody {
   error: {
     message: string;
@@ -19,7 +19,7 @@ export interface ErrorBody {
   };
 }
 
-/** Renders every error: those of this service, of the framework, and unexpected ones. No other code renders errors. */
+/** Renders every error that reaches Nest: those of this service, of the framework, and unexpected ones. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('errors');
@@ -36,10 +36,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Codes that are no failure of the request: a failed task, which the worker has logged, and a task that takes long. */
+/** Codes of a request that did not fail itself: its task failed, which the worker has logged, or takes too long. */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
-/** Logs an error of the server. Errors of clients are not logged. */
+/** Logs an error with a 5xx status, unless its code is in `OUTCOMES`. */
 export function logServerError(logger: Logger, error: ApiError, requestId: string): void {
   if (error.status < 500 || OUTCOMES.has(error.code)) return;
   const line = { event: 'request.failed', code: error.code, request_id: requestId, err: error.cause ?? error };
@@ -76,7 +76,7 @@ export function toErrorBody(error: ApiError, requestId: string): ErrorBody {
   return { error: { message, type, param, code, request_id: requestId, ...(errors && { errors }) } };
 }
 
-/** The headers of an error's status and code. Headers given with the error override them. */
+/** The headers for an error's status, code and retry time. Headers given with the error override them. */
 export function errorHeaders(error: ApiError): Record<string, string> {
   return {
     ...headersByStatus(error.status),
@@ -92,14 +92,17 @@ function headersByStatus(status: number): Record<string, string> | undefined {
 
 const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
   idempotency_key_reused: { 'x-should-retry': 'false' },
-  // OpenAI's clients repeat a 409 unless this header forbids it.
+  // OpenAI's clients repeat a call that got 409, unless this header forbids it.
   result_not_ready: { 'x-should-retry': 'false' },
   task_cancelled: { 'x-should-retry': 'false' },
   task_unfinished: { 'x-should-retry': 'false' },
   upload_incomplete: { 'x-should-retry': 'false' },
 };
 
-/** Converts anything thrown to the error that the client gets. The thrown value becomes its `cause`. */
+/**
+ * Converts anything thrown to the error that the client gets. An ApiError stays as it is. Any other error becomes the
+ * `cause`.
+ */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const cause = thrown instanceof HttpException && isFastifyError(thrown.cause) ? thrown.cause : thrown;
@@ -114,7 +117,10 @@ interface FastifyError extends Error {
   statusCode: number;
 }
 
-/** Fastify sets `statusCode` on its errors. Errors of a broken upload have it too, but their `code` is the system's. */
+/**
+ * Fastify sets `statusCode` on its errors. Errors of a broken upload have it too, but their `code` is a code of the
+ * system.
+ */
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './catalog.ts';
 
 /**
- * Failures whose task may have been paid, or was no longer wanted. Only OpenAI's clients obey `x-should-retry`. Other
- * clients repeat calls that end with 409 or 5xx, and would pay again.
+ * Failures after which a client must not repeat the call: the task may have cost money, or was cancelled. OpenAI's
+ * clients obey `x-should-retry`. Other clients repeat calls that end with 409 or 5xx, and would pay again.
  */
 export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'task_cancelled',
@@ -14,5 +14,7 @@ export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'result_storage_failed',
   'internal_error',
 ];
-/** Status of these failures for clients other than OpenAI's. No client repeats a call that got this status. */
+/**
+ * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call that got it.
+ */
 export const NOT_REPEATED_STATUS = 422;

@@ -8,7 +8,7 @@ import { AboutView, toAboutView } from './about.view.ts';
 export class AboutController {
   constructor(private readonly config: Config) {}
 
-  /** Any key may read this. The answer is of no use to somebody without a key. */
+  /** Any API key may read this. The answer is of no use to somebody without a key. */
   @Get()
   @ApiOperation({ summary: 'Read what this service is', operationId: 'getAbout' })
   @ApiOkResponse({ type: AboutView })

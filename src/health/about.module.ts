@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { AboutController } from './about.controller.ts';
 import { AboutResolver } from './about.resolver.ts';
 
-/** What the service is, for clients with a key. */
+/** Tells clients with an API key what the service is. */
 @Module({ controllers: [AboutController], providers: [AboutResolver] })
 export class AboutModule {}

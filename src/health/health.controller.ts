@@ -26,7 +26,7 @@ const READY = json({
   required: ['status', 'checks'],
   properties: { status: STATUS, checks: CHECKS },
 });
-/** Has the shape of every API error, so that clients of the API can read it too. */
+/** Has the fields of every API error too, so that clients of the API can read it. */
 const NOT_READY = json({
   allOf: [
     { $ref: '#/components/schemas/ErrorResponse' },
@@ -39,8 +39,8 @@ const NOT_READY = json({
 });
 
 /**
- * For load balancers, orchestrators and Prometheus: no API key, no rate limit. Probes may add query parameters of their
- * own, for example to get past a cache.
+ * For load balancers, orchestrators and Prometheus: these routes need no API key and have no rate limit. Probes may add
+ * query parameters of their own, for example to get past a cache.
  */
 @ApiTags('Health')
 @Controller()

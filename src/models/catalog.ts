@@ -14,7 +14,7 @@ const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
 /**
  * The models that requests can name now. Every interface reads this catalog, so all of them get a new set of models in
- * one step. It is a constant and not injected, because parsers and adapters, which Nest does not build, read it too.
+ * one step. The catalog is a constant, because parsers and adapters read it too, and Nest does not build them.
  */
 class Catalog {
   private builtIn: readonly Model[] | null = null;
@@ -29,7 +29,9 @@ class Catalog {
     return (this.builtIn ??= readBuiltIn());
   }
 
-  /** Every model in public order: those that come with the service, then those of the operator by id. */
+  /**
+   * Every model that has a file, in public order: those that come with the service, then those of the operator by id.
+   */
   get models(): readonly Model[] {
     this.fill();
     return this.listed;
@@ -40,7 +42,7 @@ class Catalog {
     return this.fill().get(id);
   }
 
-  /** Finds only models whose file is there. */
+  /** Finds only models that have a file. */
   loaded(id: string): Model | undefined {
     return this.models.find((model) => model.id === id);
   }
@@ -48,7 +50,7 @@ class Catalog {
   /**
    * Replaces the models of the operator.
    * @param models sorted by id
-   * @param removed retired models, which are in no list
+   * @param removed models whose file is gone, which `models` does not list
    */
   declare(models: readonly Model[], removed: readonly Model[] = []): void {
     this.declared = models;
@@ -69,7 +71,7 @@ export const catalog = new Catalog();
 /** Also finds retired models, so check the lifecycle. */
 export const findModel = (id: string): Model | undefined => catalog.find(id);
 
-/** A value made from the models. It is made again when the set of models has changed. */
+/** Caches a value that `make` derives from the models. It is made again when the set of models has changed. */
 export function perSet<Made>(make: () => Made): () => Made {
   let made: { of: readonly Model[]; value: Made } | undefined;
   return () => {

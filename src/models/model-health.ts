@@ -7,7 +7,7 @@ export interface ModelLoad {
   queued: number;
   running: number;
   median_run_s: number | null;
-  /** Tasks that ended in the last hour, without cancelled tasks and refused content. */
+  /** `succeeded` and `failed` count tasks that ended in the last hour, without cancelled tasks and refused content. */
   succeeded: number;
   failed: number;
   /** Unix seconds. */
@@ -15,11 +15,11 @@ export interface ModelLoad {
   typical: ModelTypicalView | null;
 }
 
-/** With fewer ended tasks the success rate says nothing. */
+/** With fewer ended tasks the success rate does not change the status. */
 const MIN_ENDS = 20;
 const GOOD_RATE = 0.9;
 
-/** The rooms `tasks` and `providers`, which this folder must not import, register here how well the models work. */
+/** Code in src/tasks and src/providers, which this folder must not import, registers here how well the models work. */
 @Injectable()
 export class ModelHealth {
   private loadOf: (modelId: string) => Promise<ModelLoad> = async () => IDLE;

@@ -9,7 +9,9 @@ import { ModelsService } from './models.service.ts';
 import { ModelVersion } from './versions/model-version.entity.ts';
 import { ModelVersions } from './versions/model-versions.ts';
 
-/** The catalogue of models. Other rooms supply what changes through ModelAvailability, ModelHealth and ModelPricing. */
+/**
+ * The catalogue of models. Other modules supply what changes through ModelAvailability, ModelHealth and ModelPricing.
+ */
 @Module({
   imports: [TypeOrmModule.forFeature([ModelVersion])],
   controllers: [ModelsController],

@@ -127,7 +127,7 @@ function unknownOrUnsupported(name: string, model: Model, caller: Asker): ApiErr
   return new ApiError('unknown_parameter', { param, message: `There is no parameter ${param}.${hint} ${supported}` });
 }
 
-/** Models that a message names. Operators may declare hundreds. */
+/** The most models that a message names. Operators may declare hundreds. */
 const MAX_NAMED = 8;
 
 function takersInWords(takers: readonly Model[]): string {

@@ -11,7 +11,10 @@ import type { YamlFile } from './yaml-file.ts';
 const MAX_OWN = 32;
 const PLURAL = { image: 'images', video: 'videos' } as const;
 
-/** Checks the parameters of a declaration against the vocabulary. Adds what does not fit to `file.faults`. */
+/**
+ * Checks the parameters of a declaration: shared ones against the vocabulary, own ones by their type. Adds what is
+ * wrong to `file.faults`.
+ */
 export function checkParameters(file: YamlFile, model: Declaration): void {
   const own = Object.keys(model.parameters).filter(isOwn);
   if (own.length > MAX_OWN) file.fault(['parameters'], `parameters has ${own.length} own ones, at most ${MAX_OWN}`);
@@ -113,7 +116,9 @@ function isOf(type: ParameterSchema['type'], value: Scalar): boolean {
   return typeof value === type;
 }
 
-/** Without a table only `size` says how large the result is, so `size` needs a default. With a table it has none. */
+/**
+ * Without a table only `size` says how large the result is, so `size` needs a default. With a table, it may have none.
+ */
 function checkSizeDefault(file: YamlFile, model: Declaration): void {
   const rule = pixelRuleOf(model);
   if (!rule) return;

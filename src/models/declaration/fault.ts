@@ -23,7 +23,7 @@ export function pathText(path: Path): string {
 /** The most characters of a value that a message repeats. */
 const MAX_SHOWN = 80;
 
-/** Shows a value of the file in a message. A text that may be an API key is not shown. */
+/** Describes a value of the file for a message. A text that may be an API key is not shown. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === null) return 'nothing';
@@ -35,7 +35,7 @@ export function shown(value: unknown): string {
 
 const KEY = /(?:^|[^A-Za-z0-9])(?:sk-|r8_|AIza|Bearer\s+(?!\{\{))[A-Za-z0-9_-]{3}/;
 
-/** Whether a text has a prefix that vendors give their API keys. */
+/** Whether a text contains a prefix that vendors give their API keys. */
 export const looksLikeKey = (text: string): boolean => KEY.test(text);
 
 /** The known name nearest to a misspelt one: at most two letters apart, or equal without case and separators. */
@@ -48,7 +48,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return near[0]?.each;
 }
 
-/** The number of letters to add, leave out or change (Levenshtein). */
+/** The number of letters to add, leave out or change (Levenshtein); 3 if the lengths differ by more than 2. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -11,14 +11,14 @@ import { type ReadWorkflow, readWorkflow } from './workflows.ts';
 import { YamlFile } from './yaml-file.ts';
 
 const MAX_FILES = 500;
-/** Bytes of all declarations and workflows together. */
+/** The most bytes of all declarations and workflows together. */
 const MAX_FOLDER_BYTES = 33_554_432;
 /** How often a folder that keeps changing is read in a row. */
 const MAX_READS = 5;
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
 export interface FolderOptions {
-  /** Unix seconds at which an id was first loaded. Used for declarations without a date. */
+  /** Unix seconds at which an id was first loaded. Used for declarations without `created`. */
   createdAtOf: (id: string) => number;
   /** Ids and aliases that are already used, each with its owner. */
   taken: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ interface Known {
   model: Model | null;
 }
 
-/** A folder of declarations. Files that have not changed since the last reading are not read again. */
+/** A folder of declarations. A declaration is not read again while it and its workflows have not changed. */
 export class ModelFolder {
   private known = new Map<string, Known>();
   /** Paths from the last reading, relative to the folder. */
@@ -58,7 +58,7 @@ export class ModelFolder {
   }
 
   /**
-   * Reads again until the folder has not changed during a reading. So no set of models mixes two states of the folder.
+   * Reads the folder until it did not change during a reading. So no set of models mixes two states of the folder.
    * @param stamp the stamp of the folder now
    * @returns null if the folder changed during each reading
    * @throws Error when the folder cannot be read
@@ -97,7 +97,10 @@ export class ModelFolder {
     return { files, models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)), faults };
   }
 
-  /** The visible files that may be declarations. A link counts only if it leads to a file inside the folder. */
+  /**
+   * The names of the files that may be declarations. Hidden files are left out, and symbolic links that do not lead to
+   * a file inside the folder.
+   */
   private async names(): Promise<string[]> {
     const inside = (await realpath(this.path)) + sep;
     const isFile = async (entry: Dirent): Promise<boolean> => {
@@ -179,7 +182,7 @@ export class ModelFolder {
   }
 }
 
-/** As in models/schema.json. A text that does not match is no file name. */
+/** The pattern of a workflow in models/schema.json. A text that does not match is no file name. */
 const WORKFLOW = /^[A-Za-z0-9._/-]{1,200}\.json$/;
 
 /** A stamp begins with the size in bytes. */
@@ -197,7 +200,7 @@ async function openFile(path: string, size: number): Promise<YamlFile> {
   }
 }
 
-/** A hash of a set of models. Processes with the same set have the same hash. */
+/** A hash of the ids and versions of a set of models. Processes with the same set have the same hash. */
 export function nameOfSet(models: readonly Model[]): string {
   const lines = models.map(({ id, version }) => `${id} ${version}`).toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12);

@@ -11,7 +11,7 @@ interface About {
   declared: boolean;
   /** The name of the file. */
   file: string;
-  /** Unix seconds at which the id was first loaded. Used for a declaration without a date. */
+  /** Unix seconds at which the id was first loaded. Used for a declaration without `created`. */
   createdAt: number;
   /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;
@@ -30,7 +30,7 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
     pixels: pixelRuleOf(model),
     parameters: requestSchemaOf(model),
     ...(model.kind === 'video' && { guidance: { loneFirstFrame: guidanceOf(model) } }),
-    // Computed at each read: the status follows from the dates, and a running service may pass them.
+    // Computed at each read, because the status changes on these dates while the service runs.
     get lifecycle() {
       return lifecycleOf(lifecycle, Date.now());
     },

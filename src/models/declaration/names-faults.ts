@@ -13,8 +13,8 @@ interface Named {
 }
 
 /**
- * The faults between the files of a folder: each id and alias must stand for one model, and a replacement must be a
- * model.
+ * The faults of names in the files of a folder: each id and alias must stand for one model, no id may be a subcommand,
+ * and a replacement must be a model.
  * @param taken ids and aliases that are already used, each with its owner
  */
 export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<string, string>): Map<YamlFile, Fault[]> {
@@ -48,7 +48,7 @@ export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<strin
   return new Map(found);
 }
 
-/** Reads the names in a file that may be wrong in any way. */
+/** Reads the names of a declaration, in which anything may be wrong. */
 function namedIn(file: YamlFile): Named {
   const { id, aliases, lifecycle } = (file.value ?? {}) as Record<string, unknown>;
   const replacement = (lifecycle as { replacement?: unknown } | null | undefined)?.replacement;

@@ -15,9 +15,9 @@ export type CheckBindings = (file: YamlFile, model: Declaration, workflows: Read
 export interface ReadOptions {
   /** Whether an operator wrote the file. */
   declared: boolean;
-  /** Unix seconds of the creation. Used for a declaration without a date. */
+  /** Unix seconds of the creation. Used for a declaration without `created`. */
   createdAt: number;
-  /** Checks the bindings, which this folder knows nothing about. Adds what is wrong to `file.faults`. */
+  /** Checks the bindings, whose rules are in src/providers. Adds what is wrong to `file.faults`. */
   checkBindings?: CheckBindings;
   /** The workflow files that the bindings may name. */
   workflows?: ReadonlyMap<string, ReadWorkflow>;

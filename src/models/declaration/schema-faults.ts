@@ -15,7 +15,7 @@ interface Schema {
 
 let compiled: { validate: ValidateFunction; datePattern: string | undefined } | undefined;
 
-/** Compiled for the first file, because an installation without own models needs no validator. */
+/** Compiled for the first file that is checked, because an installation without its own models needs no validator. */
 function validator() {
   if (compiled) return compiled;
   const schema = JSON.parse(schemaText()) as Schema;
@@ -148,7 +148,7 @@ function boundFault(name: string, { keyword, params, data }: ErrorObject): strin
   }
 }
 
-/** A JSON pointer such as `/bindings/1/send` as steps. */
+/** Converts a JSON pointer such as `/bindings/1/send` to steps. */
 function pathOf(pointer: string, value: unknown): Path {
   let at = value;
   return pointer

@@ -8,10 +8,13 @@ export function sizeTableOf({ sizes: { table } }: Sized): SizeTable {
   return table ? sizeTable(table.columns, table.rows) : {};
 }
 
-/** The fewest pixels of a side, unless the declaration says otherwise. */
+/** The default of `min_side`, unless `step` is larger. */
 const MIN_SIDE = 16;
 
-/** The exact sizes that a model takes; null if it takes only those of its table. H.264 needs even sides. */
+/**
+ * The exact sizes that a model takes; null if it takes only those of its table. Videos need even sides, because of
+ * H.264.
+ */
 export function pixelRuleOf({ kind, sizes: { pixels } }: Sized): PixelRule | null {
   if (!pixels) return null;
   const { step = kind === 'video' ? 2 : 1, min_side = Math.max(step, MIN_SIDE), max_side = 0, ...more } = pixels;

@@ -10,8 +10,8 @@ import { pixelRuleOf } from './sizes-of.ts';
 const MEANING = ['type', 'enum', 'minimum', 'maximum', 'maxLength', 'maxItems', 'default'] as const;
 
 /**
- * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions do
- * not change the version.
+ * The first 12 hex digits of a hash over what a declaration means. Addresses, credentials, prices and descriptions, for
+ * example, do not change the version.
  * @param workflows the workflow files that the bindings name, by name
  */
 export function versionOf(model: Declaration, workflows: ReadonlyMap<string, unknown>): string {

@@ -5,10 +5,10 @@ import { sizeInWords } from '../definition/pixel-rule.ts';
 import type { Declaration, DeclaredParameter } from './declaration.ts';
 import { pixelRuleOf } from './sizes-of.ts';
 
-/** The fields of a parameter that a declaration may set, besides its description and type. */
+/** The fields of a parameter in a declaration, without `description` and `type`. */
 type Bound = Exclude<keyof DeclaredParameter, 'description' | 'type'>;
 
-/** A parameter that models of all operators share. Name, type and meaning are fixed; a declaration may narrow it. */
+/** A shared parameter. Its name, type and meaning are the same for all models; a declaration may narrow its values. */
 interface Word {
   kind: MediaKind | 'both';
   sets: readonly Bound[];
@@ -184,8 +184,8 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
 const WIDEST = { maxLength: 32_000, maxItems: 50 };
 
 /**
- * The shared parameters with the widest bounds that a declaration may set. Sizes and defaults are left out, because
- * only a model has them.
+ * The shared parameters with the widest bounds that a declaration may set. The values of sizes and all defaults are
+ * left out, because they depend on the model.
  */
 export function widestSchemas(kind = 'image or video'): Record<string, ParameterSchema> {
   const anyModel = { kind, sizes: {} } as Declaration;
@@ -201,7 +201,7 @@ export function widestSchemas(kind = 'image or video'): Record<string, Parameter
 /** Names reserved for shared parameters that no provider serves yet. */
 export const LATER = new Set(['reference_videos', 'reference_audios', 'source_video', 'source_mode', 'fps']);
 
-/** Whether models may share the parameter. A name that is neither shared nor a model's own is unknown to all models. */
+/** Whether the name belongs to a shared parameter, to one reserved for later, or to a parameter of the image format. */
 export const isWord = (name: string): boolean =>
   Object.hasOwn(VOCABULARY, name) || LATER.has(name) || Object.hasOwn(imageFormat, name);
 
@@ -217,7 +217,7 @@ function choice(
 const firstOf = (values: readonly Scalar[], usual: Scalar): Scalar | undefined =>
   values.includes(usual) ? usual : values[0];
 
-/** Whether only one model has the parameter. */
+/** Whether the parameter is a model's own, and not a shared one. */
 export const isOwn = (name: string): boolean => name.startsWith('x_');
 
 export const OWN_NAME = '^x_[a-z0-9_]{1,40}$';

@@ -14,12 +14,12 @@ import {
 } from 'js-yaml';
 import { type Fault, type Path, pathText } from './fault.ts';
 
-/** The deepest nesting of a declaration, which people must be able to read. */
+/** The deepest nesting of a declaration. People must be able to read it. */
 const MAX_DEPTH = 32;
-/** Reported faults of one file. The operator corrects the first ones first. */
+/** The most faults in `faults`. The operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
-/** What plain text may mean besides itself. */
+/** The types that text without quotes may have, besides string. */
 const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
 
 /** An event that begins a value. */
@@ -29,20 +29,20 @@ interface Place {
   /** Characters from the start of the file: `key` to the name of the field, `value` to its value. */
   key: number;
   value: number;
-  /** The text of the value in the file: `1.10` for the number 1.1. */
+  /** The text of the value in the file: `1.10` for the number 1.1. Undefined for a list or map. */
   source: string | undefined;
 }
 
 /**
  * The values of a YAML file, and the position of each value in the text. The file must mean what a reviewer reads, so
- * it has no anchors, aliases, merge keys, tags or duplicate keys.
+ * anchors, aliases, merge keys, tags and duplicate keys are faults.
  */
 export class YamlFile {
   readonly faults: Fault[] = [];
   readonly value: unknown;
   private text = '';
   private events: Event[] = [];
-  /** The next event. */
+  /** The index of the next event. */
   private next = 0;
   private readonly places = new Map<string, Place>();
 
@@ -74,7 +74,7 @@ export class YamlFile {
     return this.faultOf(this.placeOf(path).value, path, message);
   }
 
-  /** A number as the file writes it: `1.10`. */
+  /** The text of a value, unless it is a list or map: `1.10` for the number 1.1. */
   sourceOf(path: Path): string | undefined {
     return this.places.get(keyOf(path))?.source;
   }
@@ -135,7 +135,7 @@ export class YamlFile {
     return this.valueOf([], 0);
   }
 
-  /** @param key the start of the name of the value */
+  /** @param key the offset of the name of the value */
   private valueOf(path: Path, key: number): unknown {
     const event = this.events[this.next++] as Start;
     const value = startOf(event) ?? key;
@@ -179,14 +179,14 @@ export class YamlFile {
     return Object.fromEntries(fields);
   }
 
-  /** Whether the list or map has no more parts. Then its end is read. */
+  /** Whether the list or map has no more parts. If so, its end event is skipped. */
   private ends(): boolean {
     if (this.events[this.next]!.type !== EVENT_ID.POP) return false;
     this.next += 1;
     return true;
   }
 
-  /** Reads to the end of a value whose start is read. */
+  /** Skips the rest of a value whose first event is already read. */
   private skip(event: Event): void {
     let open = isCollection(event) ? 1 : 0;
     while (open > 0) {
@@ -198,7 +198,7 @@ export class YamlFile {
 
 const isCollection = ({ type }: Event): boolean => type === EVENT_ID.SEQUENCE || type === EVENT_ID.MAPPING;
 
-/** Null for a value without text. */
+/** The offset of the first character; null for a value without text. */
 function startOf(event: Start): number | null {
   if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
   if (event.type !== EVENT_ID.SCALAR) return event.start;
@@ -206,7 +206,7 @@ function startOf(event: Start): number | null {
   return event.valueStart < 0 ? null : event.valueStart - (isQuoted ? 1 : 0);
 }
 
-/** What of YAML a value uses that declarations may not. */
+/** The fault of a value that has an alias, an anchor or a tag; null for other values. */
 function notPlain(event: Start): string | null {
   if (event.type === EVENT_ID.ALIAS) return 'aliases are not allowed';
   if (event.anchorStart >= 0) return 'anchors are not allowed';

@@ -15,10 +15,10 @@ export interface DeclaredCall {
   certain?: boolean;
 }
 
-/** Which requests a binding takes: by name, a parameter must be present, be absent, or have one of these values. */
+/** Which requests a binding takes, by parameter: it must be present, be absent, or have one of these values. */
 export type Condition = Readonly<Record<string, 'present' | 'absent' | readonly (string | number | boolean)[]>>;
 
-/** How a provider serves a model, as the declaration says. The room `providers` reads and checks it. */
+/** How a provider serves a model, as the declaration says. The code in src/providers reads and checks it. */
 export interface DeclaredBinding {
   provider: string;
   dialect?: string;

@@ -9,7 +9,8 @@ export const words = (maxLength: number, description: string): ParameterSchema =
   description,
   minLength: 1,
   maxLength,
-  // One character that is not white space. \s in JavaScript lacks U+0085, which other engines include, so it is added.
+  // One character that is not white space. \s in JavaScript lacks U+0085, which other engines include, so U+0085 is
+  // added.
   pattern: '[^\\s\\u0085]',
 });
 
@@ -70,7 +71,7 @@ export const imageUrl = (description: string): ParameterSchema => ({
   type: 'string',
   description,
   format: 'image',
-  // The pattern ends after `data:`, because an expression may not cross 30 MB. Decoding checks the bytes.
+  // The pattern ends after `data:`, because up to 30 MB may follow. Decoding checks the bytes.
   pattern: `^(?:[Hh][Tt][Tt][Pp][Ss]?://\\S+$|file_${TYPE_ID_SUFFIX}(?:_[0-9]{1,3})?$|[Dd][Aa][Tt][Aa]:)`,
 });
 

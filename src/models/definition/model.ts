@@ -7,14 +7,16 @@ import type { SizeTable } from './sizes.ts';
 
 export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
 
-/** A deprecated model still works. A retired one is refused at creation, and the error names its replacement. */
+/**
+ * A deprecated model still works. A retired one is refused at creation, and the error names its replacement, if any.
+ */
 export interface Lifecycle {
   status: (typeof MODEL_STATUSES)[number];
-  /** Unix seconds of the deprecation; null for an active model. */
+  /** Unix seconds of the deprecation; null before that time, and if none is declared. */
   deprecated_at: number | null;
-  /** Unix seconds of the planned retirement; null when none is announced. */
+  /** Unix seconds of the retirement, planned or past; null when none is announced. */
   sunset_at: number | null;
-  /** Id of the model to use instead. */
+  /** Id of the model to use instead; null when none is declared. */
   replacement: string | null;
 }
 
@@ -52,7 +54,7 @@ export interface Model {
   aliases: readonly string[];
   /** Whether only API keys that name this model may use it. */
   isListed: boolean;
-  /** Changes when a request means something else, but not with addresses, prices and descriptions. */
+  /** Changes when the same request would mean something else. Addresses, prices and descriptions do not change it. */
   version: string;
   /** In order of preference. `choose` says whether all count, or only the first provider whose credential is set. */
   bindings: readonly DeclaredBinding[];

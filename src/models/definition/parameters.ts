@@ -116,7 +116,7 @@ type Default = [name: string, byDefault: Scalar | undefined];
 /** A cache, because every creation reads it. */
 const modelParameters = new WeakMap<ParametersSchema, readonly Default[]>();
 
-/** The parameters of the model itself, in catalogue order, with their defaults. */
+/** The parameters of the model itself, in the order of the schema, with their defaults. */
 export function modelParametersOf(schema: ParametersSchema): readonly Default[] {
   const known = modelParameters.get(schema);
   if (known) return known;
@@ -126,9 +126,7 @@ export function modelParametersOf(schema: ParametersSchema): readonly Default[] 
   return parameters;
 }
 
-/**
- * Whether the model's rules allow the parameter beside these values. Only then the default of the parameter applies.
- */
+/** Whether the parameter is allowed beside these values, and no rule fixes its value. Only then its default applies. */
 export function isAllowed(name: string, schema: ParametersSchema, values: Readonly<Record<string, unknown>>): boolean {
   const needs = schema.dependentRequired?.[name] ?? [];
   if (needs.some((other) => values[other] === undefined)) return false;
@@ -171,7 +169,7 @@ function holds(
   );
 }
 
-/** The part of a model that these functions need. */
+/** The part of a model that the functions below need. */
 interface Parameterised {
   parameters: ParametersSchema;
 }
@@ -198,7 +196,7 @@ function imageFieldsOf({ parameters }: Parameterised): readonly string[] {
   return fields;
 }
 
-/** The image URLs of a request in catalogue order. The model's schema marks their fields with `format: image`. */
+/** The image URLs of a request, in the order of the schema. It marks their fields with `format: image`. */
 export function imageUrlsOf(model: Parameterised, input: object): ImageUrl[] {
   const found: ImageUrl[] = [];
   for (const param of imageFieldsOf(model)) {

@@ -38,6 +38,6 @@ export function sizeInWords({ step, min_side, max_side, min_pixels, max_pixels, 
   ].join(', ');
 }
 
-/** @param given the client's text; the pattern in the model's schema keeps it short */
+/** @param given the client's text, which the caller must keep short */
 export const sizeFault = (rule: PixelRule, given: string): string =>
   `size must be ${sizeInWords(rule)}, not ${JSON.stringify(given)}.`;

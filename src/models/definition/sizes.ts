@@ -46,7 +46,7 @@ const SQUARE: Size = { width: 1, height: 1 };
 
 /**
  * Looks up ratio and pixels. Of two ratios equally near, `auto` takes the wider one.
- * @returns null when the table has no such ratio or resolution, or every match is refused
+ * @returns null when the table has no such ratio or resolution, or `accepts` refuses every match
  */
 export function chooseSize(
   sizes: SizeTable,
@@ -136,7 +136,10 @@ const areaOf = ({ width, height }: Size): number => width * height;
 /** Rounded, so that two equal distances stay equal in floating point. */
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
-/** The resolution that a request counts as. For exact pixels it has the nearest area; of two, the larger one. */
+/**
+ * The resolution that a request counts as. For exact pixels it is the one with the nearest area in the table; of two,
+ * the larger one.
+ */
 export function resolutionOf(
   sizes: SizeTable,
   { size, resolution }: { size?: unknown; resolution?: unknown },

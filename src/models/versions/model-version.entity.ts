@@ -8,6 +8,6 @@ export class ModelVersion {
   @PrimaryColumn('text') version: string;
   @Column('json') document: ModelDocument;
   @Column('timestamptz', { default: () => 'now()' }) created_at: Date;
-  /** When a process last reported that it has this version loaded. Tasks of the version may be created until then. */
+  /** When a process last reported that it has this version loaded. Until then, tasks may have been created under it. */
   @Column('timestamptz', { default: () => 'now()' }) loaded_at: Date;
 }

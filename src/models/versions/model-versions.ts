@@ -7,7 +7,7 @@ import { modelOf } from '../declaration/model-of.ts';
 import type { Model } from '../definition/model.ts';
 import { ModelVersion } from './model-version.entity.ts';
 
-/** Versions in memory besides the loaded models. */
+/** The most versions that `find` keeps in memory. */
 const MAX_KNOWN = 500;
 
 /** Keeps in the database every version of a model that tasks may need, because a process may not have its file. */

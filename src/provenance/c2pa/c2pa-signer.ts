@@ -14,20 +14,20 @@ const REUSED_UP_TO_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 30_000;
 const TIMEOUT_MS = 120_000;
 
-/** A PNG of one pixel: what the credential is tried on. */
+/** A PNG of one pixel, which `check` signs. */
 const SAMPLE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
   'base64',
 );
 
-/** A worker and its current handlers, which change with what it does. */
+/** A worker thread and its handlers, which are replaced when an order begins and when it ends. */
 interface Thread {
   worker: Worker;
   onReply: (reply: SignReply) => void;
   onExit: (cause: unknown) => void;
 }
 
-/** Signs outputs in a thread, one at a time: that bounds the memory, and the event loop stays free. */
+/** Signs outputs one at a time, to bound the memory, and in a thread, to keep the event loop free. */
 export class C2paSigner {
   private thread: Thread | null = null;
   private idleTimer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class C2paSigner {
 
   /**
    * @returns the signed copy: in memory, or in a file beside the given one
-   * @throws Error when the library refuses the file, or the certificate has expired
+   * @throws Error when the certificate has expired, the file is too large, or the signing fails
    */
   async sign(body: StorageBody, contentType: string, model: string): Promise<StorageBody> {
     if (new Date() > this.credential.expiresAt) throw new Error('the certificate in C2PA_CERT has expired');

@@ -2,8 +2,8 @@ import { sign, type KeyObject } from 'node:crypto';
 
 /**
  * The signature of a claim: COSE_Sign1 (RFC 9052, 4.2) with a detached payload and the certificates in `x5chain` (RFC
- * 9360). c2pa-wasm leaves it to its caller. It is written by hand, because it needs only five kinds of CBOR values (RFC
- * 8949).
+ * 9360). c2pa-wasm leaves the signature to its caller. This file needs no library, because the signature has only a few
+ * kinds of CBOR values (RFC 8949).
  */
 
 /** `cose`: the number in IANA's registry. `length`: the bytes of a signature. */
@@ -17,7 +17,7 @@ interface Algorithm {
 export interface ClaimSigner {
   /** The name that C2PA gives to the algorithm. */
   algorithm: string;
-  /** The bytes of every signature. */
+  /** The number of bytes that `sign` returns. */
   length: number;
   sign(claim: Uint8Array): Uint8Array;
 }
@@ -64,7 +64,9 @@ const RSA_PKCS1_PSS_PADDING = 6; // the value of crypto.constants
 const SIGN1_TAG = 18;
 const NULL = Buffer.from([0xf6]);
 
-/** The major type and its argument, in as few bytes as possible: RFC 9052 allows no other form in what is signed. */
+/**
+ * Encodes the major type and its argument in as few bytes as possible. RFC 9052 allows no other form in what is signed.
+ */
 function head(major: number, argument: number): Buffer {
   const type = major << 5;
   if (argument < 24) return Buffer.from([type | argument]);

@@ -6,9 +6,9 @@ import { algorithmOf } from './cose.ts';
 /** What signs the outputs. The key is a KeyObject and no text, so that no log and no error can show it. */
 export interface Credential {
   key: KeyObject;
-  /** DER, the signer's first. The root is not among them: a reader trusts its own copy or none. */
+  /** DER, the signer's first. Root certificates after it are left out: a reader trusts its own copy or none. */
   certificates: Buffer[];
-  /** When the signer's certificate ends. */
+  /** When the signer's certificate expires. */
   expiresAt: Date;
 }
 

@@ -13,7 +13,7 @@ import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 const port = parentPort;
 if (!port) throw new Error('sign.thread must be started by the signing thread of c2pa-signer');
 
-/** The part of a Blob that the library uses. */
+/** The part of a Blob that the library uses, and `copy` for FileReaderSync. */
 type Slice = { readonly size: number; slice(from?: number, to?: number): Slice; copy(): ArrayBuffer };
 
 function memorySlice(bytes: Uint8Array): Slice {
@@ -54,7 +54,7 @@ const definition = {
   reserveSize: signer.length,
   sign: async (claim: Uint8Array) => new Uint8Array(signer.sign(claim)),
 };
-/** The library calls no other host, and does not read each file a second time. */
+/** With these settings the library calls no other host, and does not read each file a second time. */
 const CONTEXT = JSON.stringify({
   verify: { verify_after_sign: false, remote_manifest_fetch: false, ocsp_fetch: false },
 });

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 
-/** Bytes of one read and one write: with 64 kB a video took three times as long. */
+/** Bytes of one read and one write. With 64 kB, a video took three times as long. */
 const STEP_BYTES = 1024 * 1024;
 
 /** Joins the pieces into new bytes, which the caller owns. */
@@ -55,7 +55,9 @@ export function memorySource(bytes: Buffer): ByteSource {
   return { size: bytes.length, read: async (at, length) => bytes.subarray(at, at + length) };
 }
 
-/** The bytes of one read, for the headers of several neighbouring parts: a PNG may have thousands of parts. */
+/**
+ * The fewest bytes of one read. They cover the headers of several neighbouring parts, because a PNG may have thousands.
+ */
 const WINDOW_BYTES = 16 * 1024;
 
 export function fileSource(file: FileHandle, size: number): ByteSource {

@@ -13,7 +13,7 @@ const EXIF = Buffer.from('Exif\0');
 const C2PA = Buffer.from('6332706100110010800000aa00389b71', 'hex');
 /** A segment's length counts its own two bytes. */
 const MAX_SEGMENT_BYTES = 65_535 - 2;
-/** A file of 128 MB has 2,000 full segments. */
+/** The most segments before the scan, with fill bytes. A file of 128 MB has 2,000 full segments. */
 const MAX_SEGMENTS = 10_000;
 
 interface Segment {
@@ -25,7 +25,7 @@ interface Segment {
   start: Buffer;
 }
 
-/** Puts the packet into an APP1 segment, behind JFIF and EXIF, which readers expect first. */
+/** Replaces the XMP segment. Without one, adds an APP1 segment behind JFIF and EXIF, which readers expect first. */
 export async function jpegWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const segments = await readSegments(file);
   if (segments.some(({ marker, start }) => marker === APP11 && start.includes(C2PA))) {
