@@ -41,7 +41,7 @@ export class Circuit {
   }
 
   /**
-   * Whether the circuit has opened, and no call has succeeded since. Its open time may be over, so that calls are
+   * Whether the circuit has opened, and no call has got an answer since. Its open time may be over, so that calls are
    * allowed.
    */
   get isTripped(): boolean {

@@ -51,7 +51,7 @@ export interface ProviderPlace extends ReadyBinding {
 /** Called whenever a circuit opens, opens again or closes. */
 type CircuitWatcher = (endpoint: string, isOpen: boolean) => void;
 
-/** The bindings of each model, in order of preference: from the PROVIDERS file, otherwise chosen by the credentials. */
+/** The bindings of each model, in order of preference: from the PROVIDERS file, otherwise from its declaration. */
 @Injectable()
 export class ProviderRegistry implements OnModuleInit {
   private readonly logger = new Logger('providers');

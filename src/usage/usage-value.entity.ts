@@ -1,6 +1,9 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 
-/** A value of metadata that has sums of its own on a day. Written by sql/roll-up.ts. */
+/**
+ * A value of metadata that has sums of its own on a day, or a name of metadata if `metadata_key` is empty. Written by
+ * sql/roll-up.ts.
+ */
 @Entity('usage_values')
 export class UsageValue {
   /** The day in UTC. */

@@ -18,7 +18,10 @@ interface Chunk {
   end: number;
 }
 
-/** Puts the packet into an iTXt chunk behind the header, where readers find it before the pixels. */
+/**
+ * Replaces the first XMP chunk. Without one, adds an iTXt chunk behind the header, where readers find it before the
+ * pixels.
+ */
 export async function pngWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const chunks = await readChunks(file);
   if (chunks.some(({ type }) => type === 'caBX')) throw new Unmarkable('signed', 'caBX');

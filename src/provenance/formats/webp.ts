@@ -18,8 +18,8 @@ interface Chunk {
 }
 
 /**
- * Puts the packet into an XMP chunk behind all others. A file of a single chunk becomes an extended file, which has a
- * VP8X header.
+ * Replaces the XMP chunk. Without one, adds it behind all other chunks. A file of a single chunk becomes an extended
+ * file, which has a VP8X header.
  */
 export async function webpWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const chunks = await readChunks(file);

@@ -9,7 +9,7 @@ export interface MadeBy {
 
 /** IPTC's term for media that a trained model made. */
 export const TRAINED_ALGORITHMIC_MEDIA = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';
-/** Matches that term, and the one for a composition with such media. */
+/** Matches `TRAINED_ALGORITHMIC_MEDIA`, and the term for a composition with such media. */
 const SAYS_MODEL_MADE = /\/digitalsourcetype\/(?:trainedAlgorithmicMedia|compositeWithTrainedAlgorithmicMedia)$/;
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';

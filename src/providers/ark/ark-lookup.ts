@@ -18,8 +18,8 @@ const MAX_READS = 50;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one lookup. A lookup is repeated while Ark is unavailable. Between lookups after a crash, the task
- * takes no place in a worker.
+ * The time limit of one read in a lookup, with its retries. Between lookups after a crash, the task takes no place in a
+ * worker.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 
@@ -28,7 +28,7 @@ const LOOKUP_TIMEOUT_MS = 30_000;
  * returns no other value that we sent. For each task created since, the chance of a wrong match is one in two thousand
  * million.
  * @param sinceMs unix milliseconds; the task was not created before this time
- * @returns null when the list was read to its end and the task is certainly not in it
+ * @returns null when the list was read to its end, or back to that time, and the task is certainly not in it
  * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
  *   cannot be read; the reason of the signal
  */

@@ -9,7 +9,7 @@ export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'c
 /** `http` is for declarations only, which write its calls out. */
 export type ProviderName = (typeof PROVIDER_NAMES)[number] | 'http';
 
-/** How a model is served: an entry of the PROVIDERS file, or a default chosen by the credentials in the environment. */
+/** How a model is served: an entry of the PROVIDERS file, or a binding of its declaration, or the sandbox. */
 export interface Binding {
   provider: ProviderName;
   /** The provider's own name of the model. */
@@ -82,7 +82,8 @@ type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 
 /**
  * The bindings of a model that the PROVIDERS file does not name. With `choose: in_order`, all those of its declaration.
- * Otherwise those of the first provider whose credential is set. ComfyUI has no credential: its address must be set.
+ * Otherwise those of the first provider whose credential is set, or the sandbox if there is none. ComfyUI has no
+ * credential: its address must be set.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,

@@ -106,5 +106,5 @@ function headerFault(name: string): string | null {
   return RESERVED.test(name) ? `${name} may not be set` : null;
 }
 
-/** 32 or more characters of hex or base64, or the beginning of a vendor's keys. */
+/** Whether a text contains 32 characters of hex or base64, or the beginning of a vendor's keys. */
 const isSecret = (text: string): boolean => looksLikeKey(text) || /[A-Za-z0-9+/_-]{32}/.test(text);

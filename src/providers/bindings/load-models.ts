@@ -56,7 +56,7 @@ let loaded: { folder: ModelFolder; stamp: string } | null = null;
 /** The folder from which the present models were read at the start, and its stamp at that time. */
 export const loadedFolder = (): typeof loaded => loaded;
 
-/** The most faults of all files together. */
+/** The most faults that are reported for all files together. */
 export const MAX_FAULTS = 200;
 
 /** Unix seconds at the beginning of this day (UTC). */

@@ -16,8 +16,8 @@ interface Candidate {
 }
 
 /**
- * The prices that a client of a model may have to pay, in the order of the file. If several bindings may serve the
- * model, the highest price counts, because the client does not choose the binding.
+ * The prices that a client of a model may have to pay. Rows that name resolution and quality come first. If several
+ * bindings may serve the model, the highest price counts, because the client does not choose the binding.
  */
 export function priceList(prices: readonly Price[], model: string, candidates: readonly Candidate[]): ModelPriceView[] {
   const dearest = new Map<string, ModelPriceView>();

@@ -132,7 +132,10 @@ export class ComfyRun {
     throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
   }
 
-  /** A given seed rises by one with each image, so that no two images of a task have the same. */
+  /**
+   * The seed of a run. A given seed rises by the number of images in the runs before, so that no two runs have the
+   * same.
+   */
   private seedAt(index: number): number {
     const { input, taskId } = this.request;
     if (input.seed === undefined) return seedOf(taskId, index);

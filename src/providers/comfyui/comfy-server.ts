@@ -22,7 +22,7 @@ const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'web
 const CONFIRM_READS = 5;
 const CONFIRM_MS = 200;
 
-/** A lookup occupies a place of the worker. The polls that follow it do not. */
+/** The time limit of a lookup, which occupies a place of the worker. The polls that follow it do not. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** ComfyUI has no credentials of its own, but a proxy in front of it may require one. */

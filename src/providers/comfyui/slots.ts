@@ -1,6 +1,6 @@
 import type { Workflow } from './workflow.ts';
 
-/** The most reference images that any model accepts. */
+/** The most reference images for which a workflow can have slots. */
 const MAX_IMAGES = 16;
 
 type ImageSlot = `image_${number}` | 'first_frame' | 'last_frame' | 'mask';

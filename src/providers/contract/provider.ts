@@ -195,7 +195,8 @@ export interface PreparedRequest {
 export interface Provider {
   readonly name: string;
   /**
-   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses all others.
+   * Every input parameter that the adapter uses for at least one of its models. `prepareRequest` refuses others, unless
+   * they are hints or the binding handles them.
    */
   readonly takes: readonly (keyof ResolvedInput)[];
   /** The adapter also takes the parameters that a model has of its own. */

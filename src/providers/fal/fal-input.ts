@@ -38,8 +38,8 @@ const NANO_BANANA = {
 };
 
 /**
- * Translates a request for the fal model of its binding. `upstream.model` is the endpoint without its last segment, which
- * depends on the images.
+ * Translates a request for the fal model of its binding. `upstream.model` is the whole endpoint if the declaration has
+ * `send`. Otherwise a last segment may follow it, which depends on the images.
  * @throws UnsupportedRequest
  */
 export function falPlan(request: ProviderRequest): FalPlan {

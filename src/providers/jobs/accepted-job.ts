@@ -19,7 +19,7 @@ const JOB_ID = /^(?!\.{1,2}$)[^\s,?\0]{1,1000}$/;
 export const isJobId = (id: string): boolean => JOB_ID.test(id);
 
 /**
- * Reads the reply to the create call of a job. A job whose id cannot be stored was accepted all the same.
+ * Reads the reply to the create call of a job. A reply whose id cannot be stored counts as one without a job.
  * @throws ProviderError whose `billing` says what the call may have cost
  */
 export async function acceptedJob({ provider, call, idOf, requestIdOf, refused }: CreateCall): Promise<Accepted> {

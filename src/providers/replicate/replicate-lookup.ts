@@ -13,8 +13,8 @@ const MAX_PAGES = 10;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one lookup. A lookup is repeated while Replicate is unavailable. Between lookups after a crash, the
- * task takes no place in a worker.
+ * The time limit for reading one page, with its retries. Between lookups after a crash, the task takes no place in a
+ * worker.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -22,7 +22,7 @@ const TIMEOUT_MS = 30_000;
  * Finds the prediction whose create call got no answer, by its seed. The seed derives from the id of our task. Only the
  * inputs of Seedance have a seed; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction was not created before this time
- * @returns null when the list was read back to that time and the prediction is certainly not in it
+ * @returns null when the list was read to its end, or back to that time, and the prediction is certainly not in it
  * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
  *   cannot be read; the reason of the signal
  */

@@ -19,7 +19,7 @@ export function slotsOf(text: string): TemplateSlot[] {
   });
 }
 
-/** Calls `visit` with each text of a template, and with the name of each field. */
+/** Calls `visit` with each text of a template, and with the path to it. */
 export function eachText(
   template: unknown,
   visit: (text: string, path: TemplatePath) => void,

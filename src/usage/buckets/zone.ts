@@ -1,6 +1,6 @@
 /**
- * A quarter of an hour in seconds. The offset of every time zone is a multiple of it, so every local hour and day
- * begins with a quarter.
+ * A quarter of an hour in seconds. The present offset of every time zone is a multiple of it, so every local hour and
+ * day begins with a quarter.
  */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
