@@ -42,7 +42,7 @@ interface Known {
 /** A folder of declarations. A declaration is not read again while it and its workflows have not changed. */
 export class ModelFolder {
   private known = new Map<string, Known>();
-  /** Paths from the last reading, relative to the folder. */
+  /** The paths of the workflows in the last reading, relative to the folder. */
   private workflows: readonly string[] = [];
 
   constructor(

@@ -103,7 +103,7 @@ function approximated(param: string, value: unknown, byDefault: unknown): Approx
   return [{ param, requested: shown(value), used: byDefault === undefined ? 'none' : shown(byDefault) }];
 }
 
-/** The record of a hint, for an adapter that takes the hint for only some of its models. */
+/** The record of a hint that is not sent; empty if the client left it out, or wants the value that is used anyway. */
 export function leftToModel(param: Hint, input: ResolvedInput): Approximation[] {
   const [requested, used] = [input[param], LEFT_TO_MODEL[param]];
   return requested === undefined || requested === used ? [] : [{ param, requested, used }];

@@ -15,7 +15,9 @@ export const videoJob = z.object({
   error: field(z.object({ code: field(z.union([z.string(), z.number().transform(String)])), message: text() })),
 });
 
-/** Names of a status in lower case, with `_` between words: gateways write SUCCESS, Succeeded or IN-PROGRESS. */
+/**
+ * A set of status names, in lower case and with `_` between words. Gateways write SUCCESS, Succeeded or IN-PROGRESS.
+ */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 const DONE = words('completed complete succeeded succeed success successful done finished ready');
 const FAILED = words(`

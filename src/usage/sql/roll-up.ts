@@ -96,8 +96,8 @@ const ROLL_UP: Statement = {
 };
 
 /**
- * Days that values are kept. A task is added within minutes; only after a long outage of the database could one be
- * added to an earlier day.
+ * The days for which `usage_values` keeps a row. A task is added to the sums within minutes. Only after a long outage
+ * of the database could it be added to an earlier day.
  */
 const VALUE_DAYS = 7;
 /** The rows of one round of deletion. */
