@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command of the package. Node may be too old for some packages of the commands when this file runs, so nothing is
- * imported before the version of Node is known.
+ * The command of the package. Node may be too old for some packages of the commands when this file runs, so no package
+ * is imported before the version of Node is known.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { constants } from 'node:os';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-/** The Node that npm installs beside the package on common systems; null on others. */
+/** The Node that npm installs beside the package on common systems; null if there is none. */
 function installedNode(): string | null {
   try {
     return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Raise it when programs of earlier versions cannot read the folder. */
+/** Raise this number when programs of earlier versions cannot read the folders that this version writes. */
 const FORMAT = 1;
 
 const HEX = z.string().regex(/^[0-9a-f]{64}$/);
@@ -16,16 +16,16 @@ const MANIFEST = z.object({
   version: z.string(),
   /** The version of the database server. */
   postgres: z.string(),
-  /** The tables hold what was committed until this time. */
+  /** A time at or just after the snapshot from which the tables were copied. */
   taken_at: z.iso.datetime(),
-  /** The migrations that have run, which are the version of the schema. */
+  /** The names of the migrations that had run. They are the version of the schema. */
   migrations: z.array(z.string()),
   tables: z.array(TABLE),
-  /** The lines of files.ndjson; null in a backup without files. */
+  /** Number and bytes of the files, and the SHA-256 of files.ndjson; null in a backup without files. */
   files: z.object({ count: COUNT, bytes: COUNT, sha256: HEX }).nullable(),
-  /** Identifies the SECRET_KEY. Without that key, API keys and the secrets of webhooks are worthless. */
+  /** Identifies the newest key of SECRET_KEY. Without that key, API keys and the secrets of webhooks are worthless. */
   secret_key_fingerprint: HEX,
-  /** Identify the further keys in SECRET_KEY. Some of them may be needed too. */
+  /** One for each older key of SECRET_KEY. A restored service may need these keys too. */
   older_secret_key_fingerprints: z.array(HEX).default([]),
   /** The text by which the storage is recognised; null before its first use. */
   storage_marker: z.string().nullable(),

@@ -1,6 +1,6 @@
 /**
- * Maps items, up to `limit` at the same time. Yields each result when it is ready. Throws the first failure, once the
- * other calls in flight have settled.
+ * Maps items, up to `limit` at the same time. Yields results in the order in which calls finish. Throws the first
+ * failure, once the other calls in flight have settled.
  */
 export async function* mapConcurrently<Item, Result>(
   items: AsyncIterable<Item>,

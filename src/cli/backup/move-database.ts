@@ -17,7 +17,7 @@ import { assertNotAhead } from './not-ahead.ts';
 import { untilStopped } from './stopped-service.ts';
 
 export interface MoveOptions {
-  /** Seconds to wait until the service has stopped. */
+  /** For how many seconds at most to wait until every process of the service has stopped. */
   waitS: number;
   tell: (line: string) => void;
 }
@@ -30,8 +30,8 @@ export interface MovedTable {
 }
 
 /**
- * Copies every table into an empty database, and compares both databases. The old one stays as it is.
- * @throws Error for the operator; the new database then has no row
+ * Copies every table into an empty database, and compares the rows of both databases. The old rows stay as they are.
+ * @throws Error for the operator. No row was copied, unless a migration that is newer than the rows failed
  */
 export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {
   await assertOwnSessions(to, 'The address of --to');

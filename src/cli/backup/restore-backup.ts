@@ -21,8 +21,8 @@ import { assertNotAhead } from './not-ahead.ts';
 import { putFiles } from './stored-files.ts';
 
 /**
- * Fills an empty database and the storage. The rows come last and in one transaction, so an interrupted restore can be
- * repeated.
+ * Fills an empty database, and the storage if the backup has files. The rows are loaded after the files, in one
+ * transaction, so a restore that was interrupted before their commit can be repeated.
  * @throws Error for the operator
  */
 export async function restoreBackup(config: Config, url: string, folder: string, backup: Manifest): Promise<void> {
@@ -42,8 +42,8 @@ export async function restoreBackup(config: Config, url: string, folder: string,
 }
 
 /**
- * Checks the secret key before the database is started. If there is none, copies the key of the backup. With another
- * key the API keys and secrets of webhooks would be worthless.
+ * Checks the secret key before the database is started. If there is no key, takes the key from the backup, if the
+ * backup has one. With another key the API keys and secrets of webhooks would be worthless.
  * @throws Error for the operator
  */
 export async function prepareSecretKey(config: Config, folder: string, backup: Manifest): Promise<void> {
@@ -99,7 +99,7 @@ async function loadTables(client: Client, folder: string, backup: Manifest): Pro
   const missing = backup.tables.filter(({ name }) => !tables.some((table) => table.name === name));
   if (missing.length > 0) throw new Error(`The database has no table ${missing[0]!.name}, which the backup has.`);
   await truncateTables(client, tables);
-  // The order of the database: a row comes after the rows that it refers to.
+  // In the order of `readTables`, a row comes after the rows that it refers to.
   for (const { name } of tables) {
     const table = backup.tables.find((each) => each.name === name);
     if (table) await loadTable(client, folder, table);

@@ -21,7 +21,7 @@ export async function move({ to, wait, json }: MoveCommand): Promise<void> {
   for (const line of settingsAfter(config)) console.error(`  ${line}`);
 }
 
-/** @throws Error for the operator, whose message does not contain the password */
+/** @throws Error for the operator; its message does not contain the password */
 function assertPostgres(url: string): void {
   try {
     hostsOf(url);

@@ -5,9 +5,9 @@ import { type LiveProcess, liveProcesses, requestDrain } from './sql/live-proces
 const LOOK_EVERY_MS = 500;
 
 /**
- * Drains every process, and waits until each of them has stopped: the copy would lack what a process writes afterwards.
+ * A copy would lack what a process writes afterwards. So this drains every process, and waits until all have stopped.
  * @param waitS seconds
- * @throws Error for the operator
+ * @throws Error for the operator if a process still runs after `waitS`
  */
 export async function untilStopped(client: Client, waitS: number, tell: (line: string) => void): Promise<void> {
   let told = '';

@@ -12,14 +12,14 @@ export interface Connection {
 
 const MAX_RETRIES = 4;
 
-/** For routes that the client has no methods for. */
+/** Calls routes for which `Darkroom` has no methods. */
 export const transportTo = ({ url, key }: Connection): Transport =>
   new Transport({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });
 
 export const connect = ({ url, key }: Connection): Darkroom =>
   new Darkroom({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });
 
-/** @param example of a whole command, for --help */
+/** @param example a command without the word `darkroom`, for --help */
 export function connected(command: Command, example: string): Command {
   return command
     .option('--json', 'print as JSON')

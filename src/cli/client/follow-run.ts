@@ -12,9 +12,9 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a task to its end and saves its outputs. Its id and progress go to stderr; the paths, or the task as JSON, to
- * stdout.
- * @throws TaskFailedError when the task does not succeed
+ * Follows a task to its end and saves its outputs. The id and the progress go to stderr; the paths, or the task as
+ * JSON, to stdout.
+ * @throws TaskFailedError when the task does not succeed, WaitTimeoutError when it takes longer than `timeoutMs`
  */
 export async function followRun(run: Run, { out, json, open, timeoutMs }: FollowOptions): Promise<void> {
   console.error(run.id);

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
-/** The options of every command that calls the service. */
+/** Every command that calls the service has this option and `keyOption`. */
 export const urlOption = (): Option =>
   new Option('--url <url>', 'address of the service (env: DARKROOM_URL)').default(
     process.env.DARKROOM_URL || DEFAULT_URL,

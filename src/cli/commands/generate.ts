@@ -56,7 +56,10 @@ export function generateCommand(): Command {
   return connected(command, 'generate "A red bicycle" --out bicycle.png');
 }
 
-/** The first model of the list that is available. A video model if an option is for videos only. */
+/**
+ * The first available model for images or, if an option asks for a video, for videos. --set asks for a video if the
+ * first model with all its parameters makes videos. If no model of the kind is available, the first of the kind.
+ */
 export function firstRecommendation(
   models: readonly Pick<Model, 'id' | 'kind' | 'available' | 'parameters'>[],
   { duration, firstFrame, referenceMode, set = {} }: Pick<Options, 'duration' | 'firstFrame' | 'referenceMode' | 'set'>,
@@ -83,14 +86,17 @@ async function upload(paths: string[], options: Options): Promise<string[]> {
   return ids;
 }
 
-/** A single image becomes the first frame of a video. All other images are references. */
+/**
+ * A single file becomes the first frame of a video, unless --first-frame is given. In all other cases the files are
+ * references.
+ */
 function withFiles(options: Options, model: Model | null, ids: string[]): Options {
   const isVideo = model?.kind === 'video';
   if (isVideo && options.firstFrame === undefined && ids.length === 1) return { ...options, firstFrame: ids[0]! };
   return { ...options, referenceImage: [...(options.referenceImage ?? []), ...ids] };
 }
 
-/** Sends only the options that were given: the service has the defaults and the rules. */
+/** Contains only the options that were given: the service has the defaults and the rules. */
 function parametersOf(prompt: string, options: Options, model: Model | null): Record<string, unknown> {
   const images = options.referenceImage;
   const { properties = {} } = (model?.parameters ?? {}) as { properties?: Record<string, { type?: string }> };
@@ -114,7 +120,10 @@ function parametersOf(prompt: string, options: Options, model: Model | null): Re
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
 }
 
-/** Reads text of the command line as a value of the parameter's type. Other text stays text, and the service refuses it. */
+/**
+ * Reads text of the command line as JSON, unless the parameter is a text. What is no JSON stays text, and the service
+ * refuses it.
+ */
 function valueOf(text: string, type = 'string'): unknown {
   if (type === 'string') return text;
   try {

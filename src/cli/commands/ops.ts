@@ -3,8 +3,8 @@ import { addActs } from '../ops/acts.ts';
 import { addViews } from '../ops/views.ts';
 
 /**
- * `darkroom ops …`: what an operator sees and does, over HTTP with a key that has operations:read and
- * operations:manage, or on the database.
+ * `darkroom ops …`: what an operator sees and does. Works over HTTP with a key that has operations:read, and
+ * operations:manage for changes; or on the database.
  */
 export function opsCommand(): Command {
   const ops = new Command('ops').description('See and steer a running service: processes, tasks, pauses, webhooks.');

@@ -29,7 +29,10 @@ export async function beginExport(folder: string, names: readonly string[]): Pro
   return draft;
 }
 
-/** Moves what is written into the folder of the export, the manifest last: a folder without it is an interrupted export. */
+/**
+ * Moves what was written into the folder of the export, the manifest last: a folder without a manifest is an
+ * interrupted export.
+ */
 export async function finishExport(folder: string, manifest: object): Promise<void> {
   const draft = join(folder, UNFINISHED);
   const names = await readdir(draft);

@@ -58,7 +58,7 @@ interface Manifest {
   files: ExportedFiles | null;
 }
 
-/** Writes what an API key has, as the API shows it, to a new folder. The key may be revoked. */
+/** Writes what an API key has, as the API shows it, to a new or empty folder. The key may be revoked. */
 export async function exportKey(id: string, { out, files, json }: ExportOptions): Promise<void> {
   const folder = resolve(out);
   const manifest = await withService(MODULES, async (app, config) => {
@@ -95,7 +95,7 @@ async function exportKind(source: Source, kind: Kind, folder: string, name: stri
   return { file, lines, ...digest };
 }
 
-/** Reads the ids from the lines that were just written: the ids of all files would not fit in memory. */
+/** Reads the ids from the lines that were just written, because the ids of all files might not fit in memory. */
 async function* fileIds(folder: string): AsyncGenerator<string> {
   const linesOf = (name: string) => createInterface({ input: createReadStream(join(folder, fileOf(name))) });
   for await (const line of linesOf('tasks')) {

@@ -3,7 +3,7 @@ interface Page<Item> {
   hasMore: boolean;
 }
 
-/** Yields a whole list, with one page at a time in memory. The id is the cursor. */
+/** Yields a whole list, with one page at a time in memory. The cursor is the id of the last item. */
 export async function* pages<Item extends { id: string }>(
   read: (after?: string) => Promise<Page<Item>>,
 ): AsyncGenerator<Item> {

@@ -19,7 +19,7 @@ export interface AddedModel {
  * Copies a declaration, with the workflows that it names, into the folder of models. The declaration must fit those in
  * the folder.
  * @param source a file, or the name of a declaration in the library
- * @throws Error with every fault, or when a file would be replaced
+ * @throws Error with every fault; or when there is no such source, or a declaration would be replaced without `force`
  */
 export async function addModel(
   source: string,
@@ -53,7 +53,7 @@ function fileOf(source: string): string {
   throw new Error(`${source} is neither a file nor a name of the library.`);
 }
 
-/** Replaces the file at once, so a reader sees the old file or the new one. */
+/** Replaces the file in one step, so a reader sees the old file or the new one. */
 function place(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const unfinished = join(dirname(to), `.${basename(to)}.${process.pid}`);
@@ -61,7 +61,7 @@ function place(from: string, to: string): void {
   renameSync(unfinished, to);
 }
 
-/** The variables that its bindings name and that are not set. */
+/** The variables that the model's bindings name as credentials and that are not set. */
 export function missingCredentials({ bindings }: Model, env: NodeJS.ProcessEnv): string[] {
   const named = bindings.map(({ credential }) => credential).filter((name) => typeof name === 'string');
   return [...new Set(named)].filter((name) => !env[name] && !env[`${name}_FILE`]);

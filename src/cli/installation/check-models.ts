@@ -5,7 +5,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { loadModelSettings } from '../../platform/config/config.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 
-/** A file that declares a model, and its faults. */
+/** A file that should declare a model, or a folder of such files, and its faults. */
 export interface CheckedFile {
   file: string;
   model: Model | null;
@@ -16,7 +16,7 @@ export interface CheckedFile {
  * Checks files of models, or all those of folders. A file is checked with the others of its folder, and may repeat
  * their names.
  * @param paths none: the folder that MODELS names
- * @throws Error without a folder
+ * @throws Error when no path is given and MODELS names no folder
  */
 export async function checkModels(paths: readonly string[]): Promise<CheckedFile[]> {
   const settings = loadModelSettings();

@@ -24,8 +24,8 @@ const SEEDS = ['seed', 'noise_seed'];
 const MAX_LINKS = 100;
 
 /**
- * Puts slots where the graph of the editor has values: the prompts that its sampler follows, the size and number of its
- * empty latents, seeds, steps and cfg.
+ * Puts slots where the graph of the editor has values: the prompts that its sampler follows, width and height, the
+ * number of images, seeds, steps and cfg.
  * @throws Error when the JSON is no such graph, or no text of it can be the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
@@ -101,7 +101,7 @@ function onlyTextOf(graph: ComfyGraph): ComfyNode[] {
 const linked = (graph: ComfyGraph, input: unknown): ComfyNode[] =>
   Array.isArray(input) && Object.hasOwn(graph, String(input[0])) ? [graph[String(input[0])]!] : [];
 
-/** @returns the value that the slot replaced; null: no input has this type */
+/** @returns the first value that the slot replaced; null: no input of these names has this type */
 function putIn(node: ComfyNode, names: readonly string[], slot: string, type: 'string' | 'number'): unknown {
   let old: unknown = null;
   for (const name of names) {
@@ -112,7 +112,7 @@ function putIn(node: ComfyNode, names: readonly string[], slot: string, type: 's
   return old;
 }
 
-/** @returns the first value that a slot replaced; null: none was */
+/** @returns the first value that a slot replaced; null: no slot was put */
 function putAll(nodes: readonly ComfyNode[], names: readonly string[], slot: string): number | null {
   const found = nodes.map((node) => putIn(node, names, slot, 'number') as number | null);
   return found.find((value) => value !== null) ?? null;

@@ -4,7 +4,8 @@ import { startEmbeddedPostgres } from '../../platform/database/embedded/embedded
 
 /**
  * Runs `work` with the URL of the configured database. Behind a pooler this is the direct URL, which can do all that
- * the pooled one can. Without DATABASE_URL it joins the embedded server, or starts it and stops it afterwards.
+ * the pooled one can. Without DATABASE_URL, joins the embedded server or starts it. The last process to leave stops
+ * that server.
  */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const { databaseUrl, databaseDirectUrl } = config;

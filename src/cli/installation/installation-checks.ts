@@ -43,7 +43,10 @@ const MIN_NODE = 22;
 const MIN_POSTGRES = 14;
 const SERVICE_TIMEOUT_MS = 2000;
 
-/** Checks each thing that the service needs separately, so that one fault does not hide the next. */
+/**
+ * Checks each thing that the service needs separately, so that one fault does not hide the next. Only a wrong
+ * configuration ends the checks.
+ */
 export async function checkInstallation({ s3Lifecycle = false }: Options = {}): Promise<Finding[]> {
   const findings = [await finding('node', async () => nodeVersion())];
   let config: Config;
@@ -140,11 +143,11 @@ async function database(config: Config): Promise<Finding[]> {
   return [reachable, ...findings];
 }
 
-/** Longer than any transaction of the service; only a backup takes as long. */
+/** In seconds. Longer than any transaction of the service; only a backup or a move takes as long. */
 const LONG_TRANSACTION_S = 120;
 
 /**
- * Reports whether every task that may be claimed is marked as waiting, and whether a long transaction keeps dead rows
+ * Checks that exactly the tasks that may be claimed are marked as waiting. Warns if a long transaction keeps dead rows
  * in the table.
  * @throws Error for the operator
  */
@@ -248,7 +251,7 @@ function prices(registry: ProviderRegistry): Finding {
   return { check: 'prices', ok: true, note };
 }
 
-/** Whether the service is running. It is no fault if it is not: `doctor` is useful before the first start. */
+/** Whether the service is running. A stopped service is no fault: `doctor` is useful before the first start. */
 async function service(config: Config): Promise<Finding> {
   const port = config.opsPort ?? config.port;
   try {

@@ -14,7 +14,7 @@ interface Parts {
 
 /**
  * Passes the messages of one MCP client between stdio and a service. The tools are those of the service. The bridge
- * only adds what needs this machine: paths in image arguments, and outputs saved as files.
+ * adds what needs this machine: paths in image arguments, and outputs saved as files.
  */
 export class Bridge {
   private readonly open = new Map<RpcMessage['id'], AbortController>();
@@ -110,7 +110,7 @@ interface Argument {
   items?: Argument;
 }
 
-/** Tells the model that images may be files of this machine. */
+/** Tells the agent that images may be files of this machine. */
 function withPaths(result: Record<string, unknown>): Record<string, unknown> {
   const tools = result.tools as { inputSchema: { properties: Record<string, Argument> } }[];
   for (const { inputSchema } of tools) {

@@ -21,8 +21,8 @@ interface FoundImage {
 class TooLarge extends Error {}
 
 /**
- * The working folder, unless it contains the home folder. Many programs start a bridge in / or in the home folder,
- * below which are all files of the user.
+ * The working folder, unless it is the home folder or contains it. Many programs start a bridge in / or in the home
+ * folder, below which are all files of the user.
  */
 export function defaultFolders(folder: string, home = homedir()): string[] {
   return [home, realOf(home)].some((path) => isWithin(path, folder)) ? [] : [folder];
@@ -38,7 +38,7 @@ function realOf(path: string): string {
 
 /**
  * The folders of this machine that images are read from. Text that an agent has read may decide which path it names. So
- * no path outside of the folders is touched, and no answer tells what is there.
+ * no file outside of the folders is opened, and no answer tells what is there.
  */
 export class ImageFolders {
   private readonly folders: readonly string[];
@@ -49,7 +49,7 @@ export class ImageFolders {
 
   /**
    * @throws Error that says which paths are allowed. It is the same whether the file is missing, not allowed or no
-   *   image
+   *   image. Another error says that an image is too large
    */
   async read(named: string): Promise<FoundImage> {
     const image = await this.find(named).catch((error: unknown) => {

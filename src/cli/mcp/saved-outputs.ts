@@ -28,7 +28,10 @@ export class SavedOutputs {
     this.folder = resolve(folder);
   }
 
-  /** Downloads the files that the links of a result lead to, and replaces the links by links to the saved files. */
+  /**
+   * Downloads the files that the links of a result lead to, and replaces the links by links to the saved files. A link
+   * whose file was not saved stays.
+   */
   async saveIn(result: Record<string, unknown>): Promise<Record<string, unknown>> {
     const content = result.content;
     if (!Array.isArray(content)) return result;

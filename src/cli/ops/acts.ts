@@ -27,7 +27,10 @@ interface ReplayOptions extends Connection {
   all?: true;
 }
 
-/** Adds the commands that change something. An act that adds something is sent once; the others may be repeated. */
+/**
+ * Adds the commands that change something. An act that adds something, or ends a pause, is sent once; the others may be
+ * repeated.
+ */
 export function addActs(ops: Command): void {
   addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');
   addProcessAct(ops, 'resume', 'Let a drained process claim tasks again.');

@@ -57,7 +57,7 @@ export function show(
   console.log(table(rows.map((row) => Object.fromEntries(fields.map((name) => [name, text(name, row[name])])))));
 }
 
-/** The text of a field: unix seconds as a time that `--since` takes, other values as they are. */
+/** The text of a field for a table. Unix seconds become a time that `--since` takes. */
 export function text(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number' && isTime(name)) return new Date(value * 1000).toISOString().replace('.000', '');

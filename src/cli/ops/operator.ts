@@ -2,6 +2,6 @@
 export interface Operator {
   /** A call that may be repeated without harm. */
   call<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer>;
-  /** A call that adds something, so it is sent once. null if the answer has no body. */
+  /** A call that is sent once, because a repetition would add more or fail. null if the answer has no body. */
   once<Answer>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Answer | null>;
 }

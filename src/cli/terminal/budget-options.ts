@@ -9,7 +9,7 @@ export interface BudgetOptions<Limit> {
 
 const SYNTAX = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\/(day|month|total)$/;
 
-/** `12.50/month`: an amount of the currency for each period. */
+/** `12.50/month`: an amount of the currency per day, per month or in total. */
 export function budget(text: string): Budget {
   const [, whole, places = '', period] = SYNTAX.exec(text) ?? [];
   if (whole === undefined) {

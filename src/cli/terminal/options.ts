@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS } from '../../platform/schema/time.ts';
 
-/** A whole number. The command checks its range. */
+/** A whole number of at most 15 digits. Its range is checked later. */
 export function wholeNumber(text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);

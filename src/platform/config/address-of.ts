@@ -5,7 +5,7 @@ const OF_ALL: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::':
 
 /**
  * The URL by which a client on this machine calls a server that listens on `host`. A URL cannot contain the zone of a
- * link-local address.
+ * link-local address, so the zone is left out.
  */
 export function addressOf(host: string, port: number): string {
   const [called = ''] = (OF_ALL[host] ?? host).split('%');

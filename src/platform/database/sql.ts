@@ -64,8 +64,8 @@ export class Sql {
   }
 
   /**
-   * Runs several statements in one transaction. When PostgreSQL aborts the transaction to resolve a deadlock, `work`
-   * runs a second time. Connections are pipelined: the statements of `work` are sent before `begin` is answered.
+   * Runs several statements in one transaction. `work` runs again after a deadlock, a failed serialization or a stale
+   * plan. Connections are pipelined: the statements of `work` are sent before `begin` is answered.
    * @param work may call `commit` to send the commit right after its last statement, without awaiting that statement
    */
   async transaction<Result>(work: (tx: Tx, commit: () => void) => Promise<Result>): Promise<Result> {
@@ -118,7 +118,7 @@ function ignoreUntilAwaited<Result>(sent: Promise<Result>): Promise<Result> {
   return sent;
 }
 
-/** Retries once after a deadlock, and once per connection after a table was changed. */
+/** Retries once after a conflict of transactions, and up to MAX_STALE_PLANS times after a stale plan. */
 async function retrying<Result>(work: () => Promise<Result>, skipsLocked = false): Promise<Result> {
   for (let stale = 0, deadlocks = 0; ;) {
     try {

@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 
 /**
- * The files that the database knows. Those of a task are in a folder with its id; an upload has the id of its blob. The
- * storage may also hold files of newer tasks, and remains that no record will ever delete.
+ * Selects the keys of files that the database knows. The key of a task's file begins with the id of the task; the key
+ * of an upload is the id of its blob. The storage may also contain files of newer tasks, and files that no row refers
+ * to.
  */
 const KNOWN_FILES = `
   select key, (select u.content_type from uploads u where u.blob_id = key limit 1) as content_type

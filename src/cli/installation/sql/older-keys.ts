@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** What needs keys of SECRET_KEY other than the newest. */
+/** What needs one key that is not the newest of SECRET_KEY. */
 export interface OlderKeyUse {
   /** null: unknown, because a process of an earlier release wrote the rows. */
   secret_key_id: string | null;
@@ -10,7 +10,7 @@ export interface OlderKeyUse {
   examples: string[];
 }
 
-/** Counts only keys that still work: a revoked or expired key needs no hash. */
+/** Of the API keys, counts only those that still work: a revoked or expired one needs no hash. */
 const USES = `
   with api as (
     select s.secret_key_id, count(distinct k.id)::int as api_keys, (array_agg(distinct k.id))[1:5] as examples

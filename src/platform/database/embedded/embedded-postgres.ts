@@ -71,7 +71,7 @@ export async function startEmbeddedPostgres(
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 
-/** Joins the server named in `postmaster.pid`. Null when there is no such file, or when its server is dead. */
+/** Joins the server named in `postmaster.pid`. Null when there is no such file, or its server takes no connection. */
 async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
   for (const giveUpAt = Date.now() + WAIT_MS; Date.now() < giveUpAt; await sleep(100)) {
     const running = readPostmasterPid(cluster.path);
