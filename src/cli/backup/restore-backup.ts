@@ -21,8 +21,8 @@ import { assertNotAhead } from './not-ahead.ts';
 import { putFiles } from './stored-files.ts';
 
 /**
- * Fills an empty database, and the storage if the backup has files. The rows are loaded after the files, in one
- * transaction, so a restore that was interrupted before their commit can be repeated.
+ * Fills an empty database, and the storage if the backup has files. The rows come after the files and in one
+ * transaction, so a restore can be repeated until it has committed the rows.
  * @throws Error for the operator
  */
 export async function restoreBackup(config: Config, url: string, folder: string, backup: Manifest): Promise<void> {

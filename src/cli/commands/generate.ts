@@ -57,8 +57,8 @@ export function generateCommand(): Command {
 }
 
 /**
- * The first available model for images or, if an option asks for a video, for videos. --set asks for a video if the
- * first model with all its parameters makes videos. If no model of the kind is available, the first of the kind.
+ * The first available model of a kind; if none is available, the first of the kind. The kind is video if an option asks
+ * for a video, or if the first model with all parameters of --set makes videos.
  */
 export function firstRecommendation(
   models: readonly Pick<Model, 'id' | 'kind' | 'available' | 'parameters'>[],

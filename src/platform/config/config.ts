@@ -43,8 +43,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads everything that the operator can set. Apart from that, the embedded PostgreSQL hands `process.env` to its
- * programs, and the command line reads variables of its own.
+ * Reads everything that the operator can set. Beside that, the embedded PostgreSQL passes variables of `process.env` to
+ * its programs, and the command line reads variables of its own.
  * @throws ConfigError with all faults at once. The message never repeats the value of a secret
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {

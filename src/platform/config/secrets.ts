@@ -63,8 +63,8 @@ export const each = <Item, Result>(
 
 /**
  * Reads the keys of SECRET_KEY, or else of `DATA_DIR/secret-key`. The first start creates this file with one key.
- * @throws Error if the file holds anything but keys of 32 bytes in hex: a new key would silently invalidate every API
- * key and link
+ * @throws Error if SECRET_KEY or the file holds anything but keys of 32 bytes in hex: a new key would silently
+ *   invalidate every API key and link
  */
 export async function loadSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer>> {
   return (await findSecretKeys(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));

@@ -28,7 +28,10 @@ import { RETENTION_SETTINGS } from './retention-settings.ts';
 import { readKeys } from './secrets.ts';
 import { YEAR_S } from '../schema/time.ts';
 
-/** Ids that OpenAI has switched off, and dated ids of a model. Clients offer these ids or contain them. */
+/**
+ * Ids that OpenAI has switched off, and dated ids, each with the model that serves it here. Clients offer these ids or
+ * contain them.
+ */
 export const OPENAI_ALIASES = [
   ...['gpt-image-2-2026-04-21', 'gpt-image-1', 'dall-e-3', 'dall-e-2'].map((id) => `${id}=gpt-image-2`),
   ...['sora-2-pro', 'sora-2-2025-10-06', 'sora-2-2025-12-08', 'sora-2-pro-2025-10-06'].map((id) => `${id}=sora-2`),

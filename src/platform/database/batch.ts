@@ -31,8 +31,8 @@ export interface BatchOptions {
    */
   splitInHalf?: boolean;
   /**
-   * Milliseconds from the end of a flush to the next one, so that more items share a flush. A call to an idle batch is
-   * flushed at once. Use this where a flush costs much more than one more item.
+   * Least milliseconds from the end of a flush to the next one, so that more items share a flush. After a longer pause,
+   * a call is flushed at once. Use this where a flush costs much more than one more item.
    */
   minIntervalMs?: number;
 }

@@ -26,9 +26,9 @@ export interface Fact<Row extends object> {
 type Reader<Label extends string> = (facts: Facts, set: SetSeries<Label>) => void;
 
 /**
- * Facts of the database. A scrape reads all of them with one statement, at most every ten seconds. Only processes that
- * run tasks read them. When the statement fails or takes too long, the metrics are absent, because an old value would
- * look like a new one.
+ * Facts of the database. A scrape reads all of them with one statement, at most every ten seconds. Processes with
+ * ROLE=api do not read them. When the statement fails or takes too long, the metrics are absent, because an old value
+ * would look like a new one.
  */
 @Injectable()
 export class DatabaseFacts {

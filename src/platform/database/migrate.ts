@@ -49,7 +49,7 @@ export async function migrate(url: string, { isBehindPooler = false, maxTries = 
   });
 }
 
-/** Runs only the named migrations of this program, for rows that were written when only these had run. */
+/** Runs only the named migrations of this program. For rows that were written when only these had run. */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
   await withMigrationLock(url, () => runMigrations(url, { names }));
 }

@@ -109,7 +109,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * Only the first connection of a pool waits for the search. Later ones are refused until the timer finds the primary.
+   * A connection waits for the search until a primary was found once. After that, connections are refused until the
+   * timer finds a new primary.
    */
   private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
     if (!callback) return this.servers.find().then(() => this.connect());

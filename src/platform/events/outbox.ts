@@ -20,7 +20,7 @@ const FRAME_BYTES = 40;
 
 /**
  * Outgoing events, batched into few messages. Events of a failed send return to the front, so a broken connection loses
- * none.
+ * none until too many wait.
  */
 export class Outbox {
   private readonly senderId = randomUUID().slice(0, 8);

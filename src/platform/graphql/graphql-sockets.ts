@@ -20,7 +20,7 @@ import { GraphqlSocket } from './graphql-socket.ts';
 
 export const GRAPHQL_PATH = '/graphql';
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** Per API key and process. */
+/** The most sockets of an API key in one process. */
 const MAX_SOCKETS_PER_OWNER = 20;
 /** A socket without a pong or message is terminated at the next ping, so within 24 s. */
 const PING_MS = 12_000;

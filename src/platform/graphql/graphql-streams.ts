@@ -40,7 +40,7 @@ export class GraphqlStreams {
   private readonly rules;
   private send: SendEvents | undefined;
 
-  /** This is in the constructor, because lifecycle hooks run after Apollo has added its route. */
+  /** The hook is added in the constructor, because lifecycle hooks run after Apollo has added its route. */
   constructor(
     private readonly config: Config,
     private readonly schemaHost: GraphQLSchemaHost,

@@ -33,7 +33,7 @@ class LeaveServerApolloDriver extends ApolloDriver {
   exports: [GraphqlSockets, GraphqlStreams],
 })
 export class GraphqlModule {
-  /** This is in the constructor, because lifecycle hooks run after Apollo has added its route. */
+  /** The hooks are added in the constructor, because lifecycle hooks run after Apollo has added its route. */
   constructor(host: HttpAdapterHost, config: Config) {
     const fastify = host.httpAdapter.getInstance<FastifyInstance>();
     renderErrorsOnGraphqlRoute(fastify, config);

@@ -72,7 +72,10 @@ export class Servers {
     this.current = current && hosts.find(({ name }) => name === current.name);
   }
 
-  /** Asks every server. @throws Error if no server takes writes, or those that do are of different clusters */
+  /**
+   * Asks every server of a URL that names several.
+   * @throws Error if no server takes writes, or those that do are of different clusters
+   */
   async find(): Promise<void> {
     if (!this.areSeveral) return;
     const answers = await askAll(this.hosts);

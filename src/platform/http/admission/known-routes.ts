@@ -5,7 +5,7 @@ import { ApiError } from '../../../errors/api-error.ts';
 export class KnownRoutes {
   /**
    * The methods of all routes, in the order of `Allow`. Without OPTIONS, because `answerUnmatched` responds to OPTIONS
-   * for every path.
+   * for every path that has a route.
    */
   private readonly methods = new Set<string>();
 
@@ -38,7 +38,7 @@ export class KnownRoutes {
   }
 
   /**
-   * Call this for a request that matches no route. Responds to OPTIONS.
+   * Call this for a request that matches no route. Responds to OPTIONS if the path has a route.
    * @returns true if it responded
    * @throws ApiError route_not_found or method_not_allowed
    */
