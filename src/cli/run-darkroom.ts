@@ -4,7 +4,7 @@ import { failureText } from './terminal/failure-text.ts';
 import { darkroomProgram } from './program.ts';
 import { Environment } from '../platform/config/environment.ts';
 
-/** The program that reads the output may stop reading, as `head` does. */
+/** Ends the process when the reader of its output stops reading, as `head` does. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -6,7 +6,7 @@ import { PrimaryWatch } from './servers/primary-watch.ts';
 import { ServerClient } from './servers/server-client.ts';
 import { Servers } from './servers/servers.ts';
 
-/** A connection that is in use for longer triggers a probe. */
+/** A connection that is in use for longer than this triggers a probe. */
 const SUSPECT_AFTER_MS = 500;
 const CHECK_INTERVAL_MS = 250;
 /**

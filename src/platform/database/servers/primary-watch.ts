@@ -36,7 +36,7 @@ export class PrimaryWatch {
     };
   }
 
-  /** Asks the other servers which is the primary, if it is time to ask. Call this often. */
+  /** Asks the other servers, if there are any and it is time, which is the primary. Call this often. */
   async check(isSuspect: boolean): Promise<void> {
     if (!this.servers.areSeveral || this.isAsking) return;
     const suspectMs = isSuspect ? SUSPECT_ASK_INTERVAL_MS : ASK_INTERVAL_MS;
