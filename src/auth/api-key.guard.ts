@@ -33,8 +33,8 @@ interface Access {
 }
 
 /**
- * One guard for REST, GraphQL and operations on a socket: authenticates the key, counts the request, checks the scope.
- * It counts a GraphQL request once per root field, so that aliases cannot bypass the rate limit.
+ * One guard for REST, GraphQL and operations on a socket: authenticates the key or session, counts the request, checks
+ * the scope. It counts a GraphQL request once per root field, so that aliases cannot bypass the rate limit.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -59,8 +59,8 @@ export class ApiKeyGuard implements CanActivate {
     return andThen(authenticate(), (caller) => {
       request.caller = caller;
       if (isGraphql(context)) this.documents.answered(request);
-      // The handler reads a form. Until it has arrived, the key may be revoked and its data erased, so the key is checked
-      // again.
+      // The handler reads the form. Before the form has arrived, the key may be revoked and its data erased, so the key
+      // is checked again on arrival.
       if (request.body instanceof MultipartBody) request.body.checkOnArrival(authenticate);
       const counted = access.bucket === COUNTED_BY_HANDLER ? null : this.rateLimits.count(caller, access.bucket);
       return andThen(counted, (headers) => {
@@ -102,14 +102,14 @@ function andThen<Value, Result>(
 }
 
 /**
- * Below this path, every route with a body needs a key or a session. `/graphql` also answers without one: the schema is
- * public.
+ * Below this path, a route with a body needs a key or a session, unless its configuration says `signedFile` or
+ * `withoutKey`. `/graphql` also answers without one: the schema is public.
  */
 const GUARDED = '/v1/';
 
 /**
- * Rejects a request without a well-formed key or session before its body is received and parsed. The guard, which also looks
- * the key up, runs after the parsing: without this hook anyone could have 1 MiB of JSON parsed.
+ * Rejects a request that has a body but no well-formed key or session, before the body is received and parsed. The
+ * guard, which also looks the key up, runs after the parsing: without this hook anyone could have 1 MiB of JSON parsed.
  */
 @Injectable()
 export class KeyBeforeBody {
@@ -120,7 +120,7 @@ export class KeyBeforeBody {
       const { signedFile, withoutKey } = bodyConfigOf(request); // signed files: their handler checks before it reads
       if (!hasBody(request.raw.headers) || signedFile || withoutKey) return done();
       try {
-        const credential = credentials.of(request); // a page of another origin is refused here also at /graphql
+        const credential = credentials.of(request); // also refuses a page of another origin, at /graphql too
         // One path has many spellings, so the route is compared: `/%76%31/files` leads to `/v1/files` too.
         if (routeOf(request).url?.startsWith(GUARDED)) assertWellFormed(credential);
       } catch (error) {

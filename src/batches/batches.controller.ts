@@ -28,7 +28,7 @@ import { CancelBatches } from './end/cancel-batches.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
-/** Bytes of a JSON body, which may have a thousand requests. */
+/** The most bytes of a JSON body. A body may have a thousand requests. */
 const JSON_BYTES = 8 * 1024 * 1024;
 
 const Id = ApiParam({ name: 'id', schema: { type: 'string' } });

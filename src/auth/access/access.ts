@@ -9,7 +9,7 @@ export const SCOPE = 'auth:scope';
 export const BUCKET = 'auth:rate-bucket';
 export const COUNTED_BY_HANDLER = 'none';
 
-/** The route needs no API key. Every other route needs one. */
+/** The route needs no API key. Without this decorator or `PublicWhen`, a route needs a key or a session. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
 /** The route needs no API key for the requests that `permits` accepts: its handler checks another permission. */
@@ -22,7 +22,7 @@ export const RequireScope = (scope: Scope) =>
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
 
-/** The guard does not count the request: its handler counts each act in it. */
+/** The guard does not count the request: its handler counts the acts in the request. */
 export const CountsItself = () => SetMetadata(BUCKET, COUNTED_BY_HANDLER);
 
 /** Injects the caller that the guard authenticated. */
@@ -30,7 +30,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   callerOf(requestOf(context)),
 );
 
-/** The caller of a raw request. @throws Error on a public route */
+/** The caller of a raw request. @throws Error when the guard authenticated nobody, as on a public route */
 export function callerOf({ caller }: GuardedRequest): Caller {
   if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;

@@ -4,19 +4,19 @@ import type { Caller } from './caller.ts';
 /** What decides who may use a model. */
 interface Guarded {
   id: string;
-  /** Only keys whose list names the model may use it. */
+  /** true: a key without a list of models may not use the model. */
   isListed: boolean;
 }
 
 export const MAX_MODELS = 100;
-/** The id of a model, or the beginning of one followed by `*`. */
+/** The id of a model, or the beginning of one, perhaps empty, followed by `*`. */
 export const MODEL_PATTERN = /^(\*|[a-z0-9][a-z0-9._-]{0,62}\*?)$/;
 
 /** Whether one of the patterns names the model. */
 const names = (patterns: readonly string[], id: string): boolean =>
   patterns.some((pattern) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern));
 
-/** Whether `own` names every model that `wanted` names. */
+/** Whether each pattern of `wanted` is within one pattern of `own`. */
 export const coversModels = (own: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((pattern) =>
     pattern.endsWith('*')

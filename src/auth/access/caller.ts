@@ -23,9 +23,11 @@ export interface CallerLimits {
   maxQueued: number;
   /** Bytes of uploads stored at once. Further uploads are rejected with `file_quota_exceeded`. */
   maxFileBytes: number;
-  /** Bytes of files that came inside requests, stored at once. Further ones are rejected with `file_quota_exceeded`. */
+  /**
+   * Bytes of files that came inside requests, stored at once. Further files are rejected with `file_quota_exceeded`.
+   */
   maxRequestFileBytes: number;
-  /** Bytes of outputs that are kept at once. Further ones are rejected with `kept_quota_exceeded`. */
+  /** Bytes of outputs that are kept at once. Further outputs are rejected with `kept_quota_exceeded`. */
   maxKeptBytes: number;
   /** 1 to 100. While tasks of several keys wait, a key with twice the weight gets twice the time of the workers. */
   weight: number;
@@ -35,7 +37,9 @@ export interface CallerLimits {
   fileRetentionDays: number;
 }
 
-/** The rate limit that a request counts against. `create`: it creates a generation. `read`: any other request with a key. */
+/**
+ * The rate limit that a request counts against. `create`: routes marked with it, such as creations. `read`: all others.
+ */
 export type RateBucket = 'create' | 'read';
 
 export interface CallerBound {

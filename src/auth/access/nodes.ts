@@ -13,7 +13,7 @@ interface NodeType {
   find: (caller: Caller, id: string) => Promise<object>;
 }
 
-/** The types of objects that GraphQL finds by their id alone. The room of each type registers it. */
+/** The types of objects that GraphQL finds by their id alone. The room that owns a type registers the type. */
 @Injectable()
 export class Nodes {
   private readonly types = new Map<string, NodeType>();
@@ -31,7 +31,7 @@ export class Nodes {
     if (!type) return null;
     assertScope(caller, type.scope);
     try {
-      // The spread also copies symbols: what is stored behind the view stays with it.
+      // The spread also copies symbols, so the view keeps what is stored behind it.
       return { ...(await type.find(caller, id)), __typename: type.name };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;

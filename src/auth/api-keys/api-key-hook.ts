@@ -4,7 +4,7 @@ import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 
 /** What a room above writes in the transaction that changes an API key. */
 export interface ApiKeyHook {
-  /** The keys are being revoked. The tasks that they have queued must not run. */
+  /** The keys are being revoked, or were revoked lately. The tasks that they have queued must not run. */
   onRevoke?(tx: EntityManager, apiKeyIds: string[]): Promise<void>;
   /** The limits of the key change. `limits`: those in force. `own`: those set on the key. */
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits, own: ApiKeyLimits): Promise<void>;

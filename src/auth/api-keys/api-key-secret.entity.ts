@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** One secret of an API key. Only its hash is stored, so that a copy of the database grants no access. */
 @Entity('api_key_secrets')
 export class ApiKeySecret {
-  /** HMAC-SHA256 of the whole key with the server's pepper. */
+  /** HMAC-SHA256 of the whole key with a pepper of the server. */
   @PrimaryColumn('bytea') hash: Buffer;
   /** The SECRET_KEY that the hash was made with; null: a process of an earlier release wrote the row. */
   @Column('text', { nullable: true }) secret_key_id: string | null;

@@ -28,7 +28,7 @@ export class ApiKeyViews {
     return toList(await this.all(apiKeys), hasMore, ({ id }) => id);
   }
 
-  /** Runs no statement for keys without a budget. */
+  /** Runs no statement when none of the keys has a budget. */
   async all(apiKeys: ApiKey[]): Promise<ApiKeyView[]> {
     const budgets = await this.budgets.of(apiKeys.filter(({ limits }) => limits.budget).map(({ id }) => id));
     return apiKeys.map((apiKey) => toApiKeyView(apiKey, this.config, budgets.get(apiKey.id)));

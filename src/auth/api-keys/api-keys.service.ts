@@ -61,8 +61,9 @@ export class ApiKeysService {
   }
 
   /**
-   * @throws ApiError insufficient_scope when `by` would grant a scope, a limit or a time that it does not have;
-   *   value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items
+   * @throws ApiError insufficient_scope when `by` would grant a scope, limit, budget, model or time that it does not
+   *   have; value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items;
+   *   api_key_revoked for `by`
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
@@ -114,7 +115,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Newest first.
+   * Keys that are not revoked, newest first.
    * @param after the last id of the previous page
    */
   async list(page: {
@@ -152,8 +153,9 @@ export class ApiKeysService {
 
   /**
    * Changes take effect in this process at once, and in all others within 5 s.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or would grant more than
-   *   it has; value_out_of_range for an expiry in the past, or a retention that is too long
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or would grant more
+   *   than it has; value_out_of_range for an expiry in the past, or a retention that is too long; api_key_revoked for
+   *   `by`
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
@@ -191,11 +193,11 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at most
-   * `overlapHours`. `by` learns the secret and may then do all that the key may, so `by` must be allowed to create such a
-   * key.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or has narrower bounds
-   *   than the key
+   * Gives the key a new secret. The id, the scopes and everything the key owns stay. All older secrets expire after at
+   * most `overlapHours`. `by` learns the secret and may then do all that the key may, so `by` must be allowed to create
+   * such a key.
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or has narrower
+   *   bounds than the key; api_key_revoked for `by`
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey(this.config.cell);
@@ -226,8 +228,8 @@ export class ApiKeysService {
    * Revokes the key, and ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if
    * the key is bounded, does the same to all keys below it: those that it has made, those that they have made and so
    * on.
-   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the key
-   *   or, with `children`, of a key below it
+   * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the
+   *   key or, with `children`, of a key below it; api_key_revoked for `by`
    */
   async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
     const ids = await this.audit.transaction(by, async (tx, record) => {
@@ -243,8 +245,8 @@ export class ApiKeysService {
 
   /**
    * Call it in a transaction that has locked all these keys. The caller records the revocation of the `own` keys
-   * itself. The queued tasks of all keys end together. One key after the other would lock the counters of a key above
-   * before the tasks of the next key, but a task that ends locks in the opposite order.
+   * itself. Without `keepTasks`, the queued tasks of all keys end together. One key after the other would lock the
+   * counters of a key above before the tasks of the next key, but a task that ends locks in the opposite order.
    * @returns the ids
    */
   async revokeIn(
@@ -285,8 +287,7 @@ async function assertNotExpired(tx: EntityManager, id: string): Promise<void> {
 /**
  * A key keeps its tasks and files no longer than the configuration says, and its files no longer than its tasks.
  * @param own the limits of the key after the change
- * @param changes the requested limits. Other limits of the key are not checked: the configuration bounds them when it has
- *   become stricter.
+ * @param changes the requested limits. Only these are compared with the configuration, which bounds the others anyway.
  * @throws ApiError value_out_of_range
  */
 function assertRetention(own: ApiKeyLimits, changes: object | null | undefined, config: Config): void {

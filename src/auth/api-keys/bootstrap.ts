@@ -14,7 +14,7 @@ import { KeyHashes } from '../credentials/key-hashes.ts';
 
 const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
 
-/** Ensures that a new installation has a first key. */
+/** Creates the first key of a new installation, or the key of BOOTSTRAP_API_KEY. */
 @Injectable()
 export class Bootstrap {
   private readonly logger = new Logger('auth');
@@ -27,8 +27,9 @@ export class Bootstrap {
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes. Without it: creates a key if there has never been
-   * one. Creates none in production, where containers keep the standard output. Creates none in a process that has no API.
+   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes, unless it was revoked or rotated. Without it:
+   * creates a key if there is none, not even a revoked one. Creates none in production, where containers keep the
+   * standard output, or in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
    * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
    */

@@ -34,8 +34,8 @@ export interface Grant {
 }
 
 /**
- * A key can only grant what it has itself: scopes, limits, models and time. Otherwise `keys:manage` alone would imply
- * everything.
+ * A key can only grant what it has itself: scopes, limits, a budget, models and time. Otherwise `keys:manage` alone
+ * would imply everything.
  * @throws ApiError insufficient_scope
  */
 export function assertMayGrant(by: Grantor, grant: Grant): void {

@@ -18,7 +18,7 @@ export class KeyLimits {
     private readonly config: Config,
   ) {}
 
-  /** @throws EntityNotFoundError when the key is erased */
+  /** @throws EntityNotFoundError when the key does not exist */
   async of(apiKeyId: string): Promise<Owner> {
     const { limits } = await this.apiKeys.findOneByOrFail({ id: apiKeyId });
     const { bounds } = await keysAbove(this.apiKeys.manager, apiKeyId);

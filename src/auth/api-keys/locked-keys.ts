@@ -16,10 +16,10 @@ interface LockedKeys {
 export const isApiKeyId = typeIdTest('key');
 
 /**
- * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock. The
- * acting key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create another
- * one. The acting key is locked for share, so that its acts on many other keys do not wait for each other.
- * @throws ApiError api_key_revoked when the acting key is
+ * Locks the acting key and the target until the commit, in the order of their ids, so that two acts cannot deadlock.
+ * The acting key is read again, because the caller may come from a cache up to 5 s old: a revoked key must not create
+ * another one. The acting key is locked for share, so that its acts on many other keys do not wait for each other.
+ * @throws ApiError api_key_revoked when the acting key is revoked or missing
  */
 export async function lockKeys(tx: EntityManager, { caller }: Actor, targetId?: string): Promise<LockedKeys> {
   const ids = [caller?.apiKeyId, targetId].filter((id): id is string => id !== undefined && isApiKeyId(id));

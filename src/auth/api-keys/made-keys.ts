@@ -6,14 +6,15 @@ import { ApiKey } from './api-key.entity.ts';
 /** The most keys above a key. All of them are read with the key, and its use counts for those that are bounded. */
 const MAX_ABOVE = 8;
 /**
- * The most working keys that one key has made: a revocation locks all below it. Also the most keys below a key with a limit
- * of bytes, because what they store is summed at each upload. There, keys that were revoked lately count too.
+ * The most keys that one key has made and that are not revoked: a revocation locks all below it. Below a key with a
+ * limit of bytes it is instead the most keys at any depth, because what they store is summed at each upload. There,
+ * keys that were revoked lately count too.
  */
 const MAX_MADE = 10_000;
-/** A key that was revoked before this time has no uploads left, unless the operator keeps them for longer. */
+/** A key that was revoked longer ago than this has no uploads left, unless the operator keeps them for longer. */
 const UPLOADS_END = `interval '30 days'`;
 
-/** The limits of bytes. What all keys below a key with such a limit store is summed. */
+/** The limits of bytes. For a key with such a limit, what it and all keys below it store is summed. */
 const BYTES = ['max_file_bytes', 'max_request_file_bytes', 'max_kept_bytes'] as const;
 
 /**
@@ -24,7 +25,8 @@ export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || models !== null || expires_at !== null;
 
 /**
- * Limits how many keys a key may make. Some more may be made at the same moment, because makers do not wait for each other.
+ * Limits how many keys a key may make, and how many may be above one. Some more may be made at the same moment, because
+ * makers do not wait for each other.
  * @throws ApiError too_many_items
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {

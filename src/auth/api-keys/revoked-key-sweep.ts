@@ -11,8 +11,8 @@ import { ApiKeysService } from './api-keys.service.ts';
 const SWEEP_FOR_S = 60;
 
 /**
- * Other processes accept a revoked key for up to 5 s more. This ends the tasks that the key queues in that time. Runs
- * in every worker process, so it also covers a revocation by the command line.
+ * Other processes accept a revoked key for up to 5 s more. This sweep ends the tasks that the key queues in that time.
+ * It runs in every worker process, so it also covers a revocation by the command line.
  */
 @Injectable()
 export class RevokedKeySweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -26,7 +26,7 @@ export const because = (actor: Actor, reason: string | null | undefined): Actor 
 
 /** The operator, with access to the database. */
 export const COMMAND_LINE: Actor = { type: 'command_line', caller: null, ip: null, requestId: null };
-/** A process of the service, at its start. */
+/** A process of the service that acts by itself, without a request. */
 export const SERVICE: Actor = { type: 'service', caller: null, ip: null, requestId: null };
 
 /** Injects the authenticated caller as the actor of what the handler does. */

@@ -57,7 +57,7 @@ export class AuditEvent {
   @Column('text', { nullable: true }) session_id: string | null;
   /** The User-Agent header of that browser. */
   @Column('text', { nullable: true }) user_agent: string | null;
-  /** The state of the target before the act. null: it did not exist. */
+  /** The state of the target before the act. null: it did not exist, or the act does not record it. */
   @Column('jsonb', { nullable: true }) before: Record<string, unknown> | null;
   @Column('jsonb', { nullable: true }) after: Record<string, unknown> | null;
 }

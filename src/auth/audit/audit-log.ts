@@ -29,7 +29,7 @@ interface AuditPage {
   targetId?: string;
   targetType?: AuditTarget;
   action?: AuditAction;
-  /** false: without the acts on tasks and shares. true: only these acts. */
+  /** false: without the acts on single tasks and on shares. true: only these acts. Missing: all acts. */
   keepsAndShares?: boolean | undefined;
 }
 

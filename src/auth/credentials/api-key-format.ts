@@ -38,7 +38,7 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** Discards bytes of 248 and above (248 = 4 x 62). Otherwise the first digits would be more likely than the others. */
+/** Discards bytes of 248 and above (248 = 4 x 62). Otherwise the digits 0 to 7 would be more likely than the others. */
 function randomBase62(length: number): string {
   let digits = '';
   while (digits.length < length) {

@@ -17,8 +17,8 @@ import { findBySessions, type FoundSession } from './sql/find-by-sessions.ts';
 import { Tally } from '../../platform/observe/measuring/declare.ts';
 
 /**
- * Every process must refuse a revoked key within 5 s. Results are cached for 4.5 s, which leaves 500 ms for requests in
- * flight.
+ * Every process must refuse a revoked key within 5 s. Results are cached for at most 4.5 s, which leaves 500 ms for
+ * requests in flight.
  */
 const MAX_TTL_MS = 4500;
 const KEY_LENGTH = 49;

@@ -18,7 +18,7 @@ export class SessionToken {
 export type Credential = string | undefined | SessionToken;
 
 /**
- * The routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes
+ * The HTTP routes that accept a session cookie. They are few, so that a flaw in a browser's rules for cookies exposes
  * little.
  */
 const TAKES_SESSION: ReadonlySet<string> = new Set([
@@ -61,8 +61,8 @@ export class Credentials {
   }
 
   /**
-   * A browser sends no `Origin` with a GET to the page's own origin, or with a GET whose response the page cannot read. Any
-   * other request must have the header.
+   * A browser sends no `Origin` with a GET to the page's own origin, or with a GET whose response the page cannot read.
+   * Any other request must have the header, with our own origin.
    * @throws ApiError origin_not_allowed
    */
   assertOwnPage({ headers, method, overSocket }: GuardedRequest): void {

@@ -14,7 +14,7 @@ const FLUSH_DELAY_MS = 1000;
 const RETRY_DELAY_MS = 10_000;
 /** The most hashes that one statement replaces. */
 const BATCH = 500;
-/** The most uses noted in memory. A further use is ignored: the next use of the same key is noted. */
+/** The most uses noted in memory. A further use is ignored, because a later use of the same key can be noted. */
 const MAX_PENDING = 10_000;
 
 interface StoredHash {

@@ -12,7 +12,7 @@ import { type Credential, SessionToken } from './credential.ts';
  */
 const RECHECK_MS = 2_000;
 
-/** @param refusal api_key_revoked, api_key_expired, invalid_api_key or insufficient_scope */
+/** @param refusal api_key_revoked, api_key_expired, invalid_api_key, session_expired or insufficient_scope */
 type OnRefused = (refusal: ApiError) => void;
 
 /** The open connections of one credential. */
@@ -30,7 +30,10 @@ export interface Admission {
   release(): void;
 }
 
-/** Rechecks the API keys of open sockets, event streams and long polls. All connections of one key share one check. */
+/**
+ * Rechecks the API keys of open sockets, event streams and long polls. All connections of one credential share one
+ * check.
+ */
 @Injectable()
 export class KeyWatch implements OnApplicationShutdown {
   private readonly logger = new Logger('auth');
@@ -43,9 +46,10 @@ export class KeyWatch implements OnApplicationShutdown {
   /**
    * @param credential the `Authorization` header, `Bearer <API_KEY>`, or a session
    * @param onRefused called once when the key has been revoked, has expired, or has lost a scope that the connection
-   *   needs
+   *   needs, or when the session has ended
    * @param scope the scope that the connection needs; if missing, all scopes that the key has now
-   * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, insufficient_scope
+   * @throws ApiError missing_api_key, invalid_api_key, api_key_revoked, api_key_expired, session_expired,
+   *   insufficient_scope
    */
   async admit(credential: Credential, onRefused: OnRefused, scope?: Scope): Promise<Admission> {
     const caller = await this.authenticator.authenticateCredential(credential);
@@ -66,7 +70,7 @@ export class KeyWatch implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a request that waits, and answers it with the refusal as soon as its key is refused.
+   * Runs a request that waits, and answers it with the refusal once its key is refused.
    * @param work must stop waiting when the signal aborts; its result is discarded then
    * @param scope as for `admit`
    * @throws ApiError those of `admit`, also later, and whatever `work` throws

@@ -9,7 +9,10 @@ export class Session {
   @PrimaryColumn('text') id: string;
   /** SHA-256 of the token in the cookie. A fast hash is enough for 256 random bits. */
   @Column('bytea') token_hash: Buffer;
-  /** The hash of the secret that opened the session. The session ends with that secret. */
+  /**
+   * The hash of the secret that the session belongs to: the one that opened it, or its successor after a rotation by
+   * this browser. The session ends with that secret.
+   */
   @Column('bytea') secret_hash: Buffer;
   @Column('text') api_key_id: string;
   /** The User-Agent header of the browser, at most 200 characters. */

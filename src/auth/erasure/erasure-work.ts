@@ -29,7 +29,7 @@ export class ErasureWork {
     return this.taken.api_key_id;
   }
 
-  /** How far an earlier process has read in the present step. */
+  /** How far the present step has been read, by this process or an earlier one. null: not at all. */
   get cursor(): string | null {
     return this.readAsFarAs;
   }
@@ -60,7 +60,7 @@ export class ErasureWork {
     for (let piece = await this.commit(write); piece.mayBeMore;) piece = await this.commit(write);
   }
 
-  /** Begins one of the last steps. */
+  /** Begins one of the last steps, unless an earlier process has begun it. */
   async begin(step: LastStep): Promise<void> {
     if (this.step === step) return;
     this.step = step;

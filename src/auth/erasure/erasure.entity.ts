@@ -12,7 +12,7 @@ export class Erasure {
   @Column('text') api_key_id: string;
   /** How much of each kind is erased so far. */
   @Column('jsonb') counts: ErasureCounts;
-  /** The last of LAST_STEPS that has begun; null: ROUND_STEPS are still repeated. */
+  /** The last of LAST_STEPS that has begun. null: ROUND_STEPS are still repeated, or the erasure has finished. */
   @Column('text', { nullable: true }) step: LastStep | null;
   /** How far `step` has read. */
   @Column('text', { nullable: true }) cursor: string | null;
@@ -25,6 +25,6 @@ export class Erasure {
    * nothing.
    */
   @Column('integer') attempt: number;
-  /** Until then no other process takes the erasure. */
+  /** Until then no other process takes the erasure. null: no process has taken it yet, or it has finished. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
 }

@@ -63,7 +63,10 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /** @returns whether the key has nothing left and can get nothing more. After a failed step the other steps still run. */
+  /**
+   * After a failed step the other steps still run, then its error is thrown.
+   * @returns whether the key has nothing left and can get nothing more
+   */
   private async round(work: ErasureWork, { is_quiet }: TakenErasure): Promise<boolean> {
     let isDone = is_quiet;
     const failures: unknown[] = [];

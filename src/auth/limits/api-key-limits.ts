@@ -8,13 +8,16 @@ import { BudgetInput, BudgetView, toBudgetView } from './budget.view.ts';
 const MAX_LIMIT = 1_000_000_000; // fits the 32-bit integers of GraphQL and PostgreSQL
 const MAX_WEIGHT = 100;
 const MAX_BYTES = 1_000_000_000_000_000; // a petabyte
-/** A quarter of an hour: a client must still find what it has just made. */
+/** About a quarter of an hour: a client must still find what it has just made. */
 const MIN_RETENTION_DAYS = 0.01;
 const MAX_RETENTION_DAYS = 36_500;
 /** The weight of a key that has none of its own. */
 export const USUAL_WEIGHT = 10;
 
-/** The limits set on the key itself. The configuration supplies those that are missing. 0 = no limit. */
+/**
+ * The limits set on the key itself. The configuration supplies those that are missing. 0 = no limit, except for the
+ * weight, the retentions and the budget.
+ */
 export interface ApiKeyLimits {
   creates_per_minute?: number;
   reads_per_minute?: number;
@@ -34,7 +37,7 @@ export interface ApiKeyLimits {
 export const plainLimits = <Limits extends LimitChanges>(limits: Limits): Limits =>
   JSON.parse(JSON.stringify(limits)) as Limits;
 
-/** The limits of the key, and the configured defaults for the rest. */
+/** The limits of the key, and the configured defaults for the rest. No retention is longer than configured. */
 export function limitsInForce(own: ApiKeyLimits, config: Config): CallerLimits {
   const taskRetentionDays = Math.min(own.task_retention_days ?? Infinity, config.taskRetentionDays);
   const fileRetentionDays = Math.min(own.file_retention_days ?? Infinity, config.fileRetentionDays, taskRetentionDays);
@@ -87,7 +90,10 @@ export const LIMIT_NAMES = {
   fileRetentionDays: 'file_retention_days',
 } as const satisfies Record<keyof CallerLimits, keyof ApiKeyLimits>;
 
-/** The effective limits: those of the key, and the configured defaults for the rest. */
+/**
+ * The effective limits: those of the key, and the configured defaults for the rest. No retention is longer than
+ * configured.
+ */
 @ObjectType('ApiKeyLimits', { description: 'The effective limits of an API key.' })
 export class ApiKeyLimitsView {
   @ApiField.integer('generations that may be created in a minute; 0: no limit') creates_per_minute: number;

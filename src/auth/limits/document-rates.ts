@@ -8,24 +8,25 @@ import { RateLimits } from './rate-limits.ts';
  * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
  */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
-/** A key may always send as many in a minute, because documents count until their resolvers run. */
+/** A key may always send this many documents in a minute, because each counts until its resolver runs. */
 const FEWEST = 20;
 
 /**
  * Limits the GraphQL documents that no resolver answers, such as refused ones: the guard counts only where a resolver
- * runs. A key may send as many of them in a minute as reads, at each process. A query of the schema is a read too.
+ * runs. In each process a key may send as many of them in a minute as reads, but at least `FEWEST`. A query of the
+ * schema is a read too.
  */
 @Injectable()
 export class DocumentRates {
   private readonly unanswered = new MinuteCounts();
-  /** By request. */
+  /** The caller of each request. */
   private readonly admitted = new WeakMap<object, Caller>();
 
   constructor(private readonly rateLimits: RateLimits) {}
 
   /**
    * Called before a document is parsed. Counts it until a resolver runs.
-   * @param request that the guard of a resolver will get
+   * @param request the object that the guard of a resolver will get
    * @throws ApiError rate_limit_exceeded
    */
   async admit(request: object, caller: Caller, text: string): Promise<void> {
@@ -35,7 +36,7 @@ export class DocumentRates {
     if (SCHEMA_FIELDS.test(text)) await this.rateLimits.count(caller, 'read');
   }
 
-  /** Called when a resolver runs, from where on the guard counts. */
+  /** Called when a resolver runs: from then on the guard counts. */
   answered(request: object): void {
     const caller = this.admitted.get(request);
     if (!caller || !this.admitted.delete(request)) return;

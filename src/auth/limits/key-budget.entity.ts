@@ -3,8 +3,9 @@ import type { BudgetPeriod } from './budget.ts';
 
 /**
  * What the tasks of an API key have spent and reserved, in micro-units. A key has a row from its first budget on. The
- * numbers of the day and the month are those of `day`, in UTC; the first creation of a later day or month starts them again.
- * The numbers of all three periods are kept, so that another period can be chosen for the budget at any time.
+ * numbers of the day and the month are those of `day`, in UTC. The first creation of a later day or month starts them
+ * again, as does a change of the budget. The numbers of all three periods are kept, so that another period can be
+ * chosen for the budget at any time.
  */
 @Entity('key_budgets')
 export class KeyBudget {

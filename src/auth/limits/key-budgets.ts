@@ -3,7 +3,10 @@ import { Sql, type Tx } from '../../platform/database/sql.ts';
 import type { BudgetState } from './budget.ts';
 import { budgetsAtThreshold, markBudget, readBudgets } from './sql/read-budgets.ts';
 
-/** Reads the budgets of API keys. The statements that create and end tasks write them. */
+/**
+ * Reads the budgets of API keys, and marks what was reported. The statements that create and end tasks write the
+ * amounts.
+ */
 @Injectable()
 export class KeyBudgets {
   constructor(private readonly sql: Sql) {}

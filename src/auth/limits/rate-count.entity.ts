@@ -7,6 +7,6 @@ export class RateCount {
   @PrimaryColumn('text') api_key_id: string;
   @PrimaryColumn('text') bucket: RateBucket;
   @Column('timestamptz') ends_at: Date;
-  /** The points that processes have leased. A bigint, which the driver returns as text. */
+  /** The points that processes have requested. May exceed the limit. A bigint, which the driver returns as text. */
   @Column('bigint') taken: string;
 }

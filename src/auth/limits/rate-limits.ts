@@ -38,8 +38,9 @@ const REJECTION_DELAY_MS = 50;
 
 /**
  * Limits the requests per minute and key over all processes, in fixed windows that open with the first request of a
- * key. Each process leases points from the count in the database, several at a time, and spends them from memory.
- * Together the processes never admit more than the limit. While the database is unavailable each process counts alone.
+ * key. Each process leases points from the count in the database, several at a time, and spends them from memory. While
+ * the database answers, the processes together never admit more than the limit. While it is unavailable, each process
+ * counts alone.
  */
 @Injectable()
 export class RateLimits {
@@ -55,8 +56,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request. Returns without a promise while leased points are left.
-   * @returns the headers of draft-ietf-httpapi-ratelimit-headers; null without a limit
+   * Counts one request. Returns without a promise while leased points are left, if no key above has limits.
+   * @returns the headers of draft-ietf-httpapi-ratelimit-headers; null or no headers without a limit of the key itself
    * @throws ApiError rate_limit_exceeded
    */
   count(caller: Caller, bucket: RateBucket): Promise<RateLimitHeaders> | RateLimitHeaders | null {

@@ -2,8 +2,8 @@ import type { RateBucket } from '../access/caller.ts';
 
 export const WINDOW_S = 60;
 /**
- * Share of a limit in one lease. A fully used minute then takes 50 statements, and an idle process leaves at most 2 %
- * unused.
+ * Share of a limit in one lease. A fully used minute then takes at most about 50 statements. With a limit of 50 or
+ * more, an idle process leaves at most 2 % unused.
  */
 const LEASED_SHARE = 0.02;
 
@@ -54,7 +54,8 @@ export class RateWindow {
   }
 
   /**
-   * Points to request from the shared count: those for the waiting requests, or a share in advance, plus the owed points.
+   * Points to request from the shared count: a share in advance, or one for each waiting request if that is more, plus
+   * the owed points.
    */
   pointsToLease(now: number): number {
     if (now >= this.endsAt) this.open(now, 0);

@@ -21,7 +21,10 @@ import { SignInTries } from './sign-in-tries.ts';
 /** Anyone may send a body, so its size is limited. A key or a code is far smaller. */
 const MAX_BODY_BYTES = 4_096;
 
-/** The session of a browser: the page exchanges a key for a cookie that scripts cannot read, and forgets the key. */
+/**
+ * The session of a browser: the page exchanges a key or a code for a cookie that scripts cannot read, and forgets the
+ * key.
+ */
 @ApiTags('Sessions')
 @Controller('v1/session')
 export class SessionController {

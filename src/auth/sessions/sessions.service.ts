@@ -44,7 +44,7 @@ export interface OpenedSession {
   session: Session;
 }
 
-/** Browsers that are signed in. A session may do what its API key may, and ends with the secret that opened it. */
+/** Browsers that are signed in. A session may do what its API key may, and ends with the secret that it belongs to. */
 @Injectable()
 export class SessionsService {
   private readonly logger = new Logger('auth');
@@ -89,7 +89,7 @@ export class SessionsService {
     return { token, caller, session };
   }
 
-  /** @throws ApiError session_not_found when the caller has sent its key */
+  /** @throws ApiError session_not_found when the caller has sent its key, or its session has ended */
   async current(caller: Caller): Promise<Session> {
     const id = caller.sessionId;
     const session = id === undefined ? null : await this.sessions.findOneBy({ id });
@@ -98,8 +98,8 @@ export class SessionsService {
   }
 
   /**
-   * The browsers that are signed in with the caller's key, the last used first. Sessions whose secret has expired are left
-   * out.
+   * The browsers that are signed in with the caller's key, the last used first, at most 100. Sessions whose secret has
+   * expired are left out.
    */
   list({ apiKeyId }: Caller): Promise<Session[]> {
     return this.sessions.find({

@@ -55,8 +55,8 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * The most invalid items in the batches of an API key. Their faults are kept as long as tasks, but they fill no
- * queue and cost nothing, so nothing else bounds them. Creations at the same time may exceed this a little.
+ * The most invalid items in the batches of an API key. Invalid items fill no queue and cost nothing, so nothing else
+ * bounds them, but their faults are kept as long as tasks. Creations at the same time may exceed this a little.
  */
 const MAX_INVALID = 100_000;
 
@@ -102,14 +102,17 @@ function assertMetadata(metadata: Record<string, string>): void {
   }
 }
 
-/** Creations from a file at a time. Each has up to 20 MB in memory, and more for its parsed items. */
+/**
+ * The most creations from a file at a time, in this process. Each has up to 20 MB in memory, and more for its parsed
+ * items.
+ */
 const FILES_AT_ONCE = 2;
 /** Bodies that are translated before other requests get their turn. */
 const TRANSLATED_AT_ONCE = 50;
 
 export interface CreatedBatch {
   id: string;
-  /** The answer for REST. A repeated Idempotency-Key returns the first one byte for byte. */
+  /** The answer for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
   json: string;
   replayed: boolean;
 }
@@ -164,7 +167,7 @@ export class CreateBatches {
       if (!meanwhile) throw error;
       return replay(meanwhile); // an equal request was stored meanwhile
     }
-    // A batch without tasks is ended here, because usually the end of a task does that.
+    // Usually the end of a task ends the batch, so a batch without tasks is ended here.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
@@ -237,7 +240,7 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks, or deleted when nothing is created. */
+  /** Files that came inside the bodies are kept with the tasks, or deleted when no task is created. */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {

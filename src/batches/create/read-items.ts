@@ -33,7 +33,7 @@ export function readRequests(requests: unknown, maxItems: number): GivenItem[] {
 }
 
 /**
- * Reads a file of lines `{custom_id, method, url, body}`. Empty lines are no items.
+ * Reads a file of lines `{custom_id, method, url, body}`. Blank lines are skipped.
  * @throws ApiError invalid_value, too_many_items for the file as a whole
  */
 export async function readLines(bytes: Buffer, endpoint: string, maxItems: number): Promise<GivenItem[]> {
@@ -91,7 +91,7 @@ const missing = (param: string): ApiError =>
 class ItemReader {
   private readonly customIds = new Set<string>();
 
-  /** @param assertForm throws for an item without a field that it needs besides its body */
+  /** @param assertForm throws for an item that lacks a field besides its body, or has a wrong value in one */
   constructor(
     private readonly fields: readonly string[],
     private readonly assertForm: (item: Record<string, unknown>) => void,

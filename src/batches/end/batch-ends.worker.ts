@@ -84,7 +84,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
     if (ended) this.logger.log({ event: 'batch.ended', batch_id: id });
   }
 
-  /** Ends the unfinished items of a batch, and then the batch. */
+  /** Cancels the unfinished items of a batch, and ends the batch if all its items are then final. */
   async cancel(id: string): Promise<void> {
     await this.tasks.cancel(id);
     await this.check(id);

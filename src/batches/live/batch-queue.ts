@@ -16,7 +16,7 @@ export class BatchQueue {
     if (!isKnown) this.latest = first;
   }
 
-  /** Ignores a state that is older than the newest one that was queued or sent. */
+  /** Ignores a state that is not newer than the newest one that was queued or sent. */
   push(batch: ShownBatch): void {
     if (this.isEnding || !isNewer(batch, this.newest)) return;
     this.newest = this.latest = batch;

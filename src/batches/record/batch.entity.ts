@@ -18,8 +18,9 @@ export class Batch {
   /** The number of items, with the invalid ones. */
   @Column('integer') total: number;
   /**
-   * Counts of items whose record is deleted, or of all items once the batch has ended. Other items are counted from
-   * their tasks. So an ended batch costs no count, and the end of a task does not write to the row of its batch.
+   * Counts of items whose record is deleted, or of all valid items once the batch has ended. Other items are counted
+   * from their tasks. So reading an ended batch counts nothing, and the end of a task does not write to the row of its
+   * batch.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;
@@ -33,7 +34,7 @@ export class Batch {
   @Column('text', { nullable: true }) request_id: string | null;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) cancelling_at: Date | null;
-  /** When every item was final. */
+  /** When the batch ended, soon after its last item was final. null: it has not ended. */
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') kept_until: Date;

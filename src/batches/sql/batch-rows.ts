@@ -111,7 +111,7 @@ export class BatchRows {
     return tx.query({ ...INSERT, values: [...values, request_id, row.created_at, row.kept_until] });
   }
 
-  /** Finds a batch of any API key. */
+  /** Finds a batch of any API key, until its `kept_until`. */
   async find(id: string): Promise<ShownBatch | null> {
     const [batch] = await this.sql.run<ShownBatch>(FIND, [id]);
     return batch ?? null;

@@ -113,8 +113,8 @@ export class EndBatches {
   }
 
   /**
-   * Batches that still have to be ended: those without an unfinished item whose process was killed before it ended
-   * them, and those that are being cancelled.
+   * Batches that still have to be ended: those without an unfinished item, such as after their process was killed, and
+   * those that are being cancelled. At most `SWEPT`.
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

@@ -34,7 +34,7 @@ export class ArchivesController {
     return this.archives.create(apiKeyId, file_ids);
   }
 
-  /** Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads all the files. */
+  /** Declared before GET: otherwise Fastify would derive from GET a HEAD route that reads all the files. */
   @Head()
   @Public()
   @IgnoresUnknownQuery()

@@ -39,7 +39,7 @@ export class Archives {
     return { object: 'archive', url, expires_at: expiresAt, bytes: this.zip(files).bytes };
   }
 
-  /** Leaves out files that were deleted since. @throws ApiError file_expired when all of them were */
+  /** Leaves out files that were deleted or have expired since. @throws ApiError file_expired when no file is left */
   async describe(ids: string[]): Promise<Zip> {
     return this.zip(await this.present(ids));
   }

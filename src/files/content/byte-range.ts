@@ -26,7 +26,10 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return { start, end };
 }
 
-/** Whether `If-Range` permits the range: only the exact tag does. A date never matches, since no date is sent. */
+/**
+ * Whether `If-Range` permits the range. A missing header does, else only the exact tag. A date never matches, since no
+ * date is sent.
+ */
 export function isRangeCurrent(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;
 }

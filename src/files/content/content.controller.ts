@@ -27,9 +27,9 @@ const BYTES = Object.fromEntries(
 );
 
 /**
- * Serves the bytes of files, to clients with a signed link or with the key that owns them. Browsers, mailers and caches
- * add parameters such as `utm_source` to links that they pass on. Unknown parameters are ignored, because the signature
- * covers those that count.
+ * Serves the bytes of files, to clients with a signed link or with the key that owns them. Receives the bytes of
+ * pending files by signed links. Browsers, mailers and caches add parameters such as `utm_source` to links that they
+ * pass on. Unknown parameters are ignored, because the signature covers those that count.
  */
 @IgnoresUnknownQuery()
 @ApiTags('Files')
@@ -45,7 +45,7 @@ export class ContentController {
   ) {}
 
   /**
-   * Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads the whole file to count its
+   * Declared before GET: otherwise Fastify would derive from GET a HEAD route that reads the whole file to count its
    * bytes.
    */
   @Head(':id/content')
@@ -131,7 +131,7 @@ export class ContentController {
 
   /**
    * Needs the key: no signed link to such a file is ever made.
-   * @returns null when the id is that of a stored file
+   * @returns null when the id is not that of a generated file
    */
   private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
     const find = this.generated.sourceOf(id);

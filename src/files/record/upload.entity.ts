@@ -7,7 +7,8 @@ export const FILE_STATUSES = ['pending', 'processed'] as const;
 export type FileStatus = (typeof FILE_STATUSES)[number];
 
 /**
- * A file that a client has uploaded, or is about to upload. Outputs of tasks have no row: their ids contain the task's.
+ * A file that a client has uploaded, is about to upload, or has sent inside a request. Outputs of tasks have no row:
+ * their ids contain the task's.
  */
 @Entity('uploads')
 export class Upload {
@@ -29,7 +30,7 @@ export class Upload {
   /** Pixels; null unless it is an image. */
   @Column('integer', { nullable: true }) width: number | null;
   @Column('integer', { nullable: true }) height: number | null;
-  /** The row of the bytes; null once they have expired. */
+  /** The row of the bytes; null once the upload has expired. */
   @Column('text', { nullable: true }) blob_id: string | null;
   /** Seconds that the file is kept once processed. */
   @Column('integer') lifetime_s: number;
@@ -38,7 +39,7 @@ export class Upload {
   @Column('timestamptz') expires_at: Date;
   /** The bytes stay until this time, because a task that may be unfinished needs them. */
   @Column('timestamptz', { nullable: true }) needed_until: Date | null;
-  /** When the owner deleted the file. Its id is unknown from then on. */
+  /** When the owner deleted the file, or no task was created for its request. Its id is unknown from then on. */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   /**
    * The file came inside a request and is deleted with the files of its task. It is not listed, and counts against a

@@ -53,7 +53,9 @@ const REMOVE_EXPIRED = remove(
   'files.remove_expired',
   'expires_at < now() - make_interval(secs => $1) and blob_id is null',
 );
-/** Deletes files that came inside a request, once the files or the record of its task are gone. */
+/**
+ * Deletes files that came inside a request, once the files or the record of its task are gone and no task needs them.
+ */
 const REMOVE_OF_TASKS = remove(
   'files.remove_of_tasks',
   `task_id is not null
@@ -66,9 +68,9 @@ const COMMITTED = `interval '1 minute'`;
 const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
 
 /**
- * Marks bytes that no upload uses any more. If another transaction has written the row since this statement began,
- * PostgreSQL compares both times again. Only the times show this: what that transaction did to `uploads` is not in the
- * snapshot.
+ * Checks bytes that an upload has released. Marks them for deletion if no upload uses them, else only clears
+ * `released_at`. If another transaction has written the row since this statement began, PostgreSQL compares both times
+ * again. Only the times show this: what that transaction did to `uploads` is not in the snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',

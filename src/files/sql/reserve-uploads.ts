@@ -48,7 +48,7 @@ export class ReserveUploads {
     return this.sql.run<ReservedUpload>(RESERVE, [ids, seconds, apiKeyId, linked]);
   }
 
-  /** @param expiresMs when the record of the task expires, unix milliseconds */
+  /** @param expiresMs when the files expire, unix milliseconds */
   async attach(ids: string[], taskId: string, expiresMs: number): Promise<void> {
     await this.sql.run(ATTACH, [ids, taskId, expiresMs]);
   }

@@ -41,7 +41,7 @@ export class TaskWaits {
 
   /**
    * Waits for the end of a task and reports its progress.
-   * @returns the task, which may be unfinished after `seconds` or when the client has gone
+   * @returns the task, which may be unfinished after `seconds`, or when the client has gone or the service stops
    * @throws ApiError task_not_found; those of a refused API key
    */
   async untilFinal(call: ToolCall, taskId: string, { seconds, stopping, scope }: WaitOptions): Promise<ShownTask> {

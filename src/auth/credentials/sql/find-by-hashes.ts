@@ -16,7 +16,7 @@ export interface FoundApiKey {
   revoked: boolean;
   /**
    * Milliseconds until the first of these expires, by the database's clock: the key, a bounded key above it, the
-   * secret. Negative after expiry; null: never.
+   * secret, and the session if one was presented. 0 or less after expiry; null: never.
    */
   validMs: number | null;
   /** The recorded last use is more than a minute old, or missing. */

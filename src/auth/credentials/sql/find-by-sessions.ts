@@ -10,8 +10,8 @@ export interface FoundSession extends FoundApiKey {
 }
 
 /**
- * As `auth.find_by_hashes`, but by a session, which costs one more look-up in an index. The join goes through the secret
- * that opened the session, so the session ends with that secret, and not only with the key.
+ * As `auth.find_by_hashes`, but finds the key by a session, which costs one more look-up in an index. The join goes
+ * through the secret of the session, so the session ends with that secret, and not only with the key.
  */
 const FIND_BY_SESSIONS: Statement = {
   name: 'auth.find_by_sessions',

@@ -9,8 +9,8 @@ export interface BoundingKey {
 }
 
 /**
- * SQL fragment: the keys that bound a row `k` of api_keys, among its maker, the maker's maker and so on. The key ends when
- * one of these ends. A key without a maker costs one look-up that finds nothing.
+ * SQL fragment: the keys above a row `k` of api_keys (its maker, the maker's maker and so on) that have limits, models
+ * or an end. The key ends when one of these ends. A key without a maker costs one look-up that finds nothing.
  */
 export const KEYS_ABOVE = `
     left join lateral (

@@ -1,8 +1,8 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 
 /**
- * Raw SQL because of `skip locked`: a row that another process is updating is skipped, since that process writes the same
- * value. So two of these statements never wait for each other and never deadlock. A revoked key keeps the time of its last
+ * Raw SQL because of `skip locked`: a locked row is skipped, because the other process mostly writes the same value. So
+ * two of these statements never wait for each other and never deadlock. A revoked key keeps the time of its last
  * accepted use.
  */
 const RECORD_LAST_USE: Statement = {

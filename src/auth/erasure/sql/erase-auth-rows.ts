@@ -26,8 +26,8 @@ const SEE_EVENTS: Statement = {
 };
 
 /**
- * Keeps what was done and when. Removes the key's name and the hint of its secret. From the acts of the key itself it
- * also removes the address, browser and request id of the client.
+ * Keeps what was done and when. Removes the key's name and the hint of its secret. Removes the address, browser and
+ * request id of the client from the acts of the key itself.
  */
 const BLANK_EVENTS: Statement = {
   name: 'erasures.blank_audit_events',

@@ -4,8 +4,8 @@ import type { ErasureCounts, LastStep } from '../erasure-step.ts';
 import type { Erasure } from '../erasure.entity.ts';
 
 /**
- * How long a process holds an erasure: longer than a piece takes on slow storage. A killed process delays the erasure
- * by this time.
+ * How long a process holds an erasure after each piece: longer than a piece takes on slow storage. A killed process
+ * delays the erasure by this time.
  */
 const LEASE = `interval '2 minutes'`;
 /**
@@ -64,7 +64,7 @@ const FINISH: Statement = {
   text: `update erasures set finished_at = now(), lease_until = null, step = null, cursor = null where ${mine}`,
 };
 
-/** Another process has taken the erasure over, so this one must change nothing more. */
+/** Another process has taken the erasure over, or this one stops, so this one must change nothing more. */
 export class ErasureLost extends Error {}
 
 interface Progress {
@@ -78,7 +78,7 @@ interface Progress {
 export class ErasureRows {
   constructor(private readonly sql: Sql) {}
 
-  /** Takes an erasure that no process carries out, if there is one. */
+  /** Takes an unfinished erasure that no process holds and that is not put off, if there is one. */
   async take(): Promise<TakenErasure | null> {
     const [row] = await this.sql.run<TakenErasure>(TAKE);
     return row ?? null;
@@ -102,7 +102,7 @@ export class ErasureRows {
     });
   }
 
-  /** For this many seconds no process takes the erasure. */
+  /** For this many seconds no process takes the erasure, unless another one has taken it over already. */
   async putOff({ id, attempt }: TakenErasure, seconds: number): Promise<void> {
     await this.sql.run(PUT_OFF, [id, attempt, seconds]);
   }

@@ -18,8 +18,8 @@ const READ: Statement = {
 };
 
 /**
- * Whether the share that a webhook reports is spent or reserved. Any share of a budget of 0 is 0, so there the first
- * micro-unit reaches it.
+ * Whether the share that a webhook reports is spent or reserved, and was not reported in this period. Any share of a
+ * budget of 0 is 0, so there the first micro-unit reaches it.
  */
 const IS_SOFT = `
     b.soft_percent is not null and ${inPeriod('spent', TODAY)} + ${inPeriod('reserved', TODAY)} > 0 and
@@ -51,7 +51,9 @@ export async function budgetsAtThreshold(sql: Sql): Promise<string[]> {
   return (await sql.run<{ api_key_id: string }>(AT_THRESHOLD)).map(({ api_key_id }) => api_key_id);
 }
 
-/** @returns null when the event was marked in this period already, or its condition is not met */
+/**
+ * @returns null when the event was marked in this period already, its condition is not met, or the key has no budget
+ */
 export async function markBudget(tx: Tx, event: keyof typeof MARKS, apiKeyId: string): Promise<BudgetState | null> {
   const { rows } = await tx.query<BudgetState>({ ...MARKS[event], values: [apiKeyId] });
   return rows[0] ?? null;
