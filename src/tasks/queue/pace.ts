@@ -12,7 +12,8 @@ const NO_FAILURE: ReadonlySet<TaskErrorCode> = new Set(['task_cancelled', 'conte
 
 /**
  * Records how fast tasks start and how long they run, for estimates and the health of models. It counts in memory and
- * writes every few seconds, so that a task needs no extra statement. A process that is killed loses its last seconds.
+ * writes every few seconds, so that a task needs no extra statement. A process that is killed loses what it counted in
+ * its last seconds.
  */
 @Injectable()
 export class Pace implements BeforeApplicationShutdown {

@@ -34,8 +34,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   ];
 
   /**
-   * How overdue the oldest idempotency key of the last round was. This is kept, because an index that finds the key
-   * would cost every creation.
+   * Seconds for which the oldest idempotency key of the last round was overdue. The number is kept, because an index
+   * that finds the key would cost every creation.
    */
   idempotencyLagS = 0;
 

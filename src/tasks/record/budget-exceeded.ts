@@ -1,24 +1,24 @@
 import { describeBudget } from '../../auth/limits/budget.ts';
 import { ApiError } from '../../errors/api-error.ts';
 
-/** What a refusal says about a budget. */
+/** What a refused creation says about the budget that has no room. */
 export interface SpentBudget {
   amount_micros: number;
   period: 'day' | 'month' | 'total';
   /** Seconds until the period ends; null if it has no end. */
   retry_after_s: number | null;
-  /** Whether the first refusal in this period was reported before. */
+  /** Whether a refusal in this period was reported already. */
   is_reported: boolean;
 }
 
-/** The error of a creation whose cost would pass the budget of an API key. */
+/** The error of a creation whose estimated cost would pass the budget of its API key, or of a key above it. */
 export class BudgetExceeded extends ApiError {
-  /** Whether the first refusal in this period was reported before. */
+  /** Whether a refusal in this period was reported already. */
   readonly isReported: boolean;
 
   /**
    * @param apiKeyId the key whose budget it is
-   * @param isAbove whether a key below that one creates the task
+   * @param isAbove whether the task is created by a key below `apiKeyId`
    */
   constructor(
     readonly apiKeyId: string,
@@ -27,7 +27,7 @@ export class BudgetExceeded extends ApiError {
   ) {
     super('budget_exceeded', {
       message: isAbove
-        ? 'The estimated cost would pass the budget of a key above this API key.' // the amount of that key is not for this one
+        ? 'The estimated cost would pass the budget of a key above this API key.' // a key does not see the amount of a key above it
         : `The estimated cost would pass the budget of this API key, ${describeBudget(budget)}.`,
       ...(retry_after_s !== null && { retryAfterS: retry_after_s }),
     });

@@ -4,8 +4,8 @@ import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
  * What an ending says about the cost, as columns of the statement that ends tasks. A success has its cost, because the
- * worker knows what was made. Any other ending has a rule: which amount of the task's own price is charged if the task
- * was submitted.
+ * worker knows what was made. A job that was cancelled before it ran costs nothing. Any other ending has a rule: which
+ * amount of the task's own price is charged if the task was submitted.
  */
 export interface Charge {
   rule: 'full' | 'failed' | 'stopped' | null;
@@ -16,7 +16,7 @@ export interface Charge {
   video_seconds: number;
   /** The provider of the binding that ran the task; null: the one that the task was submitted to, if any. */
   provider: string | null;
-  /** The usage to store, unless there is a rule or an earlier call of the task was lost. */
+  /** The usage to store, unless an earlier call of the task was lost; null if the task did not succeed. */
   usage: StoredUsage | null;
 }
 
@@ -52,7 +52,7 @@ function chargeOfSuccess(outputs: StoredOutput[], run: RunUsage, currency: strin
   return { rule: null, micros, basis, ...made, provider, usage };
 }
 
-/** How many images were made, and how many whole seconds of video. */
+/** How many images were made, and how many seconds of video, rounded. */
 export function deliveredOf(outputs: readonly Pick<StoredOutput, 'type' | 'duration'>[]) {
   const videos = outputs.filter(({ type }) => type === 'video');
   const seconds = videos.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
@@ -78,6 +78,6 @@ function costOf(
   return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
-/** Rounded once, half up. Big integers, because the products exceed what a number holds exactly. */
+/** In micro-units, rounded once, half up. Uses big integers, because the products exceed what a number holds exactly. */
 const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
   Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

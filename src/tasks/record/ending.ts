@@ -5,9 +5,9 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * The most milliseconds from the beginning of the transaction that ends tasks, which is their `completed_at`, to the
- * answer to its first statement. A slower transaction is rolled back and repeated, so that a resumed stream knows how
- * late an end can appear.
+ * The most milliseconds from the beginning of the transaction that ends tasks to the answer to its first statement. The
+ * beginning is the `completed_at` of these tasks. A slower transaction is rolled back, so that a resumed stream knows
+ * how late an end can appear.
  */
 export const LONGEST_END_MS = 5_000;
 
@@ -24,7 +24,10 @@ export interface Ending {
   outcome: { status: 'succeeded'; result: StoredOutput[] } | { status: 'failed'; error: TaskError };
   /** Moments to add to the timeline of the task; absent if there are none. */
   moments?: Moment[];
-  /** Absent when no worker ends the task, as for a cancel or the sweep. The row then says what the task has used. */
+  /**
+   * Absent when no worker ends the task, as for a cancel or the sweep. The row of the task then says what the task has
+   * used.
+   */
   usage?: RunUsage | undefined;
   /** The resolution in the task's input, if the caller has it at hand. */
   resolution?: unknown;
@@ -41,6 +44,6 @@ export interface EndWrite {
  * A hook of another room that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
  * they are pipelined with the statement that ends the tasks.
  * @param apiKeyIds API keys of the tasks that are about to end
- * @returns null when there is nothing to write whichever of the tasks end
+ * @returns makes the write from the tasks that ended; null when there is nothing to write, whichever tasks end
  */
 export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: ShownTask[]) => EndWrite | null) | null>;

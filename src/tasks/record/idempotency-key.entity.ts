@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class IdempotencyKey {
   @PrimaryColumn('text') api_key_id: string;
   @PrimaryColumn('text') key: string;
-  /** SHA-256 of the canonical body. */
+  /** SHA-256 of the canonical body of the request. */
   @Column('bytea') request_hash: Buffer;
   @Column('text') task_id: string;
   /** The answer as JSON, repeated byte for byte. */

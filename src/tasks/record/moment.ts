@@ -1,4 +1,7 @@
-/** What can happen to a task. The first, `started` and final moments follow from other columns and are not stored. */
+/**
+ * What can happen to a task. The first moment, `started` and the final moments follow from other columns and are not
+ * stored.
+ */
 export const MOMENT_TYPES = [
   'queued',
   'held',
@@ -17,18 +20,21 @@ export const MOMENT_TYPES = [
 ] as const;
 export type MomentType = (typeof MOMENT_TYPES)[number];
 
-/** Why a started task may not go on: its provider is full or away, or paused by an operator. */
+/** Why a started task may not go on: its provider is full or away, or a pause holds it. */
 export type HoldReason = 'provider_limit' | 'pause';
 
 /** A moment as stored in the row of its task. It is an array so that it stays short. */
 export type Moment = [atMs: number, type: MomentType, attempt: number, provider: string | null, detail: string | null];
 
-/** The most moments of a timeline. A longer one loses its middle. */
+/** The most moments of a timeline. A longer one loses moments from its middle. */
 export const MAX_MOMENTS = 200;
 
 export const isHeld = (timeline: readonly Moment[] | null): boolean => timeline?.at(-1)?.[1] === 'held';
 
-/** The most unwritten moments. A run has more only if it tries very many bindings without a write. */
+/**
+ * The most unwritten moments. Further ones are dropped. A run has more only if it tries very many bindings without a
+ * write.
+ */
 const MAX_PENDING = 8;
 
 /** The part of a task that its moments need. */
@@ -50,7 +56,7 @@ export class RunMoments {
   private pending: Moment[] = [];
   /** Whether the task was given back to wait for its provider, and has not been submitted since. */
   private isWaiting: boolean;
-  /** Whether a job was accepted. Of several jobs the first one counts. */
+  /** Whether a job of the last submit was accepted. Of several jobs only the first gets a moment. */
   private isAccepted: boolean;
   private areReferencesReady = false;
   private readonly claimedAtMs: number;
@@ -85,13 +91,13 @@ export class RunMoments {
     return this.pending.length === 0 ? [] : this.withRelease(this.pending);
   }
 
-  /** @param write gets the moments to add, as JSON, or null */
+  /** @param write gets the moments to add, as JSON; null if there are none */
   async write<Result>(
     last: LastMoment | null,
     write: (moments: string | null) => Promise<Result>,
     isWritten: (result: Result) => boolean,
   ): Promise<Result> {
-    if (last === null && this.isWaiting) return write(null); // the task may have to wait longer
+    if (last === null && this.isWaiting) return write(null); // the task may have to wait on, so its release is not written yet
     const sent = this.pending.length;
     const isNew = last !== null && !(last[0] === 'accepted' && this.isAccepted);
     const moments = [...this.pending, ...(isNew ? [this.momentOf(...last, null)] : [])];
@@ -105,7 +111,7 @@ export class RunMoments {
     return result;
   }
 
-  /** The moments to add when the task is given back; null if it has waited before, however often it was claimed. */
+  /** The moments to add when the task is given back; null if it waits already, however often it was claimed. */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
     return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);

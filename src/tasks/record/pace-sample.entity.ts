@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How many tasks of a model one process has started and ended within a few seconds. Kept for an hour. */
+/** How many tasks of a model one process has started and ended within 5 seconds. Kept for a little over an hour. */
 @Entity('pace_samples')
 export class PaceSample {
   @PrimaryColumn('timestamptz') starts_at: Date;

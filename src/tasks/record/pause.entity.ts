@@ -14,11 +14,11 @@ export class Pause {
   @Column('text') kind: PauseKind;
   /** Id of the model, name of the provider, or the endpoint of the place. */
   @Column('text') target: string;
-  /** Number of the place when it was paused. */
+  /** Number of the place when it was paused; null for the other kinds. */
   @Column('integer', { nullable: true }) place: number | null;
-  /** The models that cannot start while the pause lasts. Other open pauses may contribute to that. */
+  /** The models whose tasks cannot start while the pause lasts. Other open pauses may be part of the reason. */
   @Column('text', { array: true }) models: string[];
-  /** Whether creations for these models are refused. */
+  /** Whether creations for `models` are refused. */
   @Column('boolean') refuse_creates: boolean;
   @Column('text') reason: string;
   /** When the pause ends by itself; null if an operator must end it. */

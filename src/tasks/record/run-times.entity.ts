@@ -10,6 +10,6 @@ export class RunTimes {
   @PrimaryColumn('integer') n: number;
   /** Milliseconds from start to end, the newest last. */
   @Column('integer', { array: true }) run_ms: number[];
-  /** Milliseconds from creation to start of the same runs; fewer after an upgrade. */
+  /** Milliseconds from creation to start of the same runs; fewer for a while after an upgrade. */
   @Column('integer', { array: true }) wait_ms: number[];
 }

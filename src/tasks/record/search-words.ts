@@ -2,7 +2,7 @@
 export const MAX_SEARCH_WORDS = 8;
 export const MAX_SEARCH_CHARACTERS = 200;
 
-/** The words of a search, in any order and any case. */
+/** The words of a search. A prompt matches that has all of them, in any order and any case. */
 export const wordsOf = (search: string): string[] => search.trim().split(/\s+/u);
 
 /** A word as a pattern of `ilike`. */

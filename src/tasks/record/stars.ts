@@ -3,7 +3,7 @@ import type { StoredOutput } from './task.entity.ts';
 /** Longest name of a collection, in characters. */
 export const MAX_COLLECTION_CHARACTERS = 64;
 
-/** The outputs of a task and its star, after a star was set or taken away. */
+/** The outputs of a task and its star, before or after a star is set or taken away. */
 export interface Stars {
   result: StoredOutput[] | null;
   /** Whether the task or one of its outputs is kept. */
@@ -27,13 +27,18 @@ export const keptBytes = (outputs: StoredOutput[] | null): number =>
 export const isThere = (output: StoredOutput, filesEnd: FilesEnd, nowS: number): boolean =>
   !output.deleted && (output.kept || (output.expires_at ?? filesEnd ?? 0) > nowS);
 
-/** Unix seconds of the first end among outputs that have one of their own; null if none has. */
+/**
+ * Unix seconds of the first end among the outputs that are not deleted and have an end of their own; null if none has.
+ */
 export function firstEndOf(outputs: StoredOutput[] | null): number | null {
   const ends = (outputs ?? []).flatMap(({ deleted, expires_at }) => (deleted || !expires_at ? [] : [expires_at]));
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-/** Sets stars. Outputs that are gone stay as they are. If an output is kept, each other one gets an end of its own. */
+/**
+ * Sets stars, except of outputs that are gone. If an output is then kept, each other one that is not deleted has an end
+ * of its own.
+ */
 export function keepOutputs(
   { result, collection }: Stars,
   chosen: Chosen,
@@ -52,7 +57,10 @@ export function keepOutputs(
   return { result: kept, kept: true, collection: chosen === 'all' ? name : collection };
 }
 
-/** Takes stars away. A task whose last kept output is given up loses its star too. */
+/**
+ * Takes stars away: of one output, or of all outputs and the task. Without another kept output the task loses its star
+ * too.
+ */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {
   const isGivenUp = (output: StoredOutput) => output.kept && (chosen === 'all' || output.index === chosen);
   const isOther = (output: StoredOutput) => isKept(output) && !isGivenUp(output);

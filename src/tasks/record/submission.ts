@@ -14,7 +14,7 @@ export interface Place {
   concurrency: number | null;
 }
 
-/** The provider that will run a task, recorded before the paid call. */
+/** The place where a task will run, its price and its number of calls: recorded before the paid call. */
 export interface Submission extends Place {
   approximations: Approximation[];
   /** The operator's price of this request; null if none fits. */

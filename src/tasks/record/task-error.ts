@@ -34,7 +34,7 @@ export interface TaskError {
   code: TaskErrorCode;
   message: string;
   retryable: boolean;
-  /** The input field at fault: `reference_images[0]`. */
+  /** The input field at fault, such as `reference_images[0]`. */
   param?: string;
 }
 

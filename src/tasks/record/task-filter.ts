@@ -11,7 +11,7 @@ import { MAX_COLLECTION_CHARACTERS } from './stars.ts';
 import { TASK_ID } from './task-id.ts';
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_WORDS } from './search-words.ts';
 
-/** How OpenAPI writes a map in a query string. Swagger copies it from the property into the parameter. */
+/** How OpenAPI writes a map in a query string. Swagger copies this from the property into the parameter. */
 const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 
 const SEARCH = new RegExp(String.raw`^\s*(?:\S+\s+){0,${MAX_SEARCH_WORDS - 1}}\S+\s*$`, 'u');

@@ -17,7 +17,7 @@ export interface TaskOrigin {
   /** Id of the task that the new one was made from; always of the same API key. */
   parent: string | null;
   relation: TaskRelation | null;
-  /** 0 to 3: how many partial images of each picture the worker stores, if the provider makes any. */
+  /** 0 to 3: the most partial images that the worker stores for each picture. */
   partialImages: number;
 }
 

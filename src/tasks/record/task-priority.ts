@@ -1,3 +1,5 @@
-/** A task of low priority waits behind all normal ones, but gets LOW_PRIORITY_SHARE percent of the starts. */
+/**
+ * Tasks of low priority wait behind all normal ones, but get LOW_PRIORITY_SHARE percent of the starts while both wait.
+ */
 export const TASK_PRIORITIES = ['normal', 'low'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];

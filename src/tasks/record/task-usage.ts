@@ -1,13 +1,13 @@
 /**
  * How the cost of a task was found. `priced`: by the operator's price for what was made. `reported`: by the tokens that
- * the provider reported. `free`: no paid call. `assumed`: a paid call may have been charged. `unpriced`: there is no
- * price for it.
+ * the provider reported. `free`: no paid call, or a job that was cancelled before it ran. `assumed`: a paid call may
+ * have been charged. `unpriced`: there is no price for it.
  */
 export const COST_BASES = ['priced', 'reported', 'free', 'assumed', 'unpriced'] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
 /**
- * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an amount that is absent is
+ * The price row that fits a request, fixed at submit time. Amounts are whole micro-units; an absent `per_` amount is
  * not charged. Stored with the task, so that a change of prices while it runs does not matter.
  */
 export interface FixedPrice {
@@ -48,7 +48,10 @@ export interface RunUsage {
   cancelled_unrun: boolean;
 }
 
-/** Usage as stored with a final task. The rest of it is in the task's input, its result and the column `submits`. */
+/**
+ * Usage as stored with a final task. The rest of a task's usage is in the task's input, its result and the column
+ * `submits`.
+ */
 export interface StoredUsage {
   provider: string | null;
   input_tokens: number | null;

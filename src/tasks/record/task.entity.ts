@@ -32,11 +32,11 @@ export interface StoredOutput {
   kept?: boolean;
   /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds of its own expiry. An output has one only if it is not kept and another output is. */
+  /** Unix seconds of its own expiry. An output gets one when another output is kept and it is not. */
   expires_at?: number;
 }
 
-/** A requested value that the provider could only approximate. */
+/** A requested value, and the nearest one that could be used instead. */
 export interface Approximation {
   param: string;
   requested: string | number;
@@ -91,7 +91,7 @@ export class LiveTask {
   @Column('text', { nullable: true }) trace_parent: string | null;
   /** Whether the task waits behind those of normal priority. */
   @Column('boolean') low: boolean;
-  /** The UTC day in whose budget the task counts; null when its API key had no budget. */
+  /** The UTC day in whose budget the task counts; null when no key that counts it had a budget. */
   @Column('date', { nullable: true }) budget_day: string | null;
   /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
@@ -99,10 +99,14 @@ export class LiveTask {
   @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
   /**
-   * Whether a claim may take the task: never claimed and not parked. Only statements about the line name this column.
+   * Whether the task waits in the line: it was never claimed and is not parked. Only statements about the line name
+   * this column.
    */
   @Column('boolean') waits: boolean;
-  /** Whether the task is set aside: its API key is at its limit of running tasks, or a pause holds it. */
+  /**
+   * Whether the task is set aside: its API key, or a key above it, is at its limit of running tasks, or a pause holds
+   * the task.
+   */
   @Column('boolean') parked: boolean;
   /** The pause for which the task is parked; null if there is none. */
   @Column('text', { nullable: true }) paused_by: string | null;
@@ -115,12 +119,12 @@ export class LiveTask {
   @Column('smallint') losses: number;
   /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
-  /** Whether the running task waits for its provider. `max_running` does not count it then. */
+  /** Whether the task waits for its provider and has given up its place: `max_running` does not count it then. */
   @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
   /**
-   * The sweep ends the task after this time. The deadline counts from the creation while the task waits, and again from
-   * its first start.
+   * The sweep ends the task after this time. It counts from the creation while the task waits for its first start, and
+   * from then on from this start.
    */
   @Column('timestamptz') deadline_at: Date;
   /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
@@ -200,17 +204,23 @@ export class DoneTask {
   @Column('integer') lost_submits: number;
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 
-  /** The usage, written by the statement that ends the task; null in tasks that ended before this column existed. */
+  /**
+   * The usage, written by the statement that ends the task; null in older tasks, and in queued tasks that ended because
+   * their API key was revoked.
+   */
   @Column('json', { nullable: true }) usage: StoredUsage | null;
   @Column('json', { nullable: true }) result: StoredOutput[] | null;
   @Column('json', { nullable: true }) error: TaskError | null;
   /** The files of `result` are deleted after this time; null without files. */
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
-  /** Until this time the row is reserved by a worker that deletes what has expired of the task. */
+  /**
+   * Until this time no purge takes the task: a worker deletes what has expired of it, or a delete or an erasure has
+   * hidden it.
+   */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 
-  /** When the owner began to keep the task or one of its outputs; null: the task goes at `expires_at`. */
+  /** When the owner began to keep the task or one of its outputs; null: nothing of it is kept. */
   @Column('timestamptz', { nullable: true }) kept_at: Date | null;
   /** The name under which the task is kept. */
   @Column('text', { nullable: true }) collection: string | null;
@@ -218,7 +228,7 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) unkept_expires_at: Date | null;
   /** `files_expire_at` as it was before an output was kept. It is restored when no output is kept any more. */
   @Column('timestamptz', { nullable: true }) unkept_files_expire_at: Date | null;
-  /** The first own expiry among the outputs that are not deleted. */
+  /** The first own expiry among the outputs that are not deleted; null if none has one. */
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 

@@ -4,9 +4,9 @@ import type { TaskSource } from './task-origin.ts';
 import type { CostBasis } from './task-usage.ts';
 
 /**
- * What one task used. The statement that ends the task writes the row, which stays when the task is deleted. Afterwards
- * `rolled_up` changes, an erasure removes `metadata`, and the cost changes once if the provider confirms a cancel after
- * the end.
+ * What one task used. The statement that ends the task writes the row, which stays when the task is deleted. Three
+ * things change later: `rolled_up`, `metadata`, which an erasure removes, and the cost, if the provider confirms a
+ * cancel after the end.
  */
 @Entity('usage_ledger')
 export class UsageRow {
@@ -23,7 +23,7 @@ export class UsageRow {
   @Column('text') source: TaskSource;
   /** The batch that the task was an item of. */
   @Column('text', { nullable: true }) batch_id: string | null;
-  /** Null when the task has none. */
+  /** Null when the task had none, and after an erasure. */
   @Column('jsonb', { nullable: true }) metadata: Record<string, string> | null;
   /** Delivered images. */
   @Column('integer') images: number;

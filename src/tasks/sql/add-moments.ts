@@ -3,12 +3,12 @@ import { MAX_MOMENTS } from '../record/moment.ts';
 /** Most moments that one statement adds. */
 const MOST_ADDED = 10;
 const KEPT = MAX_MOMENTS - MOST_ADDED;
-/** Removes one moment from the middle. */
+/** SQL: removes one moment from the middle of a long timeline. */
 const LESS_ONE = ` - ${KEPT / 2}`;
 
 /**
- * SQL: a timeline with moments added. A long one first loses some from its middle, so that its beginning and its end
- * stay.
+ * SQL: a timeline with moments added. A long timeline first loses moments from its middle, so that its beginning and
+ * its end stay.
  */
 export const withMoments = (timeline: string, moments: string): string =>
   `(case when jsonb_array_length(${timeline}) > ${KEPT} then ${timeline}${LESS_ONE.repeat(MOST_ADDED)}

@@ -10,8 +10,8 @@ import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 /**
  * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is
  * now, or where the last task of its API key ends, whichever is later. The task ends at its place plus its cost. So
- * keys share the time of workers by their weight, the places of a key only rise, and what a key used while nobody else
- * waited is not held against it. Each priority has a line of its own.
+ * keys share the time of workers by their weight, the places of a key rise while it has queued tasks, and a key does
+ * not pay later for what it used while nobody else waited. Each priority has a line of its own.
  */
 
 /** The assumed milliseconds of a run about which nothing is known. */
@@ -99,7 +99,10 @@ export const LOAD = `
       order by l.api_key_id for update of l
     )`;
 
-/** SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`, which returns COUNTED_COLUMNS of each. */
+/**
+ * SQL fragment: counts the inserted tasks. Needs the CTEs `load` and `made`, which returns COUNTED_COLUMNS of each
+ * task.
+ */
 export const COUNTED = `
     counted as (
       update key_load l set queued = l.queued + m.tasks, low = o.lows + m.lows, max_running = o.max_running,
@@ -143,7 +146,7 @@ const OPEN: Statement = {
     from (select distinct unnest($1::text[]) collate "C" as id) w left join own using (id) order by 1 on conflict do nothing`,
 };
 
-/** API keys that are remembered to have a row. A forgotten key costs another insert. */
+/** The most API keys that a process remembers to have a row. A forgotten key costs another insert. */
 const MAX_KEYS = 20_000;
 
 /**
@@ -160,8 +163,8 @@ export class OpenKeyCounters {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Ensures that the API keys of these tasks have a counters row. Each key is written once per process, as long as it
-   * is among the last used.
+   * Ensures that the API keys of these tasks have a counters row. A process writes each key once, as long as it
+   * remembers the key.
    */
   async open(tasks: Pick<NewTask, 'api_key_id'>[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
@@ -171,7 +174,8 @@ export class OpenKeyCounters {
   }
 
   /**
-   * Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed it.
+   * Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed the
+   * row.
    */
   forget(tasks: Pick<NewTask, 'api_key_id'>[]): void {
     for (const task of tasks) this.opened.delete(task.api_key_id);

@@ -11,9 +11,10 @@ interface OfKey {
 }
 
 /**
- * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. PostgreSQL may wait twice for one
- * row: for its place in the line and then for the row. `300ms` is for a flush of several keys: a locked row must not
- * delay the others for long. `100ms` is for each key of such a flush alone, and `1200ms` for a key whose row is locked.
+ * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. PostgreSQL may wait twice for
+ * one row: for its place in the line and then for the row. `300ms` is for a flush of several keys: a locked row must
+ * not delay the others for long. `100ms` is for each key of such a flush when it is flushed alone. `1200ms` is for a
+ * key whose row is locked, or `100ms` beyond MAX_PATIENT of these.
  */
 export type LockTimeout = '1200ms' | '300ms' | '100ms';
 
@@ -23,13 +24,14 @@ export type LockTimeout = '1200ms' | '300ms' | '100ms';
  */
 export const setLockTimeout = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
-/** Keys that may wait longer for their locked rows at once, because each holds a connection. */
+/** The most keys that may wait `1200ms` for their locked rows at once, because each wait holds a connection. */
 const MAX_PATIENT = 4;
 
 /**
  * A batch in which a locked row delays only the items of its own API key. When a flush gives up on a lock, each key is
- * flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s are over.
- * So the items of other keys wait for a locked key once at most, for less than a second.
+ * flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s have
+ * passed since the last lock timeout. So the items of other keys wait for a locked key once at most, for less than a
+ * second.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
   /** An outcome that is a promise comes from the batch of a locked key. */
@@ -69,7 +71,7 @@ export class BatchByKey<Item extends OfKey, Outcome> {
           try {
             takeEach(ofKey, await this.flush(ofKey, '100ms'));
           } catch (cause) {
-            // Does not throw, because what other keys did has been committed when this one fails.
+            // Does not throw, because other keys may have committed when this one fails.
             const { batch } = isLockTimeout(cause) ? this.lock(apiKeyId) : { batch: null };
             for (const item of ofKey) outcomes.set(item, batch?.add(item) ?? unavailable(cause));
           }

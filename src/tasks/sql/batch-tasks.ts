@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
-/** Queued tasks first. Otherwise the places of the running ones would go to queued tasks that end a moment later. */
+/**
+ * Queued tasks first, because a cancel ends the tasks in this order. Otherwise the places of the running ones would go
+ * to queued tasks that end a moment later.
+ */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',
   text: `

@@ -18,7 +18,7 @@ const ENDED_SINCE: Statement = {
     order by completed_at limit ${MAX_CHANGED}`,
 };
 
-/** The newest ones when there are more than MAX_CHANGED. */
+/** Newest first, so that the newest are read when there are more than MAX_CHANGED. */
 const ENDED_WITHIN: Statement = {
   name: 'tasks.ended_within',
   text: `

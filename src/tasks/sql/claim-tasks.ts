@@ -70,8 +70,8 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
 
 /**
  * With $10, passes over the tasks of API keys whose counters row, or one above it, is locked. $10 is true for 5 s after
- * a claim gave up on a lock. With the turns this costs an eighth of PostgreSQL's time for a claim of one task, 7
- * percent for a claim of 8 tasks, 5 percent for one of 32.
+ * a claim gave up on a lock. This and the turns of low tasks cost an eighth of PostgreSQL's time for a claim of one
+ * task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -91,8 +91,8 @@ interface Places {
 /**
  * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises
  * `attempt`: from then on only writes that name the new number take effect. Rows that another process is claiming are
- * skipped. Tasks over the limit of their key are parked until a task of the key ends. Those of a paused model are
- * parked too, so that the next claim does not read them.
+ * skipped. Tasks over the limit of their key, or of a key above it, are parked until a place is free. Those of a paused
+ * model are parked too, so that the next claim does not read them.
  *
  * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; they say
  * after how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without
@@ -145,7 +145,9 @@ const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Stat
     order by c.low, c.place, c.id`,
 });
 
-/** With $5 any task whose lease has expired, otherwise only released tasks. */
+/**
+ * SQL: with $5 tasks whose lease has expired, otherwise only released ones; none of $6, and none at its last attempt.
+ */
 const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
 const CLAIM = claim('tasks.claim', {
@@ -156,12 +158,12 @@ const CLAIM = claim('tasks.claim', {
 });
 
 /**
- * Tasks at the head of the queue that a claim of reserved places looks at, because it must not read the whole backlog
- * of a busy key.
+ * The most tasks at the head of the queue that a claim of reserved places looks at, because it must not read the whole
+ * backlog of a busy key.
  */
 const LOOKAHEAD = 200;
 
-/** SQL: one task of each key that is not in $11. */
+/** SQL: one task of each key that is not in $11, among those at the head of the line. */
 const headOfOthers = (waiting: string): string => `waits and id in (
         select distinct on (api_key_id) id
         from (select id, api_key_id, low, place from tasks_live where ${waiting}
@@ -181,20 +183,23 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   waiting: `${headOfOthers('waits')} and api_key_id <> all(array(select api_key_id from turns))`,
 });
 
-/** How long locked rows are passed over. Not always: a busy key's row is often locked, though never for long. */
+/**
+ * How long claims pass over locked rows after one gave up on a lock. They do not always do so, because the row of a
+ * busy key is often locked, though never for long.
+ */
 const UNLOCKED_FOR_MS = 5_000;
 
 type Row = (Claimed | { id: null }) & { candidates: number };
 type Claimed = ClaimedTask & { was: TaskStatus };
 
-/** Raw SQL because the claim is the hottest write: one statement and one commit. */
+/** Raw SQL because the claim is the most frequent write: one statement and one commit. */
 @Injectable()
 export class ClaimTasks {
   /** Until when locked rows are passed over, on the monotonic clock. */
   private unlockedUntilMs = 0;
   /**
-   * Whether the last claim left tasks behind. If not, it has taken those of low priority too, so the next one needs no
-   * turns.
+   * Whether the last claim of any key may have left tasks behind. If not, it has taken those of low priority too, so
+   * the next one needs no turns.
    */
   private wasFull = true;
   private readonly share: LowShare;
@@ -210,7 +215,7 @@ export class ClaimTasks {
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, not only released ones
    * @param held tasks that this process still runs; it never claims them, however late its renewals are
-   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
+   * @param exceptKeys claim at most one expired and one waiting task of a key, and none of these keys; null: any task
    */
   async claim(limit: number, includeExpired: boolean, held: string[], exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;

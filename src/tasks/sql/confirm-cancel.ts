@@ -3,9 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * A user's cancel ends the task at once, and its cost is assumed. When the provider confirms afterwards that the job
- * never ran, the cost becomes nothing: in the ledger, as long as no sum contains the row, in the budget and in the
- * task.
+ * A cancel or the deadline ends a task at once, and its cost is assumed. When the provider confirms afterwards that the
+ * job never ran, the cost becomes nothing in the ledger, the budget and the task. It stays once `usage_sums` contains
+ * the row of the ledger, and if a call of the task was lost.
  */
 const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',

@@ -18,7 +18,7 @@ interface Counts {
 
 /**
  * Counts the tasks of an API key by status. Each table is read newest first, up to MAX_COUNTED matches, so that a key
- * with a million tasks costs no more than one with ten thousand. A filter that few tasks match reads on.
+ * with a million tasks costs no more than one with ten thousand. With a filter that few tasks match, it reads further.
  */
 @Injectable()
 export class CountTasks {

@@ -38,9 +38,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Counts the tasks for their key $1 and for the keys above it, $2, if each has room. It runs after the insert, because
- * every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two keys below
- * the same key cannot pass its bounds together.
+ * Counts the tasks for their key $1 and for the keys above it, $2, if all of them have room. It runs after the insert,
+ * because every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two
+ * keys below the same key cannot pass its bounds together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -78,7 +78,7 @@ const KEEP_KEY: Statement = {
 
 /** Rolls the transaction back: the Idempotency-Key has been used. */
 class KnownKey extends Error {}
-/** Rolls the transaction back: a purge or a restore has removed the row of the key's counters. */
+/** Rolls the transaction back: the counters row of the key, or of a key above it, was removed. */
 class NoCounters extends Error {}
 
 /** Stores all the tasks of a batch, or none. Raw SQL because a thousand rows are one statement. */
@@ -145,7 +145,10 @@ export class CreateTaskBatch {
   }
 }
 
-/** Checks what may refuse the batch as a whole: the bound of the queue, and the budget if the key has one. */
+/**
+ * Counts the tasks, and reserves their estimates if there is a budget. Either refuses the whole batch if there is no
+ * room.
+ */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
   await count(tx, key, above);
   const hasBudget = tasks.some(({ estimate_micros }) => estimate_micros !== undefined);
@@ -163,15 +166,15 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // without the limit of that key
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // without the limit of the other key
   throw new ApiError('queue_full', { message });
 }
 
 interface Counted {
-  /** Keys that have a row. */
+  /** How many of the keys have a row. */
   keys: number;
   is_full: boolean;
-  /** The limit of a key above that is full. */
+  /** The lowest limit among the full keys above; null if none is full. */
   full_above: number | null;
 }
 

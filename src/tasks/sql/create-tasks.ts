@@ -64,8 +64,8 @@ const keyed = (which: string): string => `
     )`;
 
 /**
- * SQL: whether to insert a task. With `is true` PostgreSQL looks it up in a hash table. Otherwise it makes a join,
- * which compares each task with each key.
+ * SQL: whether to insert a task. With `is true` PostgreSQL looks the id up in a hash table. Otherwise it makes a join
+ * that compares each task with each key.
  */
 const IS_NEW = '(idempotency_key is null and nth <= admitted or id in (select task_id from keyed)) is true';
 
@@ -156,7 +156,7 @@ export class CreateTasks {
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
-    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // the other tasks are stored by now
+    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // no error, because the other tasks are stored by now
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
       if (!refusal) return null;

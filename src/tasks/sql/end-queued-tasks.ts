@@ -9,9 +9,9 @@ import { settled } from './settle-budgets.ts';
 
 /**
  * Ends the queued tasks of API keys, without events, because a revoked key receives none. Locks tasks -> key_load ->
- * key_budgets, each in order, like all statements that lock several of these. The count makes PostgreSQL lock all tasks
- * before the rows of key_load. A queued task costs nothing, because it has made no paid call. $1 are the keys, $2 is
- * the error.
+ * key_budgets, each in order, like all statements that lock several of these. The counts in `freed` make PostgreSQL
+ * lock all tasks before the rows of key_load. A queued task costs nothing, because it has made no paid call. $1 are the
+ * keys, $2 is the error.
  */
 const END_QUEUED = `
   with ${lockedWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
@@ -41,7 +41,7 @@ const END_QUEUED = `
   set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0), below_queued = greatest(l.below_queued - f.below, 0)
   from freed f, load where l.api_key_id = load.api_key_id and f.id = load.api_key_id`;
 
-/** Longer than the 5 s for which a creation that is stuck in another process can keep the row of key_load. */
+/** Longer than the 5 s for which a creation that is stuck in another process can lock the row of key_load. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
 
 /** Ends the queued tasks of these keys with `task_cancelled`, in the caller's transaction. */

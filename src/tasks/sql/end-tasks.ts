@@ -94,7 +94,10 @@ export class EndTasks {
     this.hooks.push(hook);
   }
 
-  /** @returns null when the task had ended already or another claim holds it; the earlier outcome stays */
+  /**
+   * @returns null when nothing changed: the task had ended already, another claim holds it, or `lapsed` or `unclaimed`
+   *   is not met
+   */
   end(ending: Ending): Promise<EndedTask | null> {
     return this.batch.add(ending);
   }
@@ -178,7 +181,8 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 
 /**
  * Locks rows in the order of the column, so two processes cannot deadlock. $1 are the API keys; the other parameters
- * count the ends of each. Tasks that an earlier release created are not counted in the rows above their key.
+ * count the ends of each. Tasks that an earlier release created were never counted in the rows above their key, so
+ * those counts stop at 0.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',

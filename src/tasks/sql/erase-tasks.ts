@@ -61,7 +61,7 @@ export class EraseTaskRows {
     return this.sql.run<TaskToErase>(READ, [apiKeyId, after]);
   }
 
-  /** @returns the ids of the tasks that requests could still find */
+  /** @returns the ids of the tasks that were visible, or that the purge could soon have taken */
   async hide(ids: string[]): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(HIDE, [ids])).map(({ id }) => id);
   }

@@ -4,7 +4,7 @@ import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
 /** Tasks of one round. */
 const AT_ONCE = 10_000;
-/** The longest time from an end, which is when its transaction began, to the commit. */
+/** The longest time from the end of a task to the commit: the end is when the transaction began. */
 const SETTLED = `interval '60 seconds'`;
 /** Hours of ends that one round looks at: a power of two. */
 const FEWEST_HOURS = 1;
@@ -19,7 +19,10 @@ const LOCK = 0x776f7264;
 const MISSING = 'select name from unnest($1::text[]) as name where name not in (select extname from pg_extension)';
 const HAS_INDEX = `select from pg_class where oid = to_regclass('${WORDS_INDEX}')`;
 
-/** Empties the table first, because its rows would slow down the build by minutes. They are filled in again. */
+/**
+ * Empties the table first, because its rows would slow down the build of the index by minutes. Later rounds fill the
+ * table again.
+ */
 const MAKE_INDEX = `
   truncate task_words;
   update words_state set through = coalesce((select min(completed_at) from tasks_done), now()) - interval '1 ms';

@@ -24,7 +24,10 @@ export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: str
   return task ?? null;
 }
 
-/** Unix seconds of this moment, because the transaction may have waited for a lock. */
+/**
+ * Unix seconds of this moment, not of the beginning of the transaction, because the transaction may have waited for a
+ * lock.
+ */
 export async function timeNow(tx: EntityManager): Promise<number> {
   const [row] = await tx.query<{ now_s: number }[]>('select extract(epoch from clock_timestamp())::float8 as now_s');
   return row!.now_s;
@@ -53,8 +56,8 @@ export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: S
 }
 
 /**
- * Keeps pictures that came inside the request, for a retry of it. Once the task is given up, they go with its files or
- * its record.
+ * Keeps pictures that came inside the request, for a retry of the request. Once the task is given up, they go with its
+ * files or its record.
  */
 const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t

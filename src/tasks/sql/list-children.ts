@@ -14,7 +14,10 @@ export interface ChildrenRequest {
   after: string | null | undefined;
 }
 
-/** Reads one row more than the limit, to see whether there are more. `~` sorts behind every id. */
+/**
+ * Reads one row more than the limit, to see whether there are more. Without `after` it is given `~`, which sorts behind
+ * every id.
+ */
 const CHILDREN: Statement = {
   name: 'tasks.list_children',
   text: `

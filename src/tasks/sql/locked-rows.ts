@@ -33,9 +33,9 @@ export const isLocked = (wanted = 'w'): string =>
   `(select count(*) from locked) > 0 and ${equalsOrdered('t.id', `${wanted}.id`)}`;
 
 /**
- * SQL, always true: from here on the statement gives up if it waits for a row. It must not wait, because it locks rows
- * in the order of the line and not of their ids. `skip locked` does not quite prevent a wait: if a row changes while
- * PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that has locked it.
- * `Sql.run` repeats the statement.
+ * SQL, always true: from here on the statement gives up when it has waited for a row for 20 ms. It must not wait,
+ * because it locks rows in the order of the line and not of their ids. `skip locked` does not quite prevent a wait: if
+ * a row changes while PostgreSQL looks at it, PostgreSQL goes on to the next version and waits for the transaction that
+ * has locked it. `Sql.run` repeats the statement.
  */
 export const GIVES_UP = `(select ${setLockTimeout(`'20ms'`)}) is not null`;

@@ -172,7 +172,10 @@ const FIRST_COMPARED = 2_000;
 /** How many tasks are compared in each step if words have no index. The last number is used again and again. */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
-/** If so many of the tasks compared first match a filter without its words, its index has more tasks than are read. */
+/**
+ * If so many of the tasks compared first match a filter without its words, its index is taken to have more tasks than
+ * are read.
+ */
 const COMMON = 20;
 
 /**
@@ -189,7 +192,7 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // their indexes have few tasks
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // few tasks for each value
     return isIndexed(filter) || Boolean(filter.search);
   }
 

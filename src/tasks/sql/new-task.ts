@@ -14,7 +14,7 @@ export const definitionsOf = (columns: ColumnTypes): string =>
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
-/** A task to insert. Every field costs each creation time. A field that is left out gets the default of the insert. */
+/** A task to insert. Every field makes each creation slower. A field that is left out gets the default of the insert. */
 export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof CREATED, keyof Given>>> {
   api_key_id: string;
   /** Left out: `api`. */
@@ -27,7 +27,7 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
    */
   created_at: number;
   expires_at: number;
-  /** Seconds from now, by the database's clock. */
+  /** Seconds from the insert to the deadline, by the database's clock. */
   deadline_s: number;
   /** Whether the task has low priority. */
   low?: true | undefined;
@@ -43,7 +43,7 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
 
 export type TaskLimits = Pick<CallerLimits, 'maxQueued' | 'maxRunning' | 'weight'>;
 
-/** A task to insert in a transaction of its own: an item of a batch, or one that counts for several keys. */
+/** A task for `CreateTaskBatch`: an item of a batch, or a single task that counts for several keys. */
 export interface NewBatchTask extends NewTask {
   batch_id: string | null;
   batch_index: number | null;
@@ -51,7 +51,7 @@ export interface NewBatchTask extends NewTask {
   task_events: boolean;
 }
 
-/** The columns of a `PlacedTask`. */
+/** The columns of a `PlacedTask` that a statement reads, with their types. */
 export const COLUMNS = {
   key: 'int',
   nth: 'int',
@@ -105,7 +105,7 @@ export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** A task with its number among those of its API key in one statement. */
 export type PlacedTask<Task extends NewTask> = Task & {
-  /** A number for the API key, because PostgreSQL compares it with each key of the statement. */
+  /** A number instead of the id of the API key, because PostgreSQL compares it with each key of the statement. */
   key: number;
   /** The number of the task among those of its API key, from 1. */
   nth: number;

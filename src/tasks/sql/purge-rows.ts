@@ -42,7 +42,7 @@ const DELETE: Statement = {
     returning batch_id, status, coalesce(error->>'code' = 'task_cancelled', false) as cancelled`,
 };
 
-/** An item of a batch whose record was deleted. */
+/** An item of a batch, after its record was deleted. */
 export interface PurgedItem {
   batch_id: string;
   status: 'succeeded' | 'failed';
@@ -139,7 +139,10 @@ export class PurgeRows {
     return (await this.sql.run<{ overdue_s: number }>(DELETE_KEYS)).map(({ overdue_s }) => overdue_s);
   }
 
-  /** Deletes versions of models that no task names and no process has loaded. @returns how many were deleted */
+  /**
+   * Deletes versions of models that no task names and no process has loaded for a day; see DELETE_VERSIONS. @returns
+   * how many were deleted
+   */
   async deleteUnnamedVersions(): Promise<number> {
     return (await this.sql.run(DELETE_VERSIONS)).length;
   }

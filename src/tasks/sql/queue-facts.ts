@@ -3,8 +3,8 @@ import { FREE_PLACES } from '../record/free-places.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
 /**
- * Counts of all API keys together. Queued tasks of a key that runs as many as it may are `parked`, whether a claim has
- * seen them or not.
+ * Counts of all API keys together. Queued tasks of a key that runs as many as it may count as `parked`, whether a claim
+ * has seen them or not.
  */
 interface QueueRow {
   waiting: number;
@@ -18,7 +18,7 @@ interface QueueRow {
 
 /**
  * Reads the counters, and one entry of an index for each key with queued tasks. The backlog itself is never read. The
- * ids of tasks are in the order of their creation.
+ * lowest id is that of the oldest task.
  */
 export const QUEUE_FACT: Fact<QueueRow> = {
   name: 'queue',
@@ -47,7 +47,7 @@ function ageOfOldest(condition: string): string {
 }
 
 interface ExpiredRow {
-  /** Seconds since the oldest has expired; null if nothing has expired. */
+  /** Seconds since the first one expired; 0 if none has expired; null if there are none. */
   files: number | null;
   tasks: number | null;
 }
@@ -56,7 +56,7 @@ const overdue = (column: string, condition: string): string =>
   `(select greatest(0, extract(epoch from now() - ${column}))::float8 from tasks_done
     where ${condition} order by ${inUtc(column)} limit 1)`;
 
-/** Reads only the first entry of two indexes. */
+/** Reads only the first entry of each of two indexes. */
 export const EXPIRED_FACT: Fact<ExpiredRow> = {
   name: 'expired_tasks',
   text: `

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most positions in the line that are known. */
+/** The most positions that are known in the line of each priority. */
 export const KNOWN_POSITIONS = 10_000;
 
 /** The first waiting tasks of one priority, in the order in which they are claimed. */
@@ -14,7 +14,7 @@ export interface LaneRead {
 export interface LineRead {
   normal: LaneRead;
   low: LaneRead;
-  /** Seconds that the oldest of these tasks has waited. */
+  /** Seconds since the creation of the oldest of these tasks; 0 if there are none. */
   ageS: number;
   /** Unix seconds, by the database's clock. */
   nowS: number;

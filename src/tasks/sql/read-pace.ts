@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Tasks that started within some seconds, over all processes. */
+/** Tasks that started within the `SAMPLE_S` seconds from `from_s`, over all processes. */
 export interface StartsOf {
   /** Unix seconds. */
   from_s: number;

@@ -10,7 +10,7 @@ export interface TaskPlace extends Pick<
 > {
   /** null if the task has ended. */
   place: number;
-  /** Whether the task waits for its API key or for its provider. */
+  /** Whether the task waits for its API key, its provider or the end of a pause. */
   is_held: boolean;
   /** Whether the task waits because an operator has paused its model, or the provider of a task that has started. */
   is_paused: boolean;

@@ -17,7 +17,7 @@ export interface NewRunTimes extends RunKind {
 
 /** Seconds that one row of `pace_samples` covers. */
 export const SAMPLE_S = 5;
-/** Successful runs whose times are kept. */
+/** The most successful runs of one kind whose times are kept. */
 export const KEPT_RUNS = 200;
 /** How long samples are kept. Success rates look back an hour. */
 const KEPT = `interval '65 minutes'`;

@@ -14,7 +14,7 @@ const addedTo = (timeline: string, moments: string): string =>
 /** @param moments a parameter, such as `$4` */
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
-/** A lock taken before the intent, so that the intent's count sees every earlier intent for the same provider. */
+/** A lock taken before the intent, so that the intent's count sees every earlier intent for the same place. */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -25,14 +25,17 @@ const atPlace = (provider: string, credential: string, url: string): string =>
   `lease_until is not null and submitted_at is not null
       and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;
 
-/** A task counts against the provider's concurrency until it ends, even between claims: the upstream works on it. */
+/**
+ * A task counts against the provider's concurrency until it ends or its intent is withdrawn, even between claims: the
+ * provider works on it.
+ */
 const FULL: Statement = {
   name: 'tasks.is_provider_full',
   text: `
     select count(*)::int as tasks from tasks_live where ${atPlace('$2', '$3', '$4')} and id <> $1`,
 };
 
-/** Counts the tasks of a model at each address of a provider that has some. */
+/** Counts the tasks of a model at each of the given addresses of a provider. Addresses without tasks are left out. */
 const AT_ADDRESSES: Statement = {
   name: 'tasks.count_at_addresses',
   text: `
@@ -97,7 +100,10 @@ const APPROXIMATED: Statement = {
   text: `update tasks_live set approximations = $3::json where id = $1 and attempt = $2 returning id`,
 };
 
-/** With $3 the call may have been charged, so it counts as lost, with its full price. Otherwise it was never made. */
+/**
+ * With $3 the call may have been charged, so it counts as lost, with its full price. Otherwise the provider accepted
+ * nothing, so it does not count.
+ */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
   text: `

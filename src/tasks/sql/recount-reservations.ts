@@ -12,8 +12,8 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Makes cancelled tasks count whose provider may still confirm that the job never ran, those of the keys below too. No
- * sum contains them yet, so they are at most some minutes old.
+ * Makes cancelled tasks count in the budget, also those of the keys below, while their provider may still confirm that
+ * the job never ran. No sum contains them yet, so they are at most some minutes old.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done

@@ -21,9 +21,7 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
-/**
- * SQL: later than the lease of a released task, earlier than any other. A released task need not wait for its worker.
- */
+/** SQL: later than AT_ONCE, earlier than any other lease. A task with the lease AT_ONCE need not wait for its worker. */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 /** SQL: the lease of a task that any worker may claim now. */
 export const AT_ONCE = `${RELEASED} - interval '1 day'`;

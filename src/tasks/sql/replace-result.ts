@@ -51,7 +51,7 @@ export const valuesOf = (id: string, sequence: number, { result, kept, collectio
 export class ReplaceResult {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns null when the task has changed since it was read */
+  /** @returns null when the task has changed or expired since it was read */
   async replace({ id, sequence }: ShownTask, stars: Stars): Promise<ShownTask | null> {
     const rows = await this.sql.run<ShownTask>(REPLACE_RESULT, valuesOf(id, sequence, stars));
     return rows[0] ?? null;

@@ -11,11 +11,13 @@ import { hiddenTime } from '../../platform/database/planner.ts';
 
 /**
  * Fragments of the statement that creates tasks of API keys with a budget. The statement that inserts a task reserves
- * its estimated cost, under the lock of the budget. So the sum of all reservations never passes the amount, in any
+ * its estimated cost, under the lock of the budget. So the reservations never pass what remains of the budget, in any
  * number of processes.
  */
 
-/** SQL: what remains of the budget. Null if the key has no budget any more, which its caller may learn 5 s later. */
+/**
+ * SQL: what remains of the budget. Null if the key has no budget any more, which a process may learn up to 5 s later.
+ */
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
 
 /**

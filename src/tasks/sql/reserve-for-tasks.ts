@@ -54,7 +54,7 @@ export async function reserveForTasks(
 interface Reservation {
   /** True also if none of the keys has a budget. */
   fits: boolean;
-  /** The key whose budget has no room. */
+  /** The key whose budget has no room; null if the tasks fit. */
   api_key_id: string | null;
   budget: SpentBudget | null;
 }

@@ -5,7 +5,7 @@ import { isOneOf, lockedWhere } from './locked-rows.ts';
 const BELOW = `array(select id from (${keysFrom('$1')}) k where id <> $1)`;
 const UNCOUNTED = `api_key_id = any(${BELOW}) and not coalesce(counts_for @> array[$1::text], false)`;
 
-/** Locks the tasks, then the counters, each in order. */
+/** The tasks are locked first, then the counters, each in order. */
 const LOCK_TASKS = `with ${lockedWhere(UNCOUNTED)} select count(*) from locked`;
 const LOCK_LOAD = `select from key_load where api_key_id = any(${BELOW} || $1::text) order by api_key_id for update`;
 
@@ -24,7 +24,9 @@ const NOTE_ABOVE = `
   update key_load set above = array_append(above, $1)
   where api_key_id = any(${BELOW}) and not coalesce(above @> array[$1::text], false)`;
 
-/** Makes the unfinished tasks of the keys below count for this key too, because it has got a limit for them. */
+/**
+ * Makes the unfinished tasks of the keys below count for this key too, because it has got a limit or a budget for them.
+ */
 export async function startCountingBelow(tx: EntityManager, apiKeyId: string): Promise<void> {
   for (const statement of [LOCK_TASKS, LOCK_LOAD, COUNT, NOTE_ABOVE]) await tx.query(statement, [apiKeyId]);
 }

@@ -27,7 +27,7 @@ const TAKE: Statement = {
 export class TakeLeases {
   constructor(private readonly sql: Sql) {}
 
-  /** Takes running tasks away from their workers. @returns the tasks that were running */
+  /** Takes running tasks away from their workers. @returns the tasks that were taken away */
   take(ids: string[]): Promise<ShownTask[]> {
     return this.sql.run<ShownTask>(TAKE, [ids]);
   }

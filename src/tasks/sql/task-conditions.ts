@@ -98,7 +98,7 @@ export class TaskConditions {
     return filters.length === 0 || (filters.length === 1 && order === 'desc' && USUAL.includes(filters[0]!));
   }
 
-  /** Writes the value into the statement, because the partial index of failed tasks only fits the literal. */
+  /** Writes the value into the statement, because a partial index, such as that of failed tasks, fits only a literal. */
   private whereLiteral(name: string, condition: string): void {
     this.conditions.push(`and ${condition}`);
     this.names.push(name);
@@ -123,8 +123,8 @@ export class TaskConditions {
   }
 
   /**
-   * The ids of a batch's tasks contain its time of creation, so bounds on the id keep the read of the index short. The
-   * id of a batch without a time matches nothing.
+   * The ids of a batch's tasks contain the time at which the batch was created, so bounds on the id keep the read of
+   * the index short. A malformed id of a batch matches nothing.
    */
   private restrictToBatch(batchId: string): void {
     const createdMs = createdMsOf(batchId);

@@ -11,7 +11,10 @@ export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 export const WORDS_INDEX = 'task_words_gin';
 
 const REFRESH_MS = 60_000;
-/** Usable only if filled lately: a search compares the tasks that ended after that, which may be all at first. */
+/**
+ * Whether the index is usable. It must have been filled lately, because a search compares all tasks that ended since
+ * then.
+ */
 const IS_USABLE = `
   select from pg_index, words_state
   where indexrelid = to_regclass('${WORDS_INDEX}') and indisvalid and through > now() - interval '10 minutes'`;

@@ -1,7 +1,7 @@
 /**
- * Fragments of the statement that ends tasks: the charge, and the row of the ledger. This is the most expensive work on
- * a task that no client waits for, so the statement only adds. The worker has computed the cost of a success, and the
- * intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: the charge, and the row of the ledger. No client waits for this work, and
+ * no other such work on a task costs more, so the statement only adds. The worker has computed the cost of a success,
+ * and the intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**

@@ -13,7 +13,8 @@ const UNPARKED = `set parked = false, waits = (t.attempt = 0), lease_until = cas
 /**
  * Unparks the oldest parked tasks of these keys, as many as each key may run now. Low priority comes last, but in $2
  * percent of its runs the statement begins with the oldest low task. Otherwise low tasks of a key that never runs out
- * of normal tasks would never start. A task that was held goes on by its lease; the others stand in the line again.
+ * of normal tasks would never start. A task that was claimed before is claimed again by its lease; the others stand in
+ * the line again.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
