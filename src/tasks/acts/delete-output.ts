@@ -13,7 +13,7 @@ import { giveUpOutputs, type Stars } from '../record/stars.ts';
 import type { ShownTask, StoredOutput } from '../record/task.entity.ts';
 import { recordStars, starsOf } from './record-stars.ts';
 
-/** Attempts to change the task. An attempt fails only if the task has changed since it was read. */
+/** The most attempts to change the task. An attempt fails only if the task has changed since it was read. */
 const ROUNDS = 20;
 
 /** Deletes the bytes of one output. The task stays, and shows no link for it. */

@@ -70,7 +70,7 @@ export class KeepTasks {
   }
 
   /**
-   * Takes a star away. The files stay for another day at least. May be repeated.
+   * Takes a star away. The files that it kept stay for another day at least. May be repeated.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
@@ -137,7 +137,7 @@ async function assertRoomAbove(
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
   if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
-  const message = `A key above this API key has no room to keep ${what}.`; // the limit of that key is not for this one
+  const message = `A key above this API key has no room to keep ${what}.`; // without the limit of the other key
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

@@ -20,8 +20,8 @@ import { SAMPLE_S } from '../sql/record-pace.ts';
 export const RATE_WINDOW_S = 300;
 
 /**
- * Tasks that start per second. Only the time since tasks wait counts: earlier, tasks started only as often as they were
- * created.
+ * Tasks that start per second. Only the time for which tasks have waited counts: before that, tasks started only as
+ * often as they were created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
  * @returns null if no task has started
@@ -85,7 +85,10 @@ export class EstimatesService {
     };
   }
 
-  /** Estimates for a task that would be created now. They are null if the limit of its API key would hold the task. */
+  /**
+   * Estimates for a task that would be created now. They are null if the limit of its API key would hold the task, or
+   * if too little is known.
+   */
   async ofNew(
     caller: Caller,
     { isLow, ...task }: NewTask,

@@ -25,7 +25,10 @@ interface Times {
   typical: TypicalTimes | null;
 }
 
-/** How long runs usually take: medians of the last successes, refreshed each minute. */
+/**
+ * How long runs usually take: medians of the last successes, refreshed each minute, and more often for kinds without
+ * data.
+ */
 @Injectable()
 export class UsualTimes {
   private readonly times = new Sampled(() => this.read(), REFRESH_MS);
@@ -48,7 +51,7 @@ export class UsualTimes {
     return known && Math.round(known.medianS * 1000);
   }
 
-  /** Times of all runs of the model; null while fewer than five are known. */
+  /** Times of the last runs of the model; null while fewer than five are known. */
   async typicalOf(model: string): Promise<TypicalTimes | null> {
     return (await this.timesOf(anyRunOf(model)))?.typical ?? null;
   }

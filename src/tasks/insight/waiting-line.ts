@@ -45,7 +45,8 @@ export class WaitingLine {
   ) {}
 
   /**
-   * The position of a task, which may be newer than the line; 1 is the next. @returns null when too many wait to know
+   * The position of a task, which may be newer than the line; 1 is the next. @returns null when more tasks wait than
+   * were read
    */
   positionOf(task: Waiting, isLow: boolean): number | null {
     const [own, other] = isLow ? [this.low, this.normal] : [this.normal, this.low];

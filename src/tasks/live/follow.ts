@@ -48,7 +48,10 @@ export class FollowTasks {
     return queue.states;
   }
 
-  /** Follows all tasks of a key: the unfinished ones in their current state, then every change. */
+  /**
+   * Follows all tasks of a key: the unfinished ones in their current state, then changes, merged when the subscriber is
+   * slow.
+   */
   async followAll(
     apiKeyId: string,
     { filter = {}, endedSinceMs, isKnown }: FollowAllOptions = {},

@@ -3,7 +3,7 @@ import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal } from '../record/task-status.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
-/** Rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
+/** The most rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
 const MAX_ROWS = 200;
 /**
  * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that the subscriber is disconnected and
@@ -26,7 +26,8 @@ interface LiveQueueOptions {
 
 /**
  * Per-subscriber queue that keeps only the latest state of each task. So a slow subscriber costs little, however much
- * changes, and never misses a final state. The sequence of a task never falls.
+ * changes, and never misses a final state, unless it falls so far behind that the queue ends. The sequence of a task
+ * never falls.
  */
 export class LiveQueue {
   readonly states = new PullQueue<ShownTask>(() => this.take());

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 /** Keeps idle connections open through proxies. */
 const PING_MS = 15_000;
 
-/** One server-sent event: its `id:`, its `event:` (`name`) and its JSON. */
+/** One server-sent event: `id` is its `id:`, `name` its `event:`, `json` its data. */
 export interface StreamEvent {
   id?: string;
   name?: string;

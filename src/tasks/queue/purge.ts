@@ -20,8 +20,8 @@ const PURGE_COUNTERS_EVERY_S = 600;
 const PURGE_VERSIONS_EVERY_S = 3600;
 
 /**
- * Deletes what is past its retention. Files go first, so a crash in between leaves a record to retry, not orphaned
- * files. A task whose files cannot be deleted is reported and passed over.
+ * Deletes what is past its retention. The files of a task go before its record, so a crash in between leaves a record
+ * to try again, and no file without one. A task whose files cannot be deleted is reported and passed over.
  */
 @Injectable()
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -12,12 +12,12 @@ import { LiveTask } from '../record/task.entity.ts';
 import type { Ending } from '../record/ending.ts';
 import { TaskQueue } from './task-queue.ts';
 
-/** Rows per query. After a full result the next sweep follows at once. */
+/** Rows per query. After a full result the next sweep follows 0.2 s later. */
 const SWEEP_ROWS = 500;
 
 /**
  * Runs every few seconds in every worker process. Ends tasks that are past their deadline or have lost too many
- * workers, and wakes parked tasks whose key has a free place. Two sweeps may run at once, because every write is
+ * workers, and wakes parked tasks of keys that have a free place. Two sweeps may run at once, because every write is
  * guarded by the state of the row. Each query is an index scan of few rows.
  */
 @Injectable()

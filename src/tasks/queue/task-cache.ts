@@ -10,7 +10,7 @@ import type { Listed } from '../sql/page-of-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 
 const TOPIC = 'task_deleted';
-/** Inputs may be long, so the cache is also bounded by characters, with those of the kept JSON: some 64 MB. */
+/** Inputs may be long, so the cache is also bounded by characters, those of the kept JSON included: some 64 MB. */
 const CACHED_CHARACTERS = 32_000_000;
 /** After this time a task is read again, because the event of a deletion may be lost. */
 const TTL_MS = 15_000;

@@ -23,8 +23,8 @@ const REMEMBERED_ENDS = 50_000;
 /**
  * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row
  * at once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a
- * task rise, may miss states in between, and gets the latest state again after the bus was disconnected. No end stays
- * undelivered for longer than the polling interval.
+ * task rise, may miss states in between, and gets the latest state again after the bus was disconnected. An end whose
+ * event is lost is delivered by the next poll, if the database answers.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -79,7 +79,7 @@ export function tasksClaimed(tasks: readonly ClaimedTask[]): void {
   }
 }
 
-/** The claim adds these two moments if the worker before has not given the task back. */
+/** The claim adds these two moments if the earlier worker has not given the task back. */
 const isOfLostWorker = (timeline: readonly Moment[] | null): boolean =>
   timeline?.at(-1)?.[1] === 'taken_over' && timeline.at(-2)?.[1] === 'worker_lost';
 

@@ -67,7 +67,7 @@ export class TaskQueue {
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, unless live workers may be late with their renewals
-   * @param exceptKeys claim at most one task a key, and none of these keys; null: any task
+   * @param exceptKeys claim at most one expired and one waiting task of a key, and none of these keys; null: any task
    */
   async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
     const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held], exceptKeys);
@@ -110,13 +110,13 @@ export class TaskQueue {
     return true;
   }
 
-  /** Lets another task of the key run while this one waits. If that fails, the task keeps its place. */
+  /** Lets another task run while this one waits. If that fails, the task keeps its place. */
   private async leavePlace(lease: LeaseRef): Promise<void> {
     const freed = await this.holds.hold(lease).catch(() => null);
     if (freed) this.wakeNextOf(freed.api_key_id, freed.shared_by);
   }
 
-  /** Takes running tasks away from their workers; the next claim continues them. @returns how many were running */
+  /** Takes running tasks away from their workers; the next claim continues them. @returns how many were taken */
   async takeAway(taskIds: readonly string[]): Promise<number> {
     const tasks = await this.taken.take([...taskIds]);
     this.feed.publish(tasks); // the worker stops at once
@@ -176,15 +176,15 @@ export class TaskQueue {
     return this.submits.lost(lease);
   }
 
-  /** @param percent 0 to 99; ignored when the lease is lost or the recorded progress is higher */
+  /** @param percent 0 to 99; ignored when the lease is lost or the recorded progress is as high already */
   async recordProgress({ id, attempt }: LeaseRef, percent: number): Promise<void> {
     const task = await this.progress.record({ id, attempt, progress: percent });
     if (task) this.feed.publish([task]);
   }
 
   /**
-   * Ends the task and wakes the next throttled task of its API key.
-   * @returns null when the task had ended already or another claim holds it
+   * Ends the task. If a key that counted it has a limit of running tasks, wakes the parked tasks that may run now.
+   * @returns null when nothing changed, as in `EndTasks`
    */
   async end(ending: Ending): Promise<ShownTask | null> {
     const ended = await this.ends.end(ending);

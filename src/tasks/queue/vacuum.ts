@@ -9,7 +9,7 @@ import { VacuumQueue } from '../sql/vacuum-queue.ts';
  */
 const EVERY_S = 15;
 
-/** Vacuums the queue in every worker process. */
+/** Runs in every worker process. Vacuums the queue when it has many dead rows. */
 @Injectable()
 export class Vacuum implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('sweep');

@@ -16,7 +16,7 @@ export interface OwnLink {
   signature: string;
 }
 
-/** What a link permits. No two of them share a signature. */
+/** What a link permits. It is part of what is signed, so a signature is valid for one of them. */
 const READ = '';
 const WRITE = 'put ';
 const ARCHIVE = 'archive ';

@@ -20,7 +20,7 @@ export class TaskViews {
     return toTaskView(task, this.links, this.terms);
   }
 
-  /** The view for GraphQL. Its fields that REST lacks find the stored task. */
+  /** The view for GraphQL. GraphQL fields that REST lacks find the stored task behind it. */
   forGraphql(task: ShownTask): TaskView {
     return rememberStored(this.of(task), task);
   }

@@ -185,7 +185,7 @@ export class DeletedTaskView {
 
 export const toDeletedTaskView = (id: string): DeletedTaskView => ({ id, object: 'task.deleted', deleted: true });
 
-/** The only mapping from a stored task to its view. Signs new file links. */
+/** The only mapping from a stored task to its view. Signs the links to its files. */
 export function toTaskView(task: ShownTask, links: FileLinks, terms: UsageTerms): TaskView {
   return {
     task_id: task.id,
@@ -223,7 +223,7 @@ export const filesPresent = (task: ShownTask, nowMs: number = Date.now()): boole
 export const isPresent = (task: ShownTask, output: StoredOutput, nowMs: number = Date.now()): boolean =>
   filesPresent(task, nowMs) && !output.deleted && (output.expires_at === undefined || output.expires_at * 1000 > nowMs);
 
-/** How many outputs have an end of their own that has come. */
+/** How many outputs have an expiry of their own that has passed. */
 export const lapsedOutputs = ({ result }: ShownTask, nowMs: number = Date.now()): number =>
   result?.filter(({ expires_at }) => expires_at !== undefined && expires_at * 1000 <= nowMs).length ?? 0;
 
@@ -291,8 +291,8 @@ const unixSecondsOrZero = (date: Date | null): number => (date ? unixSeconds(dat
 
 /**
  * The ETag of a task's view. The tag is weak, because links to files change while the task does not. It changes with
- * every visible change, and when the files are deleted. It also changes as links do, four times within the lifetime of
- * a link. So a body that a client reuses after 304 never contains an expired link.
+ * every visible change, and when files expire. It also changes as links do, four times within the lifetime of a link.
+ * So a body that a client reuses after 304 never contains an expired link.
  */
 export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.now()): string {
   if (task.status !== 'succeeded') return `W/"${task.sequence}"`;
