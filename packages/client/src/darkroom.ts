@@ -10,7 +10,7 @@ import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
 import { create, type CreateOptions, Run } from './run.ts';
 import type { GenerationRequest, Task } from './types.gen.ts';
 
-/** A Darkroom service, seen with one API key. */
+/** A client of a Darkroom service with one API key. */
 export class Darkroom {
   readonly models: Models;
   readonly tasks: Tasks;
@@ -43,7 +43,7 @@ export class Darkroom {
     return new Run(this.transport, task.task_id, task);
   }
 
-  /** A task that was created elsewhere or earlier. */
+  /** The run of a task that was created elsewhere or earlier. */
   run(taskId: string): Run {
     return new Run(this.transport, taskId);
   }
@@ -51,7 +51,7 @@ export class Darkroom {
   /**
    * The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts the
    * iteration.
-   * @param patienceMs how long the service may be away, by default five minutes
+   * @param patienceMs how long the service may be unreachable, by default five minutes
    */
   events({ signal, patienceMs }: { signal?: AbortSignal; patienceMs?: number } = {}): AsyncGenerator<Task> {
     const more = patienceMs === undefined ? {} : { patienceMs };

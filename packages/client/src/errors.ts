@@ -1,18 +1,18 @@
 import type { ErrorCode, FailedTask } from './types.gen.ts';
 
-/** What the service said when it refused a request. */
+/** What is known about a failed request. Without an answer of the service, `status` is 0. */
 export interface ErrorDetails {
   status: number;
   /** For programs. New codes may be added, so handle unknown ones. */
   code: ErrorCode | (string & {});
   type: string;
-  /** The field that caused the error, such as `reference_images[2]`. */
+  /** The field that caused the error, such as `reference_images[2]`; null: no field. */
   param: string | null;
-  /** Name this id when you report a problem. */
+  /** Name this id when you report a problem. Null: the answer had none. */
   requestId: string | null;
 }
 
-/** The service refused a request, or could not be reached. Each family of statuses has a class of its own. */
+/** The service refused a request, failed, or could not be reached. Each kind of failure has a class of its own. */
 export class DarkroomError extends Error implements ErrorDetails {
   override name = 'DarkroomError';
   readonly status: number;
@@ -22,7 +22,7 @@ export class DarkroomError extends Error implements ErrorDetails {
   readonly requestId: string | null;
   /** Whether the same request may succeed later. */
   retryable = false;
-  /** How many seconds the service asked to wait. */
+  /** How many seconds the service asked to wait; null: it did not ask. */
   retryAfterS: number | null = null;
   /** Only with `batch_invalid`: what is wrong with which item. */
   errors: readonly Record<string, unknown>[] = [];
@@ -37,7 +37,7 @@ export class DarkroomError extends Error implements ErrorDetails {
   }
 }
 
-/** 400, 413, 415, 422 and others: the request has to change. */
+/** All other statuses from 400 to 499, such as 400, 413 and 422: usually the request has to change. */
 export class BadRequestError extends DarkroomError {
   override name = 'BadRequestError';
 }
@@ -113,7 +113,9 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** The body did not come from the service, or its timestamp is outside the tolerance. */
+/**
+ * A webhook that cannot be verified: its signature, a header or its timestamp is not valid, or a secret is malformed.
+ */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';
 }

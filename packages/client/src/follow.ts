@@ -18,7 +18,10 @@ export interface Followed<State> {
   patienceMs?: number;
 }
 
-/** How long the service may be unreachable before following ends with an error. Each answer restarts this time. */
+/**
+ * How long the service may be unreachable before following ends with an error. Each state that arrives restarts this
+ * time.
+ */
 const PATIENCE_MS = 300_000;
 /**
  * How long the first event may take. The stream of a task or batch begins with its state at once, unless a proxy holds
@@ -26,13 +29,16 @@ const PATIENCE_MS = 300_000;
  */
 const FIRST_EVENT_MS = 10_000;
 
-/** So many streams in a row may deliver nothing while reads are answered. After that there are only reads. */
+/**
+ * How many streams in a row may deliver nothing while reads are answered. After that only reads are tried, if the
+ * service has a read.
+ */
 const MAX_FAILED_STREAMS = 2;
 
 /**
- * Yields every state of a task or batch until its final one. It reads a stream of events, and resumes the stream where
+ * Yields the states of a task or batch until its final one. It reads a stream of events, and resumes the stream where
  * it broke. Where streams do not work it reads the state instead. After a broken stream the next try is a read, because
- * a proxy may cut or refuse streams but not reads. It goes on over a restart of the service.
+ * a proxy may cut or refuse streams but not reads. A restart of the service does not end the iteration.
  * @throws DarkroomError when the service refuses, or was unreachable for `patienceMs`
  */
 export async function* follow<State>(
@@ -70,7 +76,7 @@ export async function* follow<State>(
       if (isRefused && !(streams && read)) throw error; // perhaps a proxy refused the stream, so a read decides
       awaySince ??= Date.now();
       if (Date.now() - awaySince > patienceMs) throw error;
-      // Without a read in between, nobody knows whether the service or only its streams are unreachable.
+      // If a read fails too, the service itself is unreachable, so its failed streams are no longer counted.
       if (streams)
         failedStreams = delivered ? 0 : failedStreams + (error instanceof ConnectionError ? 1 : MAX_FAILED_STREAMS);
       else failedStreams = 0;

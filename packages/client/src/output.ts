@@ -4,7 +4,7 @@ import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 import type { SucceededTask, TaskOutput } from './types.gen.ts';
 
-/** An image or video of a task. If its link has expired, the client reads a new one. */
+/** An image or video of a task. If its link no longer works, the client reads a new one. */
 export interface Output extends TaskOutput {
   /** The bytes as they arrive. After a cut the download continues where it stopped. */
   stream(options?: { signal?: AbortSignal }): ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -17,7 +17,7 @@ export interface Output extends TaskOutput {
 /** A task that succeeded, with outputs that can be read. */
 export type FinishedTask = SucceededTask & { readonly outputs: readonly Output[] };
 
-/** How often in a row a download may deliver nothing. */
+/** After this many attempts in a row that deliver nothing, a download ends with an error. */
 const MAX_FAILURES = 5;
 
 /** JSON.stringify leaves `outputs` out, so that it shows the task as the service sent it. */
@@ -76,7 +76,9 @@ function download(
       }
     }
   }
-  /** Opens the link, or a new one: a link ends with its time, or when the service gets another address. */
+  /**
+   * Opens the link, or a new one if that fails: a link ends when it expires, or when the service gets another address.
+   */
   async function openLink(range: Record<string, string>): Promise<Response> {
     if (url === null) throw expired(output);
     try {

@@ -7,9 +7,9 @@ import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
 export interface WaitOptions<State> {
   /** Called with each change of the percentage or the status. */
   onProgress?: (percent: number, state: State) => void;
-  /** The limit of the wait. By default there is none: the wait ends with the task or batch. */
+  /** The limit of the wait in milliseconds. By default there is none: the wait ends with the task or batch. */
   timeoutMs?: number;
-  /** Ends the wait, not the task. */
+  /** Ends the wait, but not the task or batch. */
   signal?: AbortSignal;
 }
 
@@ -26,12 +26,12 @@ const READ_TIMEOUT_MS = 20_000;
 const isFinal = (task: Task): task is SucceededTask | FailedTask =>
   task.status === 'succeeded' || task.status === 'failed';
 
-/** A task on its way: `await run.wait()`, or `for await (const task of run)`. */
+/** A task that can be waited for: `await run.wait()`, or `for await (const task of run)`. */
 export class Run implements AsyncIterable<Task> {
   constructor(
     private readonly transport: Transport,
     readonly id: string,
-    /** The newest state that was read; null before the first. */
+    /** The newest state that was read; null before the first read. */
     public task: Task | null = null,
   ) {}
 
@@ -46,7 +46,7 @@ export class Run implements AsyncIterable<Task> {
     return withOutputs(this.transport, task as SucceededTask);
   }
 
-  /** Each state from now on, the final one last. */
+  /** The states from now on, the final one last. */
   readonly [Symbol.asyncIterator]: () => AsyncIterator<Task> = () => this.states();
 
   /** Reads the task once. */
@@ -90,7 +90,7 @@ export class Run implements AsyncIterable<Task> {
   }
 }
 
-/** A creation carries an idempotency key, so sending it again never pays twice. */
+/** Creates a task or batch. The request carries an idempotency key, so sending it again never pays twice. */
 export function create<Answer>(
   transport: Transport,
   path: string,
@@ -101,7 +101,7 @@ export function create<Answer>(
   return transport.json<Answer>('POST', path, { ...options, body, headers, isRepeatable: true });
 }
 
-/** Waits for the last of the states. */
+/** Waits for the last state. */
 export async function waitForLast<State extends { progress: number; status: string }>(
   id: string,
   statesOf: (signal: AbortSignal | undefined) => AsyncIterable<State>,

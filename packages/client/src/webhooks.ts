@@ -24,9 +24,10 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
  * Verifies the signature of a webhook (Standard Webhooks).
- * @param rawBody as it arrived: parsing and writing it again changes its bytes
+ * @param rawBody as it arrived: parsing and writing it again may change its bytes
  * @param secrets `whsec_…`; several while one is being replaced
- * @throws WebhookVerificationError when no signature matches one of the secrets, or the time is outside the tolerance
+ * @throws WebhookVerificationError when a header is missing, a secret or signature is not base64, no signature matches
+ *   one of the secrets, or the time is outside the tolerance
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,

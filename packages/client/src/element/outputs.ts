@@ -6,10 +6,10 @@ export interface OutputTexts {
   expired: string;
 }
 
-/** Gives a new link for an output whose link has expired; null if there is none. */
+/** Gives a new link for an output whose link has failed; null if there is none. */
 type Renew = (index: number) => Promise<string | null>;
 
-/** The images or videos of a task. An expired link is replaced once. */
+/** The images or videos of a task. A link that fails, such as an expired one, is replaced once. */
 export function outputsOf(task: SucceededTask, texts: OutputTexts, renew: Renew): HTMLElement {
   const { outputs } = task.result;
   const list = make('div', 'outputs');

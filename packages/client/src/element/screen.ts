@@ -19,7 +19,10 @@ export class Screen {
   private readonly percent = make('span', 'percent');
   private readonly waiting = make('div', 'frame');
   private readonly content = make('div', 'content');
-  /** The text that screen readers speak at each change of the status, but not at each per cent. */
+  /**
+   * The text that screen readers speak when the status changes, but not at each per cent. A failure is spoken as an
+   * alert.
+   */
   private readonly announcement = make('p', 'announcement', { role: 'status' });
 
   constructor(root: ShadowRoot) {
@@ -66,7 +69,10 @@ export class Screen {
     else this.progress.value = percent;
   }
 
-  /** Gives the frame the shape of the result, so that the page does not jump at the end. */
+  /**
+   * Gives the frame the aspect ratio of the request, so that the page does not jump at the end. With several outputs,
+   * or without a ratio, the frame keeps its own shape.
+   */
   private keepPlace({ input }: Task): void {
     const [, width, height] = /^([0-9]{1,4}):([0-9]{1,4})$/.exec(String(input['aspect_ratio'])) ?? [];
     const isOne = (input['n'] ?? 1) === 1;

@@ -44,7 +44,7 @@ export class DarkroomTask extends Base {
     this.setAttribute('src', url);
   }
 
-  /** Sends the requests, for instance with the visitor's token in a header. */
+  /** The function that sends the requests, for instance with the visitor's token in a header. */
   get fetch(): typeof fetch | undefined {
     return this.givenFetch;
   }

@@ -4,12 +4,13 @@ export interface ServerEvent {
   data: string;
 }
 
-/** The service sends a ping every 15 s. After two missing pings the connection is dead. */
+/** The service sends a ping every 15 s. After two missing pings the connection counts as dead. */
 const SILENCE_MS = 35_000;
 
 /**
  * Reads server-sent events until the stream ends.
- * @param firstMs how long the first event may take; a proxy that buffers streams never delivers it
+ * @param firstMs how long the stream may be silent before its first event; a proxy that buffers streams delivers
+ *   nothing
  * @throws when the stream breaks or is silent
  */
 export async function* readEvents(

@@ -5,14 +5,14 @@ const MAX_BACKOFF_MS = 8_000;
  */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether a retry may succeed: after a temporary refusal or a cut connection. */
+/** Whether a retry may succeed. The header `x-should-retry` decides, or without it the status. */
 export function mayRetry(status: number, headers: Headers, code: string): boolean {
   const advice = headers.get('x-should-retry');
   if (advice !== null) return advice === 'true';
   return status === 408 || status === 429 || status >= 500 || (status === 409 && code === 'idempotency_in_progress');
 }
 
-/** `Retry-After` as seconds or as a date. @returns null without one */
+/** `Retry-After` as seconds or as a date. @returns null if it is missing or malformed */
 export function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;
@@ -21,7 +21,10 @@ export function retryAfterMs(headers: Headers): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** 0.5, 1, 2, 4, 8 s. Each is up to a quarter shorter, because otherwise all clients come back at the same time. */
+/**
+ * 0.5, 1, 2, 4 s, then always 8 s. Each is up to a quarter shorter, because otherwise all clients come back at the same
+ * time.
+ */
 export function backoffMs(attempt: number): number {
   const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
   return full * (1 - Math.random() / 4);

@@ -13,7 +13,7 @@ export interface DarkroomOptions {
   /** The limit for one attempt: to the end of a JSON answer, or to the headers of a stream. Default 60,000. */
   timeoutMs?: number;
   fetch?: typeof fetch;
-  /** Called before each attempt. */
+  /** Called before each attempt of an API call, but not before a download. */
   onRequest?: (request: { method: string; url: string; attempt: number }) => void;
 }
 
@@ -28,7 +28,10 @@ export interface Call extends CallOptions {
   /** Sent as JSON, unless it is a form. */
   body?: object | undefined;
   headers?: Record<string, string>;
-  /** Whether sending the request twice does no harm. Other requests are sent again only after a 429. */
+  /**
+   * Whether sending the request twice does no harm; by default true for GET and DELETE. Other requests are sent again
+   * only after a 429.
+   */
   isRepeatable?: boolean;
 }
 
@@ -93,7 +96,10 @@ export class Transport {
     }
   }
 
-  /** @throws DarkroomError for an answer that is no success, or without a whole answer */
+  /**
+   * @throws DarkroomError for an answer that is no success, or without a whole answer; the reason of the caller's
+   *   signal
+   */
   private async once<Answer>(
     url: string,
     request: RequestInit,

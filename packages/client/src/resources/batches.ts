@@ -6,10 +6,10 @@ import { type Pages, pages } from '../pages.ts';
 import { create, type CreateOptions, waitForLast, type WaitOptions } from '../run.ts';
 import type { Batch, BatchRequestInput, BatchStatus, CreateBatchInput, GenerationRequest } from '../types.gen.ts';
 
-/** A generation of a batch. `custom_id` is a name of your own, by which you find it again. */
+/** A generation of a batch. `custom_id` is a name of your own, by which you find the generation in the results. */
 export type BatchItem = GenerationRequest | { custom_id?: string; body: GenerationRequest };
 
-/** A batch from JSON, or from an uploaded file of JSON lines. */
+/** The requests of a batch: as JSON, or in an uploaded file of JSON lines. */
 export type BatchRequests = readonly BatchItem[] | { input_file_id: string };
 
 export type BatchOptions = CreateOptions & Omit<CreateBatchInput, 'requests' | 'input_file_id'>;
@@ -28,12 +28,12 @@ const READ_PAUSE_MS = 2_000;
 
 const isFinal = ({ status }: Batch): boolean => status === 'completed' || status === 'cancelled';
 
-/** A batch on its way: `await run.wait()`, or `for await (const batch of run)`. */
+/** A batch that can be waited for: `await run.wait()`, or `for await (const batch of run)`. */
 export class BatchRun implements AsyncIterable<Batch> {
   constructor(
     private readonly transport: Transport,
     readonly id: string,
-    /** The newest state that was read; null before the first. */
+    /** The newest state that was read; null before the first read. */
     public batch: Batch | null = null,
   ) {}
 
@@ -89,7 +89,7 @@ export class Batches {
     return new BatchRun(this.transport, batch.id, batch);
   }
 
-  /** A batch that was created elsewhere or earlier. */
+  /** The run of a batch that was created elsewhere or earlier. */
   run(id: string): BatchRun {
     return new BatchRun(this.transport, id);
   }

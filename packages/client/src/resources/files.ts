@@ -8,13 +8,13 @@ interface UploadOptions extends CallOptions {
   filename?: string;
   /** Default `vision`: an image to start from. `batch`: requests as JSON lines. */
   purpose?: UploadPurpose;
-  /** From 3,600 to 2,592,000. */
+  /** Seconds, from 3,600 to 2,592,000. */
   expiresAfterS?: number;
 }
 
 const UPLOAD_TIMEOUT_MS = 300_000;
 
-/** Uploads, which requests can name as images, and the outputs of tasks. */
+/** Uploads, and the outputs of tasks. */
 export class Files {
   constructor(private readonly transport: Transport) {}
 
@@ -48,7 +48,7 @@ export class Files {
     return this.transport.open('GET', `${pathOf(id)}/content`, options);
   }
 
-  /** Keeps an output: it is not deleted when its retention ends. @param collection the name under which it is kept */
+  /** Keeps an output: it is not deleted when its retention ends. @param collection its collection; null: none */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
@@ -58,7 +58,7 @@ export class Files {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }
 
-  /** A link to a zip of 1 to 100 files, which works without the key until `expires_at`. */
+  /** A link to a zip of 1 to 100 files. The link works without the key until `expires_at`. */
   archive(ids: readonly string[], options: CallOptions = {}): Promise<Archive> {
     return this.transport.json('POST', '/v1/files/archive', {
       ...options,

@@ -37,7 +37,7 @@ export class Tasks {
 
   /**
    * Keeps a final task with its files: it is not deleted when its retention ends.
-   * @param collection the name under which it is kept
+   * @param collection its collection; null: none
    */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
@@ -48,7 +48,7 @@ export class Tasks {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }
 
-  /** When the task will start and end, and what it waits for. */
+  /** When the task is expected to start and end, and what it waits for. */
   estimate(id: string, options: CallOptions = {}): Promise<TaskEstimate> {
     return this.transport.json('GET', `${pathOf(id)}/estimate`, options);
   }

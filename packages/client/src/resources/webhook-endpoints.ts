@@ -11,7 +11,7 @@ import type {
 export class WebhookEndpoints {
   constructor(private readonly transport: Transport) {}
 
-  /** Only this answer contains `secret`. */
+  /** Only this answer and that of `rotateSecret` contain `secret`. */
   create(input: CreateWebhookEndpointInput, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.transport.json('POST', '/v1/webhook_endpoints', { ...options, body: input });
   }

@@ -1,4 +1,4 @@
-/** What happened and what to do, for each error code of a task. */
+/** What happened and what to do, for one error code of a task. */
 export interface FailureWords {
   title: string;
   advice: string;
@@ -72,6 +72,6 @@ const UNKNOWN: FailureWords = {
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;
 
-/** Whether the same request may end otherwise. It may not if the service refuses its content. */
+/** Whether the same request may end otherwise. After a final error it may not. */
 export const mayRunAgain = ({ error }: { error: { code: string } | null }): boolean =>
   !error || !failureWords(error.code).isFinal;

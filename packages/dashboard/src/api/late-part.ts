@@ -4,7 +4,7 @@ import { noteMissingPart } from './outdated.ts';
 /** Pauses before a part of the page is requested again, while the service does not answer. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
-/** How often a service that answers may fail to deliver a part of this build. */
+/** After this many answers without the part, it is given up. */
 const ATTEMPTS = 3;
 
 /** Set while a part of the page waits for a service that does not answer: unix milliseconds of the next attempt. */
@@ -26,15 +26,15 @@ export function part<Module>(load: () => Promise<Module>): () => Promise<Module>
   return () => patiently(load);
 }
 
-/** Loads every part while the page is idle. Then a screen opens even if the service does not answer. */
+/** Loads every part before it is needed. Then a screen opens even if the service does not answer. */
 export async function loadAllParts(): Promise<void> {
   for (const load of known) await load().catch(() => void (mayLackStyles = true));
 }
 
 /**
  * A part that fails to load means one of three things. If the service does not answer, the screen stays as it is until
- * it does. If a newer build has no such part, the page must be reloaded. Otherwise the answer was broken, and it is
- * requested again.
+ * the service does. If a newer build has no such part, the page must be reloaded. Otherwise the answer was broken, and
+ * the part is requested again, three times in all.
  */
 async function patiently<Module>(load: () => Promise<Module>): Promise<Module> {
   let pauseMs = FIRST_PAUSE_MS;
@@ -71,7 +71,9 @@ async function askForStyles(): Promise<void> {
   mayLackStyles = false;
 }
 
-/** Which build the service has now. The page names its first script by a hash of its content. */
+/**
+ * Which build the service has now; null: it does not answer. The page names its first script by a hash of its content.
+ */
 async function builtNow(): Promise<'same' | 'other' | null> {
   const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.getAttribute('src');
   const page = await fetch('/app/', { cache: 'no-store' }).then(

@@ -26,7 +26,7 @@ export { get as signIn, subscribe as onSignIn };
 const news = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('darkroom.session');
 news?.addEventListener('message', () => void restore());
 
-/** Reads whether this browser has a session. @throws CallError when the service does not answer */
+/** Reads whether this browser has a session. @throws CallError when the service does not answer or fails */
 export async function restore(): Promise<Session | null> {
   try {
     const session = await call<Session>('GET', '/v1/session');

@@ -12,7 +12,7 @@ export interface UploadedFile {
 export const MAX_UPLOAD_BYTES = 20_000_000;
 export const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
 
-/** Why a file cannot be a reference image, in words; null: it can. The service checks its bytes once more. */
+/** Why a file cannot be a reference image, in words; null: it can. The service also checks the bytes. */
 export function whyUnfit(file: File): string | null {
   if (!IMAGE_TYPES.includes(file.type)) return `${file.name} is no JPEG, PNG or WebP image.`;
   if (file.size > MAX_UPLOAD_BYTES) return `${file.name} is larger than 20 MB.`;

@@ -7,7 +7,7 @@ import { type Shot, shotsOf } from '../../viewer/shot.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
 interface Props {
-  /** Null: not read yet, or it could not be read. */
+  /** Null: they are not read yet, or cannot be read. */
   items: readonly BatchItem[] | null;
   hasFailed: boolean;
   fileId: string;

@@ -6,8 +6,8 @@ export const isEnded = ({ status }: Pick<Batch, 'status'>): boolean => status ==
 const ORDER: readonly Batch['status'][] = ['IN_PROGRESS', 'CANCELLING', 'COMPLETED', 'CANCELLED'];
 
 /**
- * The newer of two states, because reads and live events may arrive in either order. Items only leave the queue and
- * only become final, so the counts tell which state is older.
+ * The newer of two states, because reads and live events may arrive in either order. Items leave the queue and become
+ * final, never the reverse, so the counts tell which state is older.
  * @returns the first one, unless it is older
  */
 export function newerOf(state: Batch, other: Batch): Batch {
@@ -19,7 +19,7 @@ export function newerOf(state: Batch, other: Batch): Batch {
   return isOlder ? other : state;
 }
 
-/** The name that its creator gave it as metadata; null: none. */
+/** The name of the batch, which its creator gave it as metadata; null: none. */
 export function nameOf({ metadata }: Batch): string | null {
   const { name } = metadata as Record<string, string | undefined>;
   return name?.trim() || null;
@@ -34,7 +34,7 @@ const WORDS: Record<Batch['status'], string> = {
 
 export const statusOf = ({ status }: Pick<Batch, 'status'>): string => WORDS[status];
 
-/** How many items have which state, the most interesting first. */
+/** How many items have which state, the final states first. */
 export function countWords({ counts, requestCounts }: Batch): string {
   const { queued, running, succeeded, failed, cancelled, invalid } = counts;
   const parts = [`${succeeded} of ${plural(requestCounts.total, 'item')} succeeded`];

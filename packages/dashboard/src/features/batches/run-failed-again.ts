@@ -5,7 +5,7 @@ import { putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
-/** Failed, and may end otherwise. A cancelled item did not fail. */
+/** Whether the task has failed and may end otherwise when it runs again. A cancelled item did not fail. */
 const isFailure = (row: TaskRow | undefined): boolean =>
   row?.status === 'FAILED' && row.error?.code !== 'TASK_CANCELLED' && mayRunAgain(row);
 

@@ -14,7 +14,7 @@ export interface BatchItem {
   againId: string | null;
 }
 
-/** How many pages a batch shows at most. */
+/** How many pages of 50 tasks a batch shows at most. */
 const MAX_PAGES = 20;
 
 interface Items {

@@ -22,7 +22,7 @@ interface Props {
   onRemove: (() => void) | null;
 }
 
-/** One of the compared outputs. It appears when its task ends. */
+/** One of the compared outputs. Until its task ends, the progress is shown instead. */
 export function ComparePane({ chosen, number, zoom, onStep, onFull, onRemove }: Props) {
   const row = useTask(chosen.taskId);
   const output = row?.outputs[chosen.index];

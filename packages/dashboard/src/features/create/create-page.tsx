@@ -25,7 +25,7 @@ interface Props {
 export function CreatePage(props: Props) {
   const { data, error, reload } = useQuery(Models, {});
   const { from } = props.search;
-  // A task in the address begins a new form. That the address forgets it does not.
+  // A task in the address begins a new form. Its later removal from the address does not.
   const [begun, setBegun] = useState({ from, times: 0 });
   if (from !== begun.from) setBegun({ from, times: begun.times + (from ? 1 : 0) });
   // Models may be declared while the page is open.
@@ -44,7 +44,7 @@ export function CreatePage(props: Props) {
   return <Begun key={begun.times} models={data?.models ?? []} {...props} />;
 }
 
-/** Starts from the task that the address names, else from the draft as it is when the page opens. */
+/** Starts from the task in the address, else from the form in the fragment, else from the draft of this tab. */
 function Begun({ models: [first, ...rest], search, ...others }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),

@@ -36,7 +36,8 @@ export const typicalRunS = ({ typical, health }: Model): number | null =>
   typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
 /**
- * Only reads the id, because the live feed brings the task, also when a repeated request gets its first answer again.
+ * Reads only the id, because the live feed brings the task. The feed does so also when a repeated request gets the
+ * first answer again.
  */
 export const CreateGeneration = graphql(`
   mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {

@@ -29,7 +29,7 @@ interface Props {
   drawer: DrawerTab | null;
   onDrawer(tab: DrawerTab): void;
   onGenerate(): void;
-  /** ↑ in an empty prompt brings the previous prompt, ↓ the next one. */
+  /** In an empty or recalled prompt, ↑ brings the previous prompt and ↓ the next one. */
   onRecall(by: 1 | -1): string | null;
   /** Makes a film of the only reference; null where that is not possible. */
   onFilm: (() => void) | null;
@@ -47,7 +47,7 @@ export function Dock(props: Props) {
   const prompt = String(values.prompt ?? '');
   const limit = schemaOf(model).properties['prompt']?.maxLength ?? 0;
   const length = codePoints(prompt);
-  // If the drawer shows the form, each fault is shown there at its control.
+  // If the drawer shows the settings, each fault but that of the prompt is shown there at its control.
   const shownFaults = Object.entries(faults).filter(([name]) => name === 'prompt' || drawer !== 'settings');
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -36,7 +36,9 @@ export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   };
 }
 
-/** Puts an image into the form on the screen. Without one it waits for the next form, if that has the same API key. */
+/**
+ * Puts an image into the form on the screen. Without a form the image waits for the next form with the same API key.
+ */
 export function handOver(uploaded: Uploaded): void {
   if (onScreen) return onScreen(uploaded);
   const owner = keyNow();
@@ -45,7 +47,7 @@ export function handOver(uploaded: Uploaded): void {
   save(WAITING_KEY, { owner, uploaded: [...others, uploaded] });
 }
 
-/** The id of the API key that is signed in. */
+/** The id of the API key that is signed in; null: none. */
 export const keyNow = (): string | null => {
   const now = signIn();
   return 'session' in now ? now.session.api_key.id : null;

@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { requestOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
 
-/** The further models that get the same request, and how often each gets it. */
+/** The further models that get the same request, and how often each model gets it. */
 export interface Fan {
   also: readonly string[];
   repeat: number;
@@ -21,7 +21,7 @@ interface ModelLike {
 export const othersOf = <Model extends ModelLike>(models: readonly Model[], model: ModelLike): Model[] =>
   models.filter(({ id, kind, available }) => id !== model.id && kind === model.kind && available);
 
-/** The fan-out of a draft, without models that are gone or of another kind. */
+/** The fan-out of a draft within the limits, without models that cannot get the same request. */
 export function fanOf({ also = [], repeat = 1 }: Draft, models: readonly ModelLike[], model: ModelLike): Fan {
   const allowed = new Set(othersOf(models, model).map(({ id }) => id));
   return {

@@ -1,10 +1,10 @@
 import { type Control, controlsOf, imagesOf, isImage, type ModelSchema, roomOf, type Values } from './schema-rules.ts';
 
 /**
- * Adds images to the field of that name, else to the free fields that take a picture on its own, in the order of the
+ * Adds images to the field of that name, then to the free fields that take a picture on its own, in the order of the
  * form. If no field is free, a field for one image gets the new one in place of its old one.
  * @param unseen images that the user has not seen in the form yet, so nothing replaces them
- * @returns the values, and how many images found no place
+ * @returns the values, and how many images found no field
  */
 export function withImages(
   schema: ModelSchema,

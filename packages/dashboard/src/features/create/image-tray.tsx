@@ -67,7 +67,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
     setUrl(null);
   };
 
-  // Its hint says why.
+  // The hint of the field says why.
   if (disabled && value.length === 0 && uploads.length === 0) return null;
 
   return (
@@ -150,7 +150,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   );
 }
 
-/** The host of a foreign URL, or the id of an own file. */
+/** The host of a foreign URL, `inline image` for a data URL, or the id of an own file. */
 function hostOf(image: string): string {
   return URL.canParse(image) ? new URL(image).host || 'inline image' : image;
 }

@@ -2,8 +2,8 @@ import { createStore } from '../../store.ts';
 import { controlsOf, type ModelSchema, type Values } from './schema-rules.ts';
 
 /**
- * Settings under a name, saved in this browser: a model and the values that differ from its defaults, without prompt
- * and images.
+ * Settings under a name, saved in this browser: a model and the values that were set, without prompt, images and
+ * metadata.
  */
 export interface Preset {
   name: string;
@@ -35,7 +35,7 @@ function set(next: readonly Preset[]): void {
   }
 }
 
-/** Replaces a preset of the same name. */
+/** Saves a preset, also in place of one with the same name. */
 export const savePreset = (preset: Preset): void =>
   set([preset, ...presets.get().filter(({ name }) => name !== preset.name)]);
 

@@ -17,7 +17,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Chooses a reference image among the newest outputs. */
+/** Chooses a reference image among the pictures of earlier tasks, newest first. */
 export function ReferencePicker({ onPick, onClose }: Props) {
   const [tasks, setTasks] = useState<readonly Task[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);

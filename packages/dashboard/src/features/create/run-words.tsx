@@ -46,7 +46,7 @@ export function Failure({ task: { error } }: { task: TaskRow }) {
   );
 }
 
-/** Why the service refused a request. */
+/** Why a request was refused or got no answer, and a way to send it again. */
 export function Refusal({ run }: { run: Run }) {
   const { fault } = run;
   if (!fault) return null;

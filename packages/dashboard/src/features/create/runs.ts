@@ -29,7 +29,7 @@ export interface Run {
 
 const STORAGE_KEY = 'darkroom.runs';
 const MAX_RUNS = 50;
-/** Attempts to send a request that gets no answer, all with the same key. */
+/** The most attempts to send a request that gets no answer, all with the same key. */
 const ATTEMPTS = 4;
 
 const runs = createStore<readonly Run[]>(saved());
@@ -59,7 +59,7 @@ export const removeRun = (key: string): void => set(runs.get().filter((run) => r
 
 /**
  * Sends requests, each with its own key, and shows them as runs at once.
- * Returns for each request, in their order, why it was refused; null: it was accepted.
+ * Returns for each request, in their order, why it failed; null: it was accepted.
  */
 export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
   const group = requests.length > 1 ? newKey() : null;
@@ -77,11 +77,11 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
   return Promise.all(started.map(({ key }) => send(key)));
 }
 
-/** Used because `crypto.randomUUID` is missing on plain http, as in a local network. */
+/** A random key. `crypto.randomUUID` is missing on plain http, as in a local network. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Sends a refused run again, with the same key. */
+/** Sends a run, for the first time or again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
   const run = runs.get().find((each) => each.key === key);
   if (!run) return null;
@@ -117,8 +117,8 @@ interface Compared {
 }
 
 /**
- * What to compare after a press: one task of each model first, then the repeats. For a single task, its pictures. Null
- * if there are fewer than two.
+ * What to compare after a press: one task of each model first, then the repeats. For a single task, its outputs. At
+ * most four; null if there are fewer than two.
  */
 export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | undefined)[]): Compared | null {
   if (press.length === 1) {

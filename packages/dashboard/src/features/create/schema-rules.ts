@@ -94,7 +94,7 @@ const ORDER: ControlKind[] = [
   'json',
 ];
 
-/** The controls of a model, from its schema alone. */
+/** The controls of a model, from its schema and the values of the form. */
 export function controlsOf(schema: ModelSchema, values: Values): Control[] {
   const { required, disabled } = rulesFor(schema, values);
   let isPastPairs = false;
@@ -186,7 +186,7 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
   );
 }
 
-/** The request: only values that differ from the defaults; all values with `everything`. */
+/** The request, without disabled controls. Values that equal the default are left out, unless `everything` is set. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
   for (const control of controlsOf(schema, values)) {
@@ -217,7 +217,7 @@ const isEmpty = (value: unknown): boolean =>
 export const isPairs = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first missing value, in words; null: the request can be sent. */
+/** The first missing value, in words; null: none is missing. */
 export function missing(schema: ModelSchema, values: Values): { name: string; text: string } | null {
   for (const { name, label, required, schema: field } of controlsOf(schema, values)) {
     const value = values[name];
@@ -242,7 +242,7 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   for (const [name, value] of Object.entries(values)) {
     const old = from.properties[name];
     const field = to.properties[name];
-    // A text that the user cleared stays so, also for a later model if this one has no such text.
+    // A text that the user cleared stays cleared, also for a later model if this one has no such text.
     if (value === '' && (!field || isText(kindOf(field, name)))) kept[name] = '';
     if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const fitting = field && fit(value, field);

@@ -27,9 +27,12 @@ export interface Place {
 }
 
 export interface TileActs {
-  /** Makes another picture from this one; with Alt it only fills the form. Null: the model takes no picture. */
+  /** Makes another picture from this one; with Alt it only fills the form. Null: the key may not create tasks. */
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
-  /** Makes a film of this picture. Null: no model of films takes a picture. */
+  /**
+   * Puts this picture into the form to make a film of it. Null: no model of films takes a picture, or the key may not
+   * create tasks.
+   */
   onAnimate: ((place: Place) => void) | null;
   onReference(fileId: string): void;
   mayKeep: boolean;

@@ -1,6 +1,9 @@
 import { createStore } from '../../store.ts';
 
-/** The uploads for the form, counted apart from the code that sends them, which is loaded late. */
+/**
+ * The counts of uploads for the form. They are apart from the code that sends uploads, because that code is loaded
+ * late.
+ */
 export interface UploadCount {
   running: number;
   /** How many did not arrive since the page was loaded. */

@@ -11,7 +11,7 @@ import { imagesOf, schemaOf } from './schema-rules.ts';
 import { asUpload } from './uploads-under-way.ts';
 import type { Content } from './use-form.ts';
 
-/** An upload that is under way. It goes on while the user opens another page. */
+/** An upload that is under way or has failed. It goes on while the user opens another page. */
 export interface Upload {
   key: number;
   place: Uploaded['place'];
@@ -74,13 +74,13 @@ export async function takeImages(files: readonly File[], formNow: () => Content)
   return keyNow() === startedBy; // each upload has counted its own failure
 }
 
-/** As many images as there is room for, and all files that are none: each of those is refused by its name. */
+/** As many usable images as there is room for, and all other files, because each of those is refused with its name. */
 export function withinRoom(files: readonly File[], room: number): readonly File[] {
   const beyond = new Set(files.filter((file) => whyUnfit(file) === null).slice(Math.max(0, room)));
   return files.filter((file) => !beyond.has(file));
 }
 
-/** Uploads an image and puts it into the form. Resolves to whether it is there. */
+/** Uploads an image and puts it into the form. Resolves to whether it arrived there. */
 export const takeImage = (file: File, place: Uploaded['place']): Promise<boolean> => asUpload(() => send(file, place));
 
 async function send(file: File, place: Uploaded['place']): Promise<boolean> {

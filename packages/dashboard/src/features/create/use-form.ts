@@ -11,13 +11,13 @@ export interface Content {
   model: Model;
   values: Values;
   fan: Fan;
-  /** The task that the form was filled from; null once the prompt was cleared. */
+  /** The task that the form was filled from; null: none, or the prompt was cleared since. */
   parent: string | null;
 }
 
 export interface Form extends Content {
   faults: Record<string, string>;
-  /** What a change of the model has reset, with a function that undoes the change. */
+  /** What a change of the model has reset, with a function that undoes the change; null: nothing. */
   notes: { texts: string[]; undo(): void } | null;
   /** The newest content, which may not be drawn yet. */
   now(): Content;

@@ -30,7 +30,10 @@ interface Props {
 }
 
 interface TableActs extends StripActs {
-  /** Makes a film of an own picture, such as an uploaded one. Null: no model of films takes a picture. */
+  /**
+   * Puts an own picture, such as an uploaded one, into the form to make a film of it. Null: no model of films takes a
+   * picture, or the key may not create tasks.
+   */
   toFilm: ((fileId: string) => void) | null;
 }
 
@@ -51,7 +54,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       ({ cancelTask }) => putTasks([toRow(cancelTask)]),
       (error: unknown) => report(asCallError(error).message, true),
     );
-  /** Makes another picture from this one, with the same model. */
+  /** Makes another picture from this one, with the same model; with `fillsOnly` it only fills the form. */
   function vary({ run, output }: Place, fillsOnly: boolean) {
     const model = modelOf(run.request.model);
     const place = model && imagePlaceOf(schemaOf(model), run.request);
