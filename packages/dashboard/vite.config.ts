@@ -6,8 +6,8 @@ const FIRST = ['tokens.css', 'first.css'];
 const STYLESHEET = /\n\s*<link rel="stylesheet"[^>]*>/g;
 
 /**
- * A slow line paints when the first small style sheet is there. The others stand below the frame, where they hold up the
- * app, which needs them, and not the first paint.
+ * On a slow line the first paint waits only for the small first style sheet. The other style sheets stand below the
+ * frame, where only the app, which needs them, waits for them.
  */
 const firstPaint: Plugin = {
   name: 'first-paint',
@@ -47,7 +47,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // All that the first page needs in one file: twenty small ones compress worse.
+      // One file has all that the first page needs, because twenty small ones compress worse.
       output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
       // Parts for servers mark themselves with "use client", which has no meaning here.
       onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** How a camera moves during a film. A picture shows the camera in the middle of its path. */
+/** How a camera moves during a film. In a picture it does not move. */
 export interface Camera {
   /** How many pixels a layer has moved to the side. @param depth 0 does not move; 1 is nearest and moves most */
   drift(depth: number, seconds: number): number;
@@ -8,9 +8,9 @@ export interface Camera {
   zoom(depth: number, seconds: number): number;
 }
 
-/** The drift as a share of the width, at depth 1 over the whole film. */
+/** The smallest drift, as a share of the width, at depth 1 over the whole film. */
 const LEAST_DRIFT = 0.08;
-/** The margin of a frame is wide enough for this drift. */
+/** The largest drift. The margin of a frame is wide enough for it. */
 export const MOST_DRIFT = 0.12;
 const MOST_ZOOM = 0.12;
 

@@ -18,9 +18,9 @@ interface Composed {
 }
 
 /**
- * Chooses the palette and the scene of one picture or film at random. The prompt, the model and the picture's index
- * seed the choice. The references give the colours. A variation has the scene and mood of its original, but is another
- * picture.
+ * Chooses the palette and the scene of one picture or film at random. The prompt, the model, the given seed and the
+ * picture's index seed the choice. The references give the colours. Without a seed, a variation has the scene and mood
+ * of its original, but is another picture.
  * @throws UndecodableImage
  */
 export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {

@@ -9,7 +9,7 @@ import type { FilmOrder } from './render-order.ts';
 // The client's pictures are painted in bands of this many rows, which limits the memory in 4K. The number is even.
 const COVER_ROWS = 90;
 
-/** Whether a picture of the client covers the scene. */
+/** Whether pictures of the client cover the scene at the start or the end. */
 const hasCover = ({ firstFrame, lastFrame }: FilmOrder): boolean => Boolean(firstFrame ?? lastFrame);
 
 export const frameCountOf = (order: FilmOrder): number => Math.round(order.durationSeconds * FRAMES_PER_SECOND);

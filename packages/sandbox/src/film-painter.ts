@@ -63,7 +63,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   };
 }
 
-/** Paints each plate only once and then copies it. */
+/** Paints each plate only once and then copies it. All other layers are painted for each frame. */
 function painterOf(frame: Frame, layers: Layer[]): (context: SKRSContext2D, seconds: number) => void {
   for (const layer of layers) layer.prepare?.();
   const prepared = layers.map((layer) => (layer.plate ? platedLayer(frame, layer) : layer));

@@ -12,10 +12,13 @@ export const FRAMES_PER_SECOND = 24;
 
 /** Two seconds: the longest distance between key frames, which limits the work of a player that seeks. */
 const MAX_PIECE_FRAMES = 48;
-/** One second. For a shorter film, starting another thread takes longer than it saves. */
+/** One second. For a film of at most this length, starting another thread takes longer than it saves. */
 const MAX_UNSHARED_FRAMES = 24;
 
-/** The pieces of a film. They have equal lengths and their number is even, so that two threads finish together. */
+/**
+ * The pieces of a film. A short film is one piece. Otherwise their number is even and their lengths are almost equal,
+ * so that two threads finish together.
+ */
 export function piecesOf(frameCount: number): Piece[] {
   const count = frameCount <= MAX_UNSHARED_FRAMES ? 1 : 2 * Math.ceil(frameCount / (2 * MAX_PIECE_FRAMES));
   const start = (index: number) => Math.round((frameCount * index) / count);
@@ -39,7 +42,7 @@ export class PieceBoard {
     this.counters = new Int32Array(shared);
   }
 
-  /** Takes the next piece. No piece is taken twice. */
+  /** Takes the next piece; undefined: none is left. No piece is taken twice. */
   take(pieces: readonly Piece[]): Piece | undefined {
     return pieces[Atomics.add(this.counters, NEXT_PIECE, 1)];
   }

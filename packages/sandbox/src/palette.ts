@@ -109,8 +109,8 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
 ];
 
 /**
- * The mood that the prompt names, else a random one. Colours that the prompt names replace those of the mood, whose hue
- * is otherwise shifted a little.
+ * The mood that the prompt names, else a random one, with the hues shifted a little. Colours that the prompt names
+ * replace or tint those of the mood; without a variation, they also prevent the shift.
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);

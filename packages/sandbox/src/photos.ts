@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { UndecodableImage } from './render-errors.ts';
 import type { SourceImage } from './render-order.ts';
 
-// Each image is decoded only once, so libvips' cache would only take memory.
+// Images are seldom decoded again, so libvips' cache would only take memory.
 sharp.cache(false);
 
 /** Decodes an image with its EXIF orientation, cropped to exactly this size. @throws UndecodableImage */

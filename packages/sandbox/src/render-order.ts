@@ -15,7 +15,7 @@ interface Order {
   /** Pixels. */
   size: { width: number; height: number };
   references: SourceImage[];
-  /** Another seed gives another picture. Absent: only the prompt decides. */
+  /** Another seed gives another picture. Absent: the prompt and the model decide. */
   seed?: number | undefined;
   /** Another variation gives another picture of the same scene, unless there is a seed. */
   variation?: string | undefined;

@@ -32,7 +32,10 @@ interface Thread {
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Renders in worker threads, in the order of the calls. Films leave one thread free for pictures. */
+/**
+ * Renders in worker threads, in the order of the calls. Films leave one thread free for pictures, which may overtake
+ * waiting films.
+ */
 export class RenderPool {
   private readonly queue: Job[] = [];
   private readonly idle: Thread[] = [];

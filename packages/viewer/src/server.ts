@@ -55,7 +55,7 @@ export async function findUnfinished(app: App, matches: (task: Task) => boolean)
   return null;
 }
 
-/** @returns the file as a `data:` URL; null if the host or the server does not give it */
+/** @returns the file as a `data:` URL; null if it is too large, or the host or the server does not give it */
 export async function readFile(
   app: App,
   { id, size_bytes: bytes, content_type: type }: Output,

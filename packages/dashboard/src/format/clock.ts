@@ -3,7 +3,7 @@ import { createStore } from '../store.ts';
 const wholeSecond = (): number => Math.floor(Date.now() / 1_000);
 const clock = createStore(wholeSecond());
 const tick = (): void => clock.set(wholeSecond());
-/** The one timer behind every countdown and age on the page, and how many of them there are. */
+/** The timer of `onTick`, and the number of its listeners. */
 let timer: ReturnType<typeof setInterval> | undefined;
 let listeners = 0;
 

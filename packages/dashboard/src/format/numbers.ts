@@ -12,7 +12,7 @@ export function bytes(count: number): string {
 }
 
 /**
- * A number with separators; from 10,000 on shortened, so that it fits a chip. The exact number belongs into the title.
+ * A number with separators; from 10,000 on shortened, so that it fits a chip. The exact number belongs in the title.
  */
 export const count = (value: number): string =>
   new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
@@ -31,7 +31,7 @@ export const money = (micros: number, currency: string): string =>
     maximumFractionDigits: 4,
   }).format(micros / 1_000_000);
 
-/** The cost of a task; null: nothing, or the task has no price. */
+/** The cost of a task; null: it cost nothing, or has no price. */
 export const costWords = (cost: { amountMicros: number; currency: string } | null): string | null =>
   cost && cost.amountMicros > 0 ? money(cost.amountMicros, cost.currency) : null;
 

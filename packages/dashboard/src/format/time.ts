@@ -24,7 +24,7 @@ function pair(seconds: number, [large, largeName]: Unit, [small, smallName]: Uni
   return `${Math.floor(seconds / large)} ${largeName}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
 }
 
-/** `just now`, `4 min ago`, `2 h ago`, `3 days ago`; from 7 days on the date. */
+/** `just now`, `4 min ago`, `2 h ago`, `yesterday`, `3 days ago`; from 7 days on the date. */
 export function ago(at: number, now: number): string {
   const age = now - at;
   if (age < 5) return 'just now';
@@ -39,7 +39,10 @@ export function ago(at: number, now: number): string {
 /** The last second of the year 9999, the latest time that the service accepts. */
 const LAST_S = 253_402_300_799;
 
-/** The unix seconds in a parameter of an address; null: the text is no number, or the time is after the year 9999. */
+/**
+ * The unix seconds in a parameter of an address; null: the text is no number above 0, or the time is after the year
+ * 9999.
+ */
 export function unixOf(text: string | undefined): number | null {
   const at = Number(text);
   return at > 0 && at <= LAST_S ? at : null;

@@ -9,7 +9,7 @@ export const { get: connection, subscribe: onConnection } = current;
 let lastEventAt = Date.now();
 let retryNow: (() => void) | null = null;
 
-/** Unix milliseconds of the last sign that the shown state is right. */
+/** Unix milliseconds at which live updates ended last, or at which the page was loaded. */
 export const upToDateAt = (): number => lastEventAt;
 
 export function setConnection(next: Connection): void {

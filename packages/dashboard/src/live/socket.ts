@@ -6,7 +6,7 @@ import { part } from '../api/late-part.ts';
 /** Loaded later, because the page is drawn before its socket opens. */
 const library = part(() => import('graphql-ws'));
 
-/** Why a subscription ended: the code of the close frame; null for an ordinary end. */
+/** Why a subscription ended: the code of the close frame; 0: another error; null: an ordinary end. */
 export interface Ended {
   closeCode: number | null;
 }

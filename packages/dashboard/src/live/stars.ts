@@ -10,7 +10,7 @@ export interface Starred {
   output: Pick<Output, 'id' | 'index'>;
 }
 
-/** The last change of each task that is under way. The next change waits for it, so that the last press counts. */
+/** The last star change that is under way, by task. The next change waits for it, so that the last press counts. */
 const underWay = new Map<string, Promise<unknown>>();
 
 /**

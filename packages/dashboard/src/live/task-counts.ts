@@ -13,7 +13,7 @@ const GATHER_MS = 150;
 /** The pause between reads of the counts of a filter. */
 const COUNT_MS = 5_000;
 
-/** The counts of all tasks of the key, from the service. Every number of tasks on the page comes from here. */
+/** The counts of all tasks of the key, from the service. */
 const counts = createStore<Counts | null>(null);
 export const { get: allCounts, subscribe: onCounts } = counts;
 let readAt = -Infinity;

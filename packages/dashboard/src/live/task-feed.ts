@@ -32,7 +32,7 @@ let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;
 let gathering: ReturnType<typeof setTimeout> | null = null;
 
-/** Called with tasks that the page did not know: those that were just created. */
+/** Calls the listener with the tasks of the feed that the page did not know, until the returned function is called. */
 export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
   newTaskListeners.add(listener);
   return () => newTaskListeners.delete(listener);

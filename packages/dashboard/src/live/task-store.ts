@@ -50,7 +50,7 @@ export interface Output {
 /** Whether an output is kept, and in which collection; null: in none. */
 export type Star = Pick<Output, 'kept' | 'collection'>;
 
-/** The most finished rows that are stored. Beyond that the oldest are dropped, unless something shows them. */
+/** The most rows that are stored. Beyond that the oldest final rows are dropped, unless something shows them. */
 const MAX_ROWS = 20_000;
 
 const rows = new Map<string, TaskRow>();
@@ -61,7 +61,7 @@ const stars = new Map<string, Map<number, Star>>();
  */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
-/** Rises whenever a task is added or dropped, or changes its status: then the counts are different. */
+/** Rises whenever a task is added or deleted, or changes its status: then the counts are different. */
 const moves = createStore(0);
 export const { get: stateChanges, subscribe: onStateChange } = moves;
 

@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent } from 'react';
 import { follow, gathered } from './follow.ts';
 
 /**
- * Calls `onChange` after each event, and after an interruption, because an event may have been missed. For lists that
- * are read again.
+ * For lists that are read again: calls `onChange` soon after events, and after an interruption, because an event may
+ * have been missed.
  */
 export function useChanges<Given extends Record<string, unknown>>(
   document: TadaDocumentNode<unknown, Given>,

@@ -2,10 +2,10 @@ import { useCallback, useEffect, useState } from 'react';
 import { run } from '../api/client.ts';
 import { KeptNames } from './stars.documents.ts';
 
-/** Pages of 100 kept tasks that are read to collect the names. Older names can still be typed. */
+/** How many pages of 100 kept tasks are read to collect the names. Older names can still be typed. */
 const MAX_PAGES = 10;
 
-/** The names of all collections. Empty before they are read, which happens only if `isWanted`. */
+/** The names of the collections. Empty before they are read, which happens only if `isWanted` or by `reload`. */
 export function useCollections(isWanted: boolean): { names: readonly string[]; reload(): void } {
   const [names, setNames] = useState<readonly string[]>([]);
   const reload = useCallback(() => void readNames().then(setNames, () => undefined), []);

@@ -10,7 +10,10 @@ export interface Reading<Result> {
   reload(): Promise<void>;
 }
 
-/** Reads a query, and again when the variables change. The old data stays until the new answer arrives. */
+/**
+ * Reads a query, and again when the variables change; null reads nothing. The old data stays until the new answer
+ * arrives.
+ */
 export function useQuery<Result, Given extends Record<string, unknown>>(
   document: TypedDocumentNode<Result, Given>,
   variables: Given | null,

@@ -4,7 +4,9 @@ import { follow } from './follow.ts';
 
 export interface Live<Result> {
   data: Result | null;
-  /** Set when the data is no longer kept up to date: unix milliseconds of the last event. */
+  /**
+   * Unix milliseconds at which the subscription ended; null while the data is kept up to date, or before the first end.
+   */
   staleSince: number | null;
 }
 

@@ -19,7 +19,7 @@ const OneTask = graphql(
 /** The pause between reads of the open task while there is no socket. */
 const POLL_MS = 2_000;
 
-/** Reads a task again. A deleted task keeps its last state. */
+/** Reads a task again. If that fails, the row stays as it is. */
 export const readTask = (taskId: string): Promise<void> =>
   run(OneTask, { taskId }).then(
     ({ task }) => void putTasks([toRow(task)]),

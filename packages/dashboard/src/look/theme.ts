@@ -28,7 +28,7 @@ export function setLook(change: Partial<Look>): void {
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify(next));
   } catch {
-    // Without storage the choice holds for this tab.
+    // Without storage the choice ends with the page.
   }
   set(next);
   apply();

@@ -29,7 +29,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * Stacked columns over time with an axis of values. The pointer shows the values of a column. Screen readers get the
- * newest values; a table beside the chart has all of them.
+ * newest values.
  */
 export function Chart({ title, series, columns, format, small = false, whole = false }: Props) {
   const [at, setAt] = useState<number | null>(null);

@@ -13,7 +13,7 @@ interface Props {
   children?: ReactNode;
   /** Without `onClose`, Esc and a press outside do not close the dialog. */
   onClose?: () => void;
-  /** Called in place of `onClose` by Esc and a press outside. */
+  /** Called by Esc if there is no `onClose`. */
   onHeld?: () => void;
 }
 

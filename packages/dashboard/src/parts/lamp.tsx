@@ -1,7 +1,7 @@
 import { cx } from './class-names.ts';
 import styles from './lamp.module.css';
 
-/** The lamp of a darkroom. It is lit while a task of the key is unfinished. */
+/** The lamp of a darkroom. The menu lights it while a task of the key is unfinished. */
 export function Lamp({ lit, size = 22 }: { lit: boolean; size?: number }) {
   return (
     <svg className={cx(styles.lamp, lit && styles.lit)} width={size} height={size} viewBox="0 0 24 24" aria-hidden>

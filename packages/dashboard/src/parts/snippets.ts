@@ -46,7 +46,7 @@ export const WAITS: Record<Language, readonly { value: Wait; label: string }[]> 
   json: [],
 };
 
-/** The request as code that runs as shown. The key is always read from the environment. */
+/** The request as code that runs as shown, or as JSON alone. The code reads the key from the environment. */
 export function snippet(
   language: Language,
   request: Values,

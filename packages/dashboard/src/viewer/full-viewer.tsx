@@ -21,7 +21,7 @@ interface Props {
   /** The pictures among which the arrow keys move. */
   shots: readonly Shot[];
   isLoading: boolean;
-  /** The address to which Close leads if there is no picture. */
+  /** The name of the screen to which the button leads if there is no picture. */
   home: string;
   onGo(shot: Shot): void;
   /** At the ends it does nothing, or reads more pictures. */

@@ -18,7 +18,7 @@ type Line = { day: string } | { row: Row<Shot> };
 
 export interface Target {
   fileId: string;
-  /** `tile`: the tile gets the focus. `day`: its day is scrolled to the top, with or without the focus. */
+  /** `tile`: the tile gets the focus. `day`: the day of the tile is scrolled to the top. `day, focused`: both. */
   as: 'tile' | 'day' | 'day, focused';
 }
 
@@ -84,10 +84,10 @@ export function GalleryGrid(props: Props) {
     virtualizer.scrollToIndex(lineOf(shot), { align: 'auto' });
     const { id } = shot.output;
     aim.current = id;
-    // At once if the tile is drawn, so that the next key finds it; else as soon as it is.
+    // A drawn tile gets the focus at once, so that the next key finds it. Another one gets it as soon as it is drawn.
     undrawn.current = tileWith(id) ? null : id;
     tileWith(id)?.focus();
-    // And again later: a closing dialog gives the focus to another element meanwhile.
+    // The tile gets the focus once more, because a closing dialog gives the focus to another element meanwhile.
     requestAnimationFrame(() => requestAnimationFrame(() => aim.current === id && tileWith(id)?.focus()));
   };
   const tileWith = (id: string) => place.current?.querySelector<HTMLElement>(`[data-file="${id}"]`);
@@ -163,7 +163,7 @@ export function GalleryGrid(props: Props) {
     act?.();
   }
 
-  // When the heading of the day has left the screen, its name stays at the top.
+  // When the heading of the day has left the screen, the name of the day stays at the top.
   const top = lines[virtualizer.range?.startIndex ?? 0];
   const dayAbove = top && 'row' in top ? dayName(top.row.items[0]?.item.createdAt ?? 0) : null;
   const inTabOrder = current ?? shots[0]?.output.id;

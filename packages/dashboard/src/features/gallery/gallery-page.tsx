@@ -43,7 +43,7 @@ interface Props {
   onCreate(): void;
 }
 
-/** All outputs of the key, as pictures. */
+/** The outputs of the key, as pictures. */
 export function GalleryPage(props: Props) {
   const { search, fileId, onSearch, onShow } = props;
   const gallery = useGallery(search, search.expired === '1');

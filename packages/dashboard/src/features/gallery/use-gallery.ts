@@ -17,16 +17,16 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until `pick` finds an output, and returns this output. Null if there is none among the next 2,000
-   * matching tasks, or if a page cannot be read.
+   * Reads on until `pick` finds an output, and returns this output. Null if there is none before the end or among about
+   * 2,000 further tasks, or if a page cannot be read.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
-  /** Reads everything that matches, at most the newest 2,000 tasks. Returns the last output. */
+  /** Reads on to the end, but at most 2,000 further tasks. Returns the last output. */
   readAll(): Promise<Shot | null>;
-  /** Whether reading stopped before everything was read. */
+  /** Whether there is more than what was read. */
   isCut(): boolean;
   more(): void;
-  /** Removes deleted files. */
+  /** Removes deleted files, unless the gallery shows those too. */
   drop(fileIds: ReadonlySet<string>): void;
   reload(): void;
 }
@@ -86,7 +86,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     // oxlint-disable-next-line react/exhaustive-deps
     [key, withExpired],
   );
-  /** The next page waits for the page that is being read. The first page of another filter does not wait. */
+  /** While a page is being read, no next page is requested. The first page of another filter does not wait. */
   const read = useCallback(
     (after: string | null): Promise<void> => {
       if (busy.current && after !== null) return busy.current;

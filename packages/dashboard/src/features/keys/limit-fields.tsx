@@ -9,7 +9,7 @@ interface Props {
   onChange(texts: LimitTexts): void;
 }
 
-/** Limits and budget of a key. An empty field means the value that the operator has configured. */
+/** Limits and budget of a key. An empty limit means the value that the operator has configured. */
 export function LimitFields({ texts, onChange }: Props) {
   const set = (name: LimitName, text: string) => onChange({ ...texts, limits: { ...texts.limits, [name]: text } });
   return (

@@ -3,7 +3,7 @@ import { plural } from '../../format/numbers.ts';
 import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { CancelTasks, DrainProcess, ReleaseTasks, ResumeProcess } from './queue.documents.ts';
 
-/** The owner of the tasks. */
+/** Whose tasks: those of a model, an API key or a process. */
 export type Owner = { model: string } | { apiKeyId: string } | { workerId: string };
 
 /** An operation on unfinished tasks of all keys, or on a process that claims tasks. */

@@ -17,7 +17,7 @@ const WORDS: Record<string, string> = {
   no_response: 'The service does not answer.',
 };
 
-/** Signs in with an API key. The key is sent once and kept nowhere. */
+/** Signs in with an API key. The browser does not store the key. */
 export function SignInForm({ onDone }: { onDone(): void }) {
   const input = useRef<HTMLInputElement>(null);
   const [busy, setBusy] = useState(false);

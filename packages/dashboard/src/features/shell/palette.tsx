@@ -27,7 +27,7 @@ interface Option {
 }
 
 /**
- * Jumps to a screen by its name, to a recent task by its prompt, or to any object by its id. It also has the actions of
+ * Jumps to a screen by its name, to a recent task by its prompt, or to an object by its id. It also has the actions of
  * the key menu.
  */
 export function Palette({ readsTasks, actions, onClose, onGo }: Props) {

@@ -72,7 +72,10 @@ export function TaskJson({ row }: { row: TaskRow }) {
 
 const OPAQUE = new Set(['input', 'metadata']);
 
-/** Renames fields as in REST. The user's own names inside `input` and `metadata` stay. */
+/**
+ * Renames fields and enums as in REST, and drops an `error` or `result` that is null. The user's own names inside
+ * `input` and `metadata` stay.
+ */
 function inSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inSnakeCase);
   if (typeof value !== 'object' || value === null) return value;

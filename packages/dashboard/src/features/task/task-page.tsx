@@ -58,7 +58,7 @@ export function TaskPage(props: TaskPageProps) {
   useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;
-  // The feed says that the task has changed. What the feed does not carry is read again then.
+  // When the feed brings another status, what the feed does not carry is read again.
   const step = row && `${row.status}${isFinal(row)}`;
   useEffect(() => {
     if (step) void reload();
@@ -247,7 +247,7 @@ const deleteItem = (onSelect: () => void): MenuItem => ({
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');
 
-/** The own files among the reference images. */
+/** The own files among the inputs. */
 const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
   Object.values(input as Record<string, unknown>)
     .flat()

@@ -28,7 +28,10 @@ const BAD = new Set(['REFUSED', 'WORKER_LOST', 'FAILED']);
 /** A shorter time gets no bar. */
 const SHOWN_MS = 20;
 
-/** The events of a task: the first with its clock time, the others with the time since then, and how long each took. */
+/**
+ * The events of a task: the first with its clock time, the others with the time since then, and each with the time
+ * until the next.
+ */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;
   const isCancelled = row.error?.code === 'TASK_CANCELLED';

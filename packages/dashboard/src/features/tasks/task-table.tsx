@@ -30,7 +30,7 @@ const rowHeight = (): number =>
 const rowOf = (element: Element | null): number =>
   Number(element?.closest<HTMLElement>('[data-index]')?.dataset.index ?? -1);
 
-/** A virtual list: only the visible rows are in the page. */
+/** A virtual list: only the rows on or near the screen are in the page. */
 export function TaskTable({ list, selected, selectable, filter, peek, onSelect, onPeek }: Props) {
   const { ids, hasMore, isLoading, error, more } = list;
   const place = useRef<HTMLDivElement>(null);
@@ -70,7 +70,7 @@ export function TaskTable({ list, selected, selectable, filter, peek, onSelect, 
     focusRow(index);
     if (peek && ids[index]) onPeek(ids[index], true);
   };
-  // Once after Back, as soon as scrolling has brought the row into the page.
+  // After Back the row gets the focus once, as soon as scrolling has brought the row into the page.
   useEffect(() => {
     if (!returnTo.current) return;
     const link = place.current?.querySelector<HTMLElement>(`[data-index="${ids.indexOf(returnTo.current)}"] a`);

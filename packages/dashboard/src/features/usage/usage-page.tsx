@@ -93,7 +93,7 @@ export function UsagePage({ choice, ownId, maySeeAll, onChoice }: Props) {
 /** @param ownId null: the key may not see the budgets of keys */
 function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | null }) {
   const { seconds, bucket } = RANGES[range];
-  // In whole hours, so that the same range always reads the same buckets.
+  // In whole hours, so that all reads within an hour are for the same buckets.
   const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
   const startTime = now - seconds + HOUR;
   const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };

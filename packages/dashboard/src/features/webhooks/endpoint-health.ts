@@ -3,8 +3,8 @@ import type { Endpoint } from './webhooks.documents.ts';
 export type Health = 'healthy' | 'failing' | 'disabled' | 'untried';
 
 /**
- * Derived from the answers of the endpoint. An endpoint that hangs counts as failing only after the time limit of its
- * first attempt.
+ * The health of an endpoint, from its answers. An endpoint that hangs counts as failing only after the time limit of
+ * its first attempt.
  */
 export function healthOf({ status, failingSince, stats }: Pick<Endpoint, 'status' | 'failingSince' | 'stats'>): Health {
   if (status !== 'ENABLED') return 'disabled';
