@@ -41,7 +41,7 @@ const uploads = part(() => import('./uploads.ts'));
 
 /** A second press within this time is ignored. */
 const SAME_PRESS_MS = 400;
-/** Up to this width the drawer is a sheet. */
+/** At this width the drawer is a sheet. */
 const NARROW = '(max-width: 1023px)';
 
 interface Props {
@@ -125,7 +125,8 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     if (!hasFailed && count.running > 0) return;
     setAwaited(null);
     if (!hasFailed) void send();
-    // Only the uploads decide when the request is sent.
+    // Only the uploads decide when it is sent.
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [awaited, count]);
 
   const waits = useRef(false);
