@@ -112,9 +112,7 @@ export class Clients {
   }
 
   private async cancel({ key }: Tenant, id: string): Promise<void> {
-    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
-      if ((await this.call(key, 'cancel', (api) => api.cancel(id)))?.status === 200) return;
-    }
+    await this.callUntil(200, key, 'cancel', (api) => api.cancel(id));
   }
 
   private async readLists(): Promise<void> {
@@ -164,13 +162,10 @@ export class Clients {
       await this.call(key, 'create of an erased key', (api) => api.create<Body>(body));
     }
     await sleep(5_000 * this.load.random());
-    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
-      if (
-        (await this.call(admin, 'erase', (api) => api.call('DELETE', `/v1/api_keys/${id}?erase=true`)))?.status === 202
-      )
-        return;
-    }
-    this.load.record.violation(`key ${id} could not be erased`);
+    const isErased = await this.callUntil(202, admin, 'erase', (api) =>
+      api.call('DELETE', `/v1/api_keys/${id}?erase=true`),
+    );
+    if (!isErased) this.load.record.violation(`key ${id} could not be erased`);
   }
 
   /** Makes a key, changes and uses it, rotates it sometimes, and revokes it with tasks of it still waiting. */
@@ -199,11 +194,21 @@ export class Clients {
     }
     const waiting = this.call(key, 'read of a short key', (api) => api.get('/v1/tasks?limit=1'));
     await sleep(500 + 3_000 * random());
-    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
-      const revoked = await this.call(admin, 'revoke key', (api) => api.call('DELETE', `/v1/api_keys/${id}`));
-      if (revoked && revoked.status < 300) break;
-    }
+    await this.callUntil(204, admin, 'revoke key', (api) => api.call('DELETE', `/v1/api_keys/${id}`));
     await waiting;
+  }
+
+  /** Sends a request again until it is answered with this status. @returns false if it is not for a minute */
+  private async callUntil(
+    status: number,
+    key: string,
+    name: string,
+    send: (api: Api) => Promise<Answer<unknown>>,
+  ): Promise<boolean> {
+    for (const deadline = Date.now() + RETRY_FOR_MS; Date.now() < deadline; await sleep(500)) {
+      if ((await this.call(key, name, send))?.status === status) return true;
+    }
+    return false;
   }
 
   /** Sends a request to one of the API processes and counts its status. @returns null without a response */

@@ -1,4 +1,4 @@
-/** The most levels, and the most values. A picture is one value; a batch of 5,000 items has 310,000 at most. */
+/** The most levels, and the most values. A picture is one value; a batch of 5,000 items with 40 images each has some 310,000. */
 const MAX_DEPTH = 64;
 export const MAX_VALUES = 500_000;
 /** Parsing fewer bytes takes no time that matters, whatever they are. */
