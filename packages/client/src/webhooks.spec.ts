@@ -32,6 +32,16 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(BODY, headersOf([SECRET]), [OTHER, SECRET])).resolves.toBeDefined();
   });
 
+  it('looks past a signature that is not base64', async () => {
+    const headers = headersOf([SECRET]);
+    const several = { ...headers, 'webhook-signature': `v1,§ ${headers['webhook-signature']}` };
+    await expect(verifyWebhook(BODY, several, SECRET)).resolves.toBeDefined();
+  });
+
+  it('refuses a secret that is not base64', async () => {
+    await expect(verifyWebhook(BODY, headersOf([SECRET]), 'whsec_§')).rejects.toThrow('A secret is not base64.');
+  });
+
   it.each([
     ['a foreign secret', BODY, headersOf([OTHER]), {}],
     ['another body', `${BODY} `, headersOf([SECRET]), {}],

@@ -15,7 +15,7 @@ export interface Answer {
 type Result = Awaited<ReturnType<App['callServerTool']>>;
 
 /** Refusals after which the same call may succeed a moment later. */
-const TEMPORARY = /"code":\s*"(?:rate_limit_exceeded|service_unavailable)"/;
+const TEMPORARY = /"code":\s*"(?:rate_limit_exceeded|queue_full|service_unavailable)"/;
 
 const textOf = ({ content: [first] }: Pick<Result, 'content'>): string => (first?.type === 'text' ? first.text : '');
 

@@ -9,7 +9,7 @@ const POLL_MS = 2_000;
 
 interface Watching {
   read: () => Promise<ShownBatch | null>;
-  /** Called once, when nobody follows the batch any more or it is gone. Stops the events that call `touch`. */
+  /** Called once: when nobody follows the batch any more, or it has ended or is gone. Stops the events that call `touch`. */
   onEmpty: () => void;
 }
 

@@ -24,7 +24,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly bus: Bus,
   ) {}
 
-  /** Nest awaits this, so that a process that starts accepts nothing that an operator has paused. */
+  /** Nest awaits this. So a process already knows the pauses when it takes its first request. */
   async onApplicationBootstrap(): Promise<void> {
     this.bus.subscribe(TOPIC, () => void this.changedElsewhere());
     await this.refresh();

@@ -276,6 +276,14 @@ describeInBrowser('looking at what was made', () => {
     await eventually('the film plays', () =>
       page.locator('video').evaluate((element) => (element as unknown as { currentTime: number }).currentTime > 0),
     );
+
+    await visitor.goto(`/compare?outputs=${pictures.result.outputs[0]?.id},${pictures.result.outputs[1]?.id}`);
+    await page.getByRole('button', { name: /^Show \d+ equal inputs$/ }).waitFor();
+    expect(await row('model').count()).toBe(0);
+    await page.getByRole('button', { name: /^Show/ }).click();
+    await row('model').waitFor();
+    await page.getByRole('button', { name: 'Hide equal inputs' }).click();
+    await row('model').waitFor({ state: 'detached' });
     expect(visitor.problems).toEqual([]);
   });
 

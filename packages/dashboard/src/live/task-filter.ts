@@ -2,7 +2,7 @@ import { FAILURES } from '../api/error-words.ts';
 import { unixOf } from '../format/time.ts';
 import type { ResultOf } from '../api/graphql.ts';
 import type { TaskRowFields } from './task.documents.ts';
-import type { TaskRow } from './task-store.ts';
+import { isCancelled, type TaskRow } from './task-store.ts';
 
 /** The parameters of the address of a list, all as text. */
 export interface TaskSearch {
@@ -116,7 +116,7 @@ export function matches(
     (!errorCode || row.error?.code === errorCode) &&
     (!kept || row.kept) &&
     (!collection || row.collection === collection || row.outputs.some((each) => each.collection === collection)) &&
-    (cancelled === undefined || (row.error?.code === 'TASK_CANCELLED') === cancelled) &&
+    (cancelled === undefined || isCancelled(row) === cancelled) &&
     (!search || wordsOf(search).every((word) => row.prompt.toLowerCase().includes(word)))
   );
 }

@@ -69,6 +69,9 @@ export const taskRow = (id: string): TaskRow | undefined => starred.get(id) ?? r
 
 export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
 
+/** A cancelled task has the status FAILED, but did not fail: nothing has to be mended. */
+export const isCancelled = (row: Pick<TaskRow, 'error'>): boolean => row.error?.code === 'TASK_CANCELLED';
+
 export function onTask(id: string, listener: () => void): () => void {
   const set = listeners.get(id) ?? new Set();
   listeners.set(id, set.add(listener));

@@ -4,7 +4,7 @@ import { failureWords } from '../../api/error-words.ts';
 import { goneWords } from '../../format/gone.ts';
 import { costWords } from '../../format/numbers.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
-import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { StatusChip } from '../../parts/status-chip.tsx';
 import { TilePicture } from '../../parts/tile-picture.tsx';
@@ -48,7 +48,7 @@ function Print({ row }: { row: TaskRow }) {
     return (
       <span className={styles.waiting}>
         <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />
-        {row.error && row.error.code !== 'TASK_CANCELLED' && <span>{failureWords(row.error.code).title}</span>}
+        {row.error && !isCancelled(row) && <span>{failureWords(row.error.code).title}</span>}
       </span>
     );
   }

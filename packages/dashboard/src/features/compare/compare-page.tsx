@@ -1,4 +1,3 @@
-/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- drawn as cards, a table is none to a browser */
 import { Play, SquareSplitHorizontal } from 'lucide-react';
 import { type CSSProperties, type KeyboardEvent, lazy, Suspense, useRef } from 'react';
 import { part } from '../../api/late-part.ts';
@@ -6,11 +5,11 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Given } from '../../viewer/given.tsx';
 import { usePlacement } from '../../viewer/use-placement.ts';
 import { ZoomBar } from '../../viewer/zoom-bar.tsx';
-import { type Chosen, chosenOf, inputsOf, outputId } from './chosen.ts';
+import { type Chosen, chosenOf, outputId } from './chosen.ts';
 import { ComparePane } from './compare-pane.tsx';
+import { ComparedInputs } from './compared-inputs.tsx';
 import styles from './compare.module.css';
 import { useCompared } from './use-compared.ts';
 
@@ -110,40 +109,7 @@ export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTask
           />
         ))}
       </div>
-      {known.length === chosen.length && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled region needs the keyboard
-        <div className={styles.inputs} role="region" aria-label="Inputs" tabIndex={0}>
-          <table role="table">
-            <thead role="rowgroup">
-              <tr role="row">
-                <th scope="col" role="columnheader">
-                  Input
-                </th>
-                {chosen.map((each, at) => (
-                  <th key={outputId(each)} scope="col" role="columnheader">
-                    {at + 1}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              {inputsOf(inputs).map(({ name, differs }) => (
-                <tr key={name} role="row" data-differs={differs}>
-                  <th scope="row" role="rowheader" className="mono">
-                    {name}
-                    {differs && <span className={styles.mark}>differs</span>}
-                  </th>
-                  {inputs.map((input, at) => (
-                    <td key={at} role="cell" data-output={at + 1}>
-                      <Given value={input[name]} />
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {known.length === chosen.length && <ComparedInputs chosen={chosen} inputs={inputs} />}
       {search.view !== undefined && (
         <Suspense>
           <CompareViewer

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, ListTodo, Expand, X } from 'lucide-react';
 import { fileUrl } from '../../live/link-keeper.ts';
-import { isFinal } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
@@ -95,9 +95,14 @@ export function ComparePane({ chosen, number, zoom, onStep, onFull, onRemove }: 
             <ProgressBar percent={row.progress} label={`Progress of ${number}`} />
           </div>
         ) : (
-          <p className={styles.note}>{row?.status === 'FAILED' ? 'The task failed.' : 'The file is deleted.'}</p>
+          <p className={styles.note}>{endOf(row)}</p>
         )}
       </div>
     </section>
   );
+}
+
+function endOf(row: TaskRow | undefined): string {
+  if (row?.status !== 'FAILED') return 'The file is deleted.';
+  return isCancelled(row) ? 'The task was cancelled.' : 'The task failed.';
 }

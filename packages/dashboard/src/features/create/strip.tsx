@@ -3,7 +3,7 @@ import { CircleX, Pencil, RotateCcw, SquareSplitHorizontal, X } from 'lucide-rea
 import { useEffect, useState } from 'react';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { announceTask } from '../../live/announcer.ts';
-import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTasks } from '../../live/use-task.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
@@ -76,7 +76,7 @@ export function Strip({ runs, models, acts }: Props) {
       {runs.map((run, at) => {
         const task = tasks[at];
         if (run.fault) return <Refusal key={run.key} run={run} />;
-        return task?.error && task.error.code !== 'TASK_CANCELLED' && <Failure key={run.key} task={task} />;
+        return task?.error && !isCancelled(task) && <Failure key={run.key} task={task} />;
       })}
     </article>
   );

@@ -1,7 +1,7 @@
 import { Download } from 'lucide-react';
 import { bytes } from '../../format/numbers.ts';
 import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
-import type { TaskRow } from '../../live/task-store.ts';
+import { isCancelled, type TaskRow } from '../../live/task-store.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Id } from '../../parts/id.tsx';
@@ -10,7 +10,7 @@ import styles from './task.module.css';
 /** The files that the task made. */
 export function TaskFiles({ row }: { row: TaskRow }) {
   if (row.outputs.length === 0) {
-    const end = row.error?.code === 'TASK_CANCELLED' ? 'was cancelled' : 'failed';
+    const end = isCancelled(row) ? 'was cancelled' : 'failed';
     return <p className={styles.caption}>No files{row.error ? `: the task ${end}.` : ' yet.'}</p>;
   }
   return (

@@ -2,7 +2,7 @@ import { type CSSProperties, useSyncExternalStore } from 'react';
 import { failureWords } from '../../api/error-words.ts';
 import { nowS, onTick } from '../../format/clock.ts';
 import { duration } from '../../format/time.ts';
-import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { TaskWait } from './task.documents.ts';
@@ -44,7 +44,7 @@ export function Failure({ row }: { row: TaskRow }) {
   return (
     <div className={styles.failure}>
       <h2>{title}</h2>
-      {row.error.code !== 'TASK_CANCELLED' && <p>{row.error.message}</p>}
+      {!isCancelled(row) && <p>{row.error.message}</p>}
       <p>{advice}</p>
       <p className="mono">
         {row.error.code.toLowerCase()}

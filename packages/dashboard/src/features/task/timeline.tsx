@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react';
 import { clockTimeMs, duration } from '../../format/time.ts';
-import type { TaskRow } from '../../live/task-store.ts';
+import { isCancelled, type TaskRow } from '../../live/task-store.ts';
 import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 
@@ -34,7 +34,7 @@ const SHOWN_MS = 20;
  */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;
-  const isCancelled = row.error?.code === 'TASK_CANCELLED';
+  const cancelled = isCancelled(row);
   const whole = Math.max(1, (moments.at(-1)?.atMs ?? first) - first);
   return (
     <ol className={styles.moments}>
@@ -45,11 +45,9 @@ export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) 
           <li
             key={`${atMs}-${type}`}
             className={styles.moment}
-            data-tone={
-              type === 'FAILED' && isCancelled ? '' : BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''
-            }
+            data-tone={type === 'FAILED' && cancelled ? '' : BAD.has(type) ? 'bad' : type === 'SUCCEEDED' ? 'good' : ''}
           >
-            <span>{type === 'FAILED' && isCancelled ? 'Cancelled' : WORDS[type]}</span>
+            <span>{type === 'FAILED' && cancelled ? 'Cancelled' : WORDS[type]}</span>
             <time className="mono" dateTime={new Date(atMs).toISOString()} title={clockTimeMs(atMs)}>
               {index === 0 ? clockTimeMs(atMs) : `+ ${((atMs - first) / 1_000).toFixed(3)} s`}
             </time>

@@ -6,7 +6,7 @@ import { nowS, onTick } from '../../format/clock.ts';
 import { duration } from '../../format/time.ts';
 import { fileUrl, stillUrl } from '../../live/link-keeper.ts';
 import { matches, type TaskFilter } from '../../live/task-filter.ts';
-import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { StatusChip } from '../../parts/status-chip.tsx';
@@ -57,9 +57,7 @@ export const TaskLine = memo(function TaskLine({ taskId, selected, selectable, f
           <bdi>{text || taskId}</bdi>
         </Link>
         {row.kept && <Star className={styles.kept} role="img" aria-label="Kept" />}
-        {row.error && row.error.code !== 'TASK_CANCELLED' && (
-          <span className={styles.why}>{failureWords(row.error.code).title}</span>
-        )}
+        {row.error && !isCancelled(row) && <span className={styles.why}>{failureWords(row.error.code).title}</span>}
       </span>
       <span role="gridcell" className={styles.state}>
         <StatusChip status={row.status} progress={row.progress} errorCode={row.error?.code} />

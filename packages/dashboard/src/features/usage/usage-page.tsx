@@ -128,7 +128,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
           { label: 'Film', value: duration(totals.videoSeconds) },
           {
             label: 'Cost',
-            value: money(totals.costMicros, currency),
+            value: totals.costMicros === 0 && totals.unpricedTasks > 0 ? '–' : money(totals.costMicros, currency),
             note: totals.unpricedTasks > 0 ? `${count(totals.unpricedTasks)} without a price` : undefined,
           },
         ]}

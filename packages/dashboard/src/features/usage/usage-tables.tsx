@@ -33,8 +33,9 @@ export function FiguresTable({ label, first, rows, currency }: Props) {
 }
 
 function shown(figure: (typeof FIGURES)[number], value: number, currency: string): string {
-  if (figure === 'costMicros') return money(value, currency);
-  return figure === 'videoSeconds' ? (value === 0 ? '–' : duration(value)) : count(value);
+  if (figure !== 'costMicros' && figure !== 'videoSeconds') return count(value);
+  if (value === 0) return '–';
+  return figure === 'costMicros' ? money(value, currency) : duration(value);
 }
 
 /** Failed tasks by error code. Each row links to its tasks. */
