@@ -6,7 +6,17 @@ import { counter, histogram, Tally } from '../observe/measuring/declare.ts';
 export const ECHO_TOPIC = 'echo';
 
 /** The topics of all modules. Another client of the database or Redis may send messages with other topics. */
-const topicOf = closedLabel(['task', 'task_deleted', 'work', 'deliver', 'circuit', 'process', ECHO_TOPIC]);
+const topicOf = closedLabel([
+  'task',
+  'task_deleted',
+  'work',
+  'deliver',
+  'circuit',
+  'circuit-reset',
+  'pauses',
+  'process',
+  ECHO_TOPIC,
+]);
 
 /** Keys are a direction and a topic, such as `in task`. */
 const events = new Tally(
