@@ -23,7 +23,7 @@ import { BatchRows } from './sql/batch-rows.ts';
 import { EraseBatches } from './sql/erase-batches.ts';
 import { EndBatches } from './sql/end-batches.ts';
 
-/** Many generations in one commit, and their results. */
+/** Creates many generations in one transaction, and serves their results. */
 @Module({
   imports: [AuthModule, FilesModule, GenerationModule, TasksModule, WebhooksModule, TypeOrmModule.forFeature([Batch])],
   controllers: [BatchesController, BatchEventsController],

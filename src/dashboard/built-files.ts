@@ -3,7 +3,7 @@ import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
 
-/** Where the build of src/dashboard/app is written. */
+/** The build of packages/dashboard writes the app here. */
 export const APP_FOLDER = `${ROOT_FOLDER}dist/dashboard/app/`;
 
 export type Encoding = 'identity' | 'gzip' | 'br';
@@ -27,7 +27,7 @@ const COMPRESSED: readonly (readonly [Encoding, string])[] = [
   ['gzip', '.gz'],
 ];
 
-/** Content types by extension. Other files are not served: the stamp of the build, its manifest, source maps. */
+/** Content types by extension. Files with another extension are not served, such as source maps. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -1,6 +1,6 @@
 import type { BuiltFile, Encoding } from './built-files.ts';
 
-/** The compressed codings, the one with the smallest files first. */
+/** The compressed codings, the one that compresses best first. */
 const PREFERRED: readonly Encoding[] = ['br', 'gzip'];
 
 /** The content coding to send, by `Accept-Encoding` (RFC 9110, 12.5.3). */

@@ -9,7 +9,7 @@ import { serveApp } from './serve-app.ts';
 /** Serves the files of the browser app. The app itself calls only the public API. */
 @Module({})
 export class DashboardModule {
-  /** Adds the routes in the constructor, because the server takes none after the start. */
+  /** Adds the routes in the constructor, because the server takes no routes after its start. */
   constructor(host: HttpAdapterHost, { dashboard, role, fileDelivery }: Config, storage: Storage) {
     if (!dashboard || role === 'worker') return;
     const origin = async (): Promise<string | null> => (fileDelivery === 'redirect' ? storage.linkOrigin() : null);

@@ -7,10 +7,10 @@ import { cacheControlOf, pageHeaders } from './page-headers.ts';
 
 const PAGE = 'index.html';
 
-/** Returns the origin to which links to files redirect; null if they do not redirect. */
+/** Returns the origin to which links to files redirect; null if they do not redirect, or not to another origin. */
 export type BucketOrigin = () => Promise<string | null>;
 
-/** Serves the app below `/app/`, and redirects a browser that opens `/` to it. */
+/** Serves the app below `/app/`. Redirects `/app` to it, and a browser that opens `/`. */
 export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>, origin: BucketOrigin): void {
   fastify.get('/', (request, reply) => {
     void reply.header('vary', 'accept');
@@ -25,8 +25,8 @@ export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, Bu
       });
     }
     const path = request.params['*'];
-    // Every view of the app has its own URL, which the page reads. So a path without a file gets the page. A missing
-    // asset is of another build.
+    // A path without a file gets the page, because every view of the app has its own URL, which the page reads. An
+    // asset that is missing belongs to another build.
     const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get(PAGE));
     if (!file) throw new ApiError('route_not_found');
     // Without credentials for the bucket, its origin is unknown and no link leads to it. The page itself still works.

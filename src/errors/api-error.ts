@@ -4,9 +4,7 @@ import type { ErrorKind } from './error-kind.ts';
 interface ApiErrorDetails {
   /** The field that caused the error, as the client wrote it: `reference_images[2]`. */
   param?: string;
-  /**
-   * What is wrong and what is allowed. The default is the message of the catalogue. It is never an upstream's message.
-   */
+  /** What is wrong and what is allowed; by default the message of the catalogue. Never the message of an upstream. */
   message?: string;
   /**
    * Overrides the catalogue's status. For example model_not_found is 400 for an id in a body, and 404 for an id in a
@@ -22,7 +20,7 @@ interface ApiErrorDetails {
   cause?: unknown;
 }
 
-/** An error with a public code. Services throw it, and the functions in `error.filter.ts` render it. */
+/** An error with a public code. The functions in `error.filter.ts` render it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: string;

@@ -1,7 +1,7 @@
 import type { ErrorKind } from './error-kind.ts';
 import { FAILED_TASK_ERRORS } from './failed-task-errors.ts';
 
-/** Every error that a client can get, one row per code. A test compares it with docs/api/errors.md and openapi.json. */
+/** The errors of the API, one row per code. A test compares the rows with docs/api/errors.md and openapi.json. */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error', message: 'The request body is not valid JSON.' },
   invalid_body: { status: 400, type: 'invalid_request_error', message: 'The request body must be a JSON object.' },

@@ -13,7 +13,7 @@ const SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** How the messages of errors without a code begin, in pg 8.11 to 8.23. */
+/** The first words of errors without a code, in pg 8.11 to 8.23. */
 const PG_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',

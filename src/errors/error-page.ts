@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ApiError } from './api-error.ts';
 import type { ErrorCode } from './catalog.ts';
 
-/** Title and advice for each error that a person who opens a link may see. All other errors are for programs. */
+/** Title and advice for errors that a person who opens a link may see. Other errors are answered as JSON. */
 const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   invalid_signature: ['This link does not work', 'It has ended or was changed. Ask the sender for a new link.'],
   file_expired: ['This file is deleted', 'Files are kept for a while only. Ask the sender to make it again.'],
@@ -14,7 +14,7 @@ const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   route_not_found: ['Nothing is here', 'Check the address.'],
 };
 
-/** The headers of the error page. It has no script and loads nothing. */
+/** The headers of the error page, which has no script and loads nothing. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -22,7 +22,7 @@ export const PAGE_HEADERS = {
 };
 
 /**
- * The error as a page for a browser that opens a link; null for other requests, and for errors that are not in `WORDS`.
+ * The error as a page, for a GET that accepts HTML; null for other requests, and for errors that are not in `WORDS`.
  */
 export function errorPage({ code }: ApiError, { request }: FastifyReply): string | null {
   const words = WORDS[code];

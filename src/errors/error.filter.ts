@@ -19,7 +19,7 @@ export interface ErrorBody {
   };
 }
 
-/** Renders every error that reaches Nest: those of this service, of the framework, and unexpected ones. */
+/** Converts every error that reaches Nest to an ApiError, and answers with it over HTTP. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('errors');
@@ -36,7 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Codes of a request that did not fail itself: its task failed, which the worker has logged, or takes too long. */
+/** Codes for the outcome of a request's task, or for a task that takes too long. The worker logs failed tasks. */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
 /** Logs an error with a 5xx status, unless its code is in `OUTCOMES`. */
@@ -100,8 +100,8 @@ const headersByCode: Partial<Record<ErrorCode, Record<string, string>>> = {
 };
 
 /**
- * Converts anything thrown to the error that the client gets. An ApiError stays as it is. Any other error becomes the
- * `cause`.
+ * Converts anything thrown to the error that the client gets. An ApiError stays as it is. Any other error, or the error
+ * of Fastify in it, becomes the `cause`.
  */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
@@ -118,8 +118,8 @@ interface FastifyError extends Error {
 }
 
 /**
- * Fastify sets `statusCode` on its errors. Errors of a broken upload have it too, but their `code` is a code of the
- * system.
+ * Fastify sets `statusCode` on its own errors, and on errors of a broken upload. The `code` of the latter comes from
+ * the system.
  */
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && typeof (error as Partial<FastifyError>).statusCode === 'number';

@@ -1,6 +1,6 @@
 import type { ErrorKind } from './error-kind.ts';
 
-/** The codes of failed tasks, for interfaces that answer a request with the result of its task. */
+/** The errors of failed and cancelled tasks, for interfaces that answer a request with the result of its task. */
 export const FAILED_TASK_ERRORS = {
   content_policy_violation: {
     status: 400,

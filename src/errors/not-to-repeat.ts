@@ -2,7 +2,7 @@ import type { ErrorCode } from './catalog.ts';
 
 /**
  * Failures after which a client must not repeat the call: the task may have cost money, or was cancelled. OpenAI's
- * clients obey `x-should-retry`. Other clients repeat calls that end with 409 or 5xx, and would pay again.
+ * clients obey `x-should-retry`. Other clients may repeat calls that end with 409 or 5xx, and would pay again.
  */
 export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'task_cancelled',
@@ -15,6 +15,7 @@ export const NOT_TO_REPEAT: readonly ErrorCode[] = [
   'internal_error',
 ];
 /**
- * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call that got it.
+ * Status of the failures in `NOT_TO_REPEAT` for clients other than OpenAI's. Clients do not repeat a call with this
+ * status.
  */
 export const NOT_REPEATED_STATUS = 422;

@@ -147,7 +147,7 @@ const normalised = (name: string) => name.replaceAll(/[_-]/g, '').toLowerCase();
 
 const truncated = (text: string) => (text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO).toWellFormed()}…`);
 
-/** A value of the client's for use in a message: `null`, `"2"`, `an array`. */
+/** A value that the client sent, for a message: `null`, `"2"`, `an array`. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -8,7 +8,7 @@ const EVERY_MS = 2_000;
 const MAX_SUBSCRIBERS = 100;
 
 /**
- * The subscribers of `operationsUpdated`. If a key is revoked or loses a scope, its socket is closed, which ends its
+ * The subscribers of `operationsUpdated`. If a key is revoked or loses a scope, its sockets are closed, which ends its
  * subscriptions.
  */
 @Injectable()

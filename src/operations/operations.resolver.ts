@@ -4,7 +4,10 @@ import { OPERATIONS, OperationsView } from './views/operations.view.ts';
 import { OperationsUpdates } from './operations-updates.ts';
 import type { PullQueue } from '../platform/run/pull-queue.ts';
 
-/** Guards run for root fields only. They also protect the fields of `Operations`, which are below these two. */
+/**
+ * Guards run for root fields only. The guard of these two root fields also protects the fields of `Operations` below
+ * them.
+ */
 @Resolver()
 @RequireScope('operations:read')
 export class OperationsResolver {

@@ -68,7 +68,7 @@ const MAX_KEY = 64;
 const MAX_VALUE = 512;
 
 /**
- * Validates everything but the items, which have faults of their own.
+ * Validates everything but the endpoint and the items.
  * @throws ApiError for the first fault
  */
 function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSettings {
@@ -240,7 +240,7 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks, or deleted when no task is created. */
+  /** Files that came inside the bodies are kept with the tasks, or deleted when this call creates no tasks. */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {

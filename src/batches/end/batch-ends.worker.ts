@@ -15,15 +15,15 @@ import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
 
-/** The least time between two checks of a batch, because a check costs as much as ending several tasks. */
+/** The least milliseconds between two checks of a batch, because a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
-/** Seconds until the next purge, if the last one found little. */
+/** Seconds until the next purge, if the last one deleted less than a full round. */
 const PURGE_EVERY_S = 60;
 
 /**
  * Ends batches. A process that ends an item checks the batch after the commit. If two processes end the last two items
- * at the same time, the later check sees both ends, and one statement decides who ends the batch. So the ends of items
- * need no common row to write to. The sweep finds batches whose process was killed before its check.
+ * at the same time, the later check sees both ends, and a lock on the batch lets only one of them end it. So the ends
+ * of items need no common row to write to. The sweep finds batches whose process was killed before its check.
  */
 @Injectable()
 export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -112,7 +112,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
       for (const { id, status } of await this.rows.leftBehind()) {
         if (this.isStopping) break;
         const done = status === 'cancelling' ? this.cancel(id) : this.check(id);
-        await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries again, and the others go on
+        await done.catch((err: unknown) => this.warn(id, err)); // the next sweep tries again, and this one goes on with the others
       }
     } catch (err) {
       this.logger.warn({ event: 'batch.sweep_failed', err });

@@ -1,7 +1,7 @@
 import { BATCH_STATUSES } from '../record/batch-status.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 
-/** A text that differs after every visible change. */
+/** A text that changes with the status and the counts of the batch. */
 export function versionOf({ status, queued, running, succeeded, failed, cancelled }: ShownBatch): string {
   return [status, queued, running, succeeded, failed, cancelled].join('-');
 }

@@ -9,7 +9,10 @@ const POLL_MS = 2_000;
 
 interface Watching {
   read: () => Promise<ShownBatch | null>;
-  /** Called once: when nobody follows the batch any more, or it has ended or is gone. Stops the events that call `touch`. */
+  /**
+   * Called once, when nobody follows the batch any more, or when it has ended or is gone. Stops the events that call
+   * `touch`.
+   */
   onEmpty: () => void;
 }
 
@@ -66,7 +69,7 @@ export class WatchedBatch {
     this.dueMs = Infinity;
     if (batch === null) return this.closeAll();
     if (batch) this.push(batch);
-    // All items are final, so the batch is about to end. No event will announce that.
+    // If all items are final, the batch is about to end. No event will announce that.
     const isEnding = batch !== undefined && batch.queued + batch.running === 0;
     this.schedule(isEnding || this.isTouched ? THROTTLE_MS : POLL_MS);
   }

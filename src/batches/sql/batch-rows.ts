@@ -29,8 +29,8 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL: the time in the id of a batch. The ids of its tasks have the same time, so the ledger rows of the batch are a
- * range of the primary key.
+ * SQL: the time in the id of a batch. The ids of its tasks have the same time, so the ledger rows of the batch are in
+ * one range of the primary key.
  */
 const TIME = 'substr(b.id, 7, 10)';
 

@@ -32,7 +32,7 @@ const END: Statement = {
     returning b.id`,
 };
 
-/** Batches of one sweep. */
+/** The most batches of one sweep. */
 const SWEPT = 500;
 
 /** The scalar subquery is deliberate: PostgreSQL never turns it into a join that reads all tasks. */
@@ -45,7 +45,8 @@ const LEFT_BEHIND: Statement = {
 };
 
 /**
- * Counts items whose records are deleted before their batch ends. Locks batches in order, because two purges may run.
+ * Counts items whose records are deleted before their batch ends. Locks batches in order, because two purges may run at
+ * once.
  */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',
@@ -65,7 +66,7 @@ const COUNT_PURGED: Statement = {
     from counts c, held where b.id = c.batch_id and held.id = b.id`,
 };
 
-/** Batches of one round of the purge. */
+/** The most batches of one round of the purge. */
 export const PURGE_BATCHES = 500;
 
 const PURGE: Statement = {
@@ -97,9 +98,10 @@ export class EndBatches {
   }
 
   /**
-   * Ends the batch. Of several callers at once, in any number of processes, only one does so.
+   * Ends the batch if all its items are final. Of several callers at once, in any number of processes, only one does
+   * so.
    * @param alongside writes in the same transaction; returns what to do after its commit
-   * @returns whether this call has ended it
+   * @returns whether this call has ended the batch
    */
   async end(id: string, alongside: (tx: Tx, batch: ShownBatch) => Promise<() => void>): Promise<boolean> {
     const afterCommit = await this.sql.transaction(async (tx) => {
@@ -113,8 +115,8 @@ export class EndBatches {
   }
 
   /**
-   * Batches that still have to be ended: those without an unfinished item, such as after their process was killed, and
-   * those that are being cancelled. At most `SWEPT`.
+   * Batches that still have to be ended: those that are being cancelled, and those without an unfinished item, for
+   * example because a process was killed. At most `SWEPT`.
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

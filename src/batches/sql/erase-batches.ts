@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 
-/** Batches that one statement deletes. Each may hold the texts of its invalid items. */
+/** The most batches that one statement deletes. Each may hold the texts of its invalid items. */
 const BATCHES = 500;
 
 const DELETE: Statement = {

@@ -38,7 +38,10 @@ const KEY = /(?:^|[^A-Za-z0-9])(?:sk-|r8_|AIza|Bearer\s+(?!\{\{))[A-Za-z0-9_-]{3
 /** Whether a text contains a prefix that vendors give their API keys. */
 export const looksLikeKey = (text: string): boolean => KEY.test(text);
 
-/** The known name nearest to a misspelt one: at most two letters apart, or equal without case and separators. */
+/**
+ * The known name nearest to a misspelt one: at most two letters apart, or equal without case and separators; undefined
+ * if there is none.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[_-]/g, '');
   const near = known

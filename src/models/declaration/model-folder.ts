@@ -13,7 +13,7 @@ import { YamlFile } from './yaml-file.ts';
 const MAX_FILES = 500;
 /** The most bytes of all declarations and workflows together. */
 const MAX_FOLDER_BYTES = 33_554_432;
-/** How often a folder that keeps changing is read in a row. */
+/** The most times in a row that a folder is read while it keeps changing. */
 const MAX_READS = 5;
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
@@ -73,7 +73,7 @@ export class ModelFolder {
     return null;
   }
 
-  /** Every model, or all faults of all files. @throws Error when the folder cannot be read */
+  /** Every model, or the faults of all files. @throws Error when the folder cannot be read */
   async read(): Promise<ReadFolder> {
     const names = await this.names();
     if (names.length > MAX_FILES) return this.refused(`has ${names.length} files, at most ${MAX_FILES}`);
@@ -182,7 +182,7 @@ export class ModelFolder {
   }
 }
 
-/** The pattern of a workflow in models/schema.json. A text that does not match is no file name. */
+/** The pattern of a workflow's file name in models/schema.json. A text that does not match is not read. */
 const WORKFLOW = /^[A-Za-z0-9._/-]{1,200}\.json$/;
 
 /** A stamp begins with the size in bytes. */

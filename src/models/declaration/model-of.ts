@@ -30,7 +30,7 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
     pixels: pixelRuleOf(model),
     parameters: requestSchemaOf(model),
     ...(model.kind === 'video' && { guidance: { loneFirstFrame: guidanceOf(model) } }),
-    // Computed at each read, because the status changes on these dates while the service runs.
+    // Computed at each read, because the status changes at the dates of the lifecycle while the service runs.
     get lifecycle() {
       return lifecycleOf(lifecycle, Date.now());
     },

@@ -15,7 +15,7 @@ export type CheckBindings = (file: YamlFile, model: Declaration, workflows: Read
 export interface ReadOptions {
   /** Whether an operator wrote the file. */
   declared: boolean;
-  /** Unix seconds of the creation. Used for a declaration without `created`. */
+  /** Unix seconds. Used for a declaration without `created`. */
   createdAt: number;
   /** Checks the bindings, whose rules are in src/providers. Adds what is wrong to `file.faults`. */
   checkBindings?: CheckBindings;
@@ -23,7 +23,7 @@ export interface ReadOptions {
   workflows?: ReadonlyMap<string, ReadWorkflow>;
 }
 
-/** @returns the model of a file; null if something is wrong, which is then in `file.faults` */
+/** @returns the model of a file; null if there are faults, which are in `file.faults` */
 export function readOpened(file: YamlFile, options: ReadOptions): Model | null {
   const { checkBindings, workflows: files = new Map(), ...about } = options;
   if (file.faults.length > 0) return null;

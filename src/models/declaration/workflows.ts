@@ -19,7 +19,7 @@ export async function readWorkflow(folder: string, name: string): Promise<ReadWo
     if (error instanceof SyntaxError) return { fault: 'is no JSON' };
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    // For a path that leaves the folder, the fault does not say whether the file exists.
+    // For a path with `..`, the fault does not say whether the file exists.
     return { fault: name.split('/').includes('..') ? 'is outside the folder' : `cannot be read (${code})` };
   }
 }

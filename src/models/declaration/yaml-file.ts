@@ -206,7 +206,7 @@ function startOf(event: Start): number | null {
   return event.valueStart < 0 ? null : event.valueStart - (isQuoted ? 1 : 0);
 }
 
-/** The fault of a value that has an alias, an anchor or a tag; null for other values. */
+/** The fault of a value that is an alias, or has an anchor or a tag; null for other values. */
 function notPlain(event: Start): string | null {
   if (event.type === EVENT_ID.ALIAS) return 'aliases are not allowed';
   if (event.anchorStart >= 0) return 'anchors are not allowed';

@@ -15,7 +15,7 @@ export interface DeclaredCall {
   certain?: boolean;
 }
 
-/** Which requests a binding takes, by parameter: it must be present, be absent, or have one of these values. */
+/** Which requests a binding takes: each parameter must be present, be absent, or have one of the given values. */
 export type Condition = Readonly<Record<string, 'present' | 'absent' | readonly (string | number | boolean)[]>>;
 
 /** How a provider serves a model, as the declaration says. The code in src/providers reads and checks it. */

@@ -28,7 +28,7 @@ export interface ParameterCondition {
   readonly required?: readonly string[];
 }
 
-/** What a rule demands: `required` parameters, and properties that exclude others by `not`. */
+/** What a rule demands: `required` parameters, and `properties` whose values `not` forbids or `const` fixes. */
 interface ParameterDemand {
   readonly properties?: Readonly<Record<string, { not?: object; const?: Scalar; description?: string }>>;
   readonly required?: readonly string[];
@@ -51,7 +51,7 @@ export interface ParametersSchema extends Partial<ParameterRule> {
   readonly additionalProperties: false;
   /** By parameter: the others that a request with it must have. */
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
-  /** Further rules. */
+  /** The rules after the first one. */
   readonly allOf?: readonly ParameterRule[];
 }
 
@@ -196,7 +196,7 @@ function imageFieldsOf({ parameters }: Parameterised): readonly string[] {
   return fields;
 }
 
-/** The image URLs of a request, in the order of the schema. It marks their fields with `format: image`. */
+/** The image URLs of a request, in the order of the schema, which marks their fields with `format: image`. */
 export function imageUrlsOf(model: Parameterised, input: object): ImageUrl[] {
   const found: ImageUrl[] = [];
   for (const param of imageFieldsOf(model)) {

@@ -1,4 +1,4 @@
-/** Pixels of a picture or a video. */
+/** Width and height of a picture or a video, in pixels. */
 export interface Size {
   width: number;
   height: number;
@@ -100,7 +100,7 @@ export const toPixels = ({ width, height }: Size): string => `${width}x${height}
  * The size of the table that comes nearest to the wanted one. It takes an exact match, else the nearest ratio, and of
  * that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice as
  * high. Of two equally near ratios it takes the wider one, of two resolutions the smaller one.
- * @returns null when every ratio is more than 15 % off
+ * @returns null when every ratio differs by more than a factor of 1.15
  */
 export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null {
   const all = Object.entries(sizes).flatMap(([ratio, row]) =>
@@ -125,7 +125,7 @@ export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null 
   return nearest ?? null;
 }
 
-/** Width by height: 1.78 for `16:9`. */
+/** Width divided by height: 1.78 for `16:9`. */
 function valueOf(ratio: string): number {
   const [width = NaN, height = NaN] = ratio.split(':').map(Number);
   return width / height;
@@ -137,8 +137,8 @@ const areaOf = ({ width, height }: Size): number => width * height;
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
 /**
- * The resolution that a request counts as. For exact pixels it is the one with the nearest area in the table; of two,
- * the larger one.
+ * The resolution that a request counts as; undefined if it has neither field. For exact pixels it is the one with the
+ * nearest area in the table; of two equally near, the larger one.
  */
 export function resolutionOf(
   sizes: SizeTable,

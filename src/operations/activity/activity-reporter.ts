@@ -11,7 +11,7 @@ import { RecentCounts } from './recent-counts.ts';
 
 const HOUR_S = 3_600;
 const RATES_S = 300;
-/** The keys in a report: those with most refusals and failures. */
+/** The most keys in a report: those with most refusals and failures. */
 const MAX_KEYS = 100;
 /** Errors of tasks that say nothing about the provider. */
 const NO_FAILURE: readonly unknown[] = ['task_cancelled', 'content_policy_violation'];
@@ -20,8 +20,7 @@ const nameOf = (...parts: (string | number | undefined)[]): string => JSON.strin
 type Part = string | null;
 
 /**
- * What this process has counted lately: the growth of its metrics since the last report, and counts that are no
- * metrics.
+ * Reports what this process has counted in the last hour: the growth of its metrics, and counts that are not metrics.
  */
 @Injectable()
 export class ActivityReporter {

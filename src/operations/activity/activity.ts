@@ -1,14 +1,14 @@
 import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
-/** What was counted in the last hour, by one process or by all. */
+/** What was counted in the last hour, by one process or by all. `pool` and `bus` are the state at the report. */
 export interface Activity {
   /** Tasks that were created and that ended in the last five minutes. */
   created: number;
   ended: number;
   objectives: { name: string; events: number; bad: number }[];
-  /** Tasks that ended, by the provider that served them. Cancelled tasks and refused content are left out. */
+  /** Tasks that ended, by model and provider. Cancelled tasks and refused content are left out. */
   runs: ProviderRuns[];
-  /** How often bindings did not serve a task. */
+  /** How often bindings did not serve a task, by the reason. */
   passed_over: { provider: string; reason: string; count: number }[];
   /** Attempts to deliver webhooks. */
   attempts: { outcome: string; error: string | null; count: number }[];
@@ -43,7 +43,7 @@ export interface KeyActivity {
   failed: number;
 }
 
-/** The activity of all processes together. A process of the last release may lack any part of it. */
+/** The activity of all processes together. The report of an older release may lack any part. */
 export function total(activities: readonly Partial<Activity>[]): Activity {
   const all = <Name extends keyof Activity>(name: Name) =>
     activities

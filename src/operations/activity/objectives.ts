@@ -17,8 +17,8 @@ const HTTP = 'http_server_request_duration_seconds';
 const HEALTH = new Set<unknown>(Object.values(HEALTH_PATHS));
 
 /**
- * Failures of the task that a request has waited for. Most are failures of the provider; the objective for tasks counts
- * the others.
+ * Failures of the task that a request has waited for. Most are failures of the provider. The objective `tasks` counts
+ * those of the service.
  */
 const OF_A_TASK =
   /^(generation_timeout|provider_.+|task_.+|content_policy_violation|reference_.+|worker_lost|result_storage_failed)$/;

@@ -6,7 +6,7 @@ import { OBJECTIVES } from '../activity/objectives.ts';
 const OBJECTIVE_STATES = ['quiet', 'met', 'burning', 'burning_fast'] as const;
 type ObjectiveState = (typeof OBJECTIVE_STATES)[number];
 
-/** As in the alerts, fewer events say nothing about an objective. */
+/** As in the alerts, this many events or fewer say nothing about an objective. */
 const LEAST_EVENTS = 30;
 /** At this burn rate, the budget of 30 days is used up in two. */
 const FAST = 14.4;

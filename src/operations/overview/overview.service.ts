@@ -17,7 +17,7 @@ import { toObjectiveView } from './objective.view.ts';
 import type { OperationsOverviewView, ProcessCountsView } from './overview.view.ts';
 
 const RATES_S = 300;
-/** How long requests share a sample, because it counts all unfinished tasks. */
+/** Milliseconds for which requests share a sample, because a sample counts all unfinished tasks. */
 const SAMPLE_MS = 1_000;
 
 /** The overview that operators see first. */

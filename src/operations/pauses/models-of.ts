@@ -9,8 +9,8 @@ export interface ServedModel {
 type Target = Pick<Pause, 'id' | 'kind' | 'target'>;
 
 /**
- * The models that each open pause holds. A model is held by a pause of its own, or if all its bindings are paused. In
- * that case the newest of these pauses holds it.
+ * The models that each open pause holds. A pause of the model itself holds the model. If all its bindings are paused,
+ * the newest of their pauses holds it.
  */
 export function modelsOf(pauses: readonly Target[], served: readonly ServedModel[]): Map<string, string[]> {
   const models = new Map<string, string[]>(pauses.map(({ id }) => [id, []]));

@@ -8,8 +8,8 @@ import { PausesService } from './pauses.service.ts';
 const EVERY_S = 4;
 
 /**
- * Runs in every worker process. Ends pauses on time, parks waiting tasks of paused models, and lets them wait for a
- * worker again at the end. Two processes may do this at once, because each skips rows that the other has locked.
+ * Runs in every worker process. Ends pauses on time. Parks waiting tasks of paused models, and lets them wait for a
+ * worker again after the pause. Two processes may do this at once, because each skips rows that the other has locked.
  */
 @Injectable()
 export class PauseUpkeepWorker implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -42,7 +42,7 @@ export class PausesService {
     return { pauses: rows.slice(0, limit).map(toPauseView), hasMore: rows.length > limit };
   }
 
-  /** @throws ApiError for a target that does not exist, for a time in the past, and when too many pauses are open */
+  /** @throws ApiError missing_required_parameter, invalid_value, value_out_of_range, too_many_items */
   async create(input: CreatePauseInput, by: Actor): Promise<PauseView> {
     const target = this.targetOf(input);
     const { reason, until } = input;
@@ -85,7 +85,7 @@ export class PausesService {
     });
   }
 
-  /** Ends the pauses whose time has come, and adds models that were declared since to the open pauses. */
+  /** Ends the pauses whose time has come, and updates which models the open pauses hold. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
     const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());

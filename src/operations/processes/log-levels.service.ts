@@ -23,7 +23,7 @@ export class LogLevelsService {
     return toLogLevelsView(await this.rows.findOneBy({ id: SERVICE_LEVELS }));
   }
 
-  /** Replaces all that was set before. @throws ApiError invalid_value */
+  /** Replaces all levels that an operator set before. @throws ApiError invalid_value */
   async set({ log_level = null, log_levels }: SetLogLevelsInput, by: Actor): Promise<LogLevelsView> {
     const row = { id: SERVICE_LEVELS, log_level, log_levels: checked(log_levels ?? {}) };
     const view = await this.audit.transaction(by, async (tx, record) => {

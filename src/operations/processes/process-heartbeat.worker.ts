@@ -21,11 +21,11 @@ import { ProcessesService } from './processes.service.ts';
 const FORGET_EVERY = 15;
 /** Seconds between renewals while a process drains, so that operators soon see the end of its last task. */
 const DRAINING_HEARTBEAT_S = 1;
-/** The least time between reports of the counts, which are many times larger than the rest of the row. */
+/** The least milliseconds between reports of the counts, which are many times larger than the rest of the row. */
 const ACTIVITY_EVERY_MS = 10_000;
 
 /**
- * Renews the row of this process, and does what operators have asked for in it. The bus reports a change at once;
+ * Renews the row of this process, and does what operators have asked of the process. The bus reports a request at once;
  * otherwise the next renewal finds it.
  */
 @Injectable()
@@ -64,7 +64,7 @@ export class ProcessHeartbeatWorker implements OnApplicationBootstrap, BeforeApp
   }
 
   /**
-   * Renews the row, and renews it again if the row has started or ended a drain of this process.
+   * Renews the row, and renews it again if an operator has started or ended a drain of this process.
    * @returns seconds until the next renewal
    */
   private async renew(): Promise<number> {
@@ -97,7 +97,7 @@ export class ProcessHeartbeatWorker implements OnApplicationBootstrap, BeforeApp
     if (asked === this.levels) return;
     this.levels = asked;
     overrideLogLevels(levels);
-    this.reportedMs = -Infinity; // so that operators see the new levels at once
+    this.reportedMs = -Infinity; // so that the next renewal reports the new levels
   }
 
   /** @param isDrained whether an operator has asked for a drain and the last renewal reported no running task */

@@ -1,4 +1,4 @@
-/** A `late` process may only have a slow database. A `lost` one is gone or cut off. */
+/** A `late` process may just have a slow database. A `lost` one is gone or cut off. */
 export const PROCESS_STATES = ['live', 'late', 'draining', 'drained', 'lost'] as const;
 export type ProcessState = (typeof PROCESS_STATES)[number];
 
@@ -11,7 +11,7 @@ export const ALL_PROCESSES = '*';
  * follows within 5 s.
  */
 export const HEARTBEAT_S = 4;
-/** Seconds without a renewal: three are missing. */
+/** Seconds without a renewal after which a process is late: three renewals are missing. */
 export const LATE_AFTER_S = 12;
 export const LOST_AFTER_S = 30;
 /** Seconds after which the row of a lost process is deleted. */

@@ -29,9 +29,9 @@ export class ProcessRow {
   @Column('boolean') drain_requested: boolean;
   /** Whether the process reports that it claims no more. */
   @Column('boolean') draining: boolean;
-  /** The least seconds that a lease had left at the last renewal; null before the first renewal. */
+  /** The least seconds that a lease of a task had left when the process last renewed its leases; null before that. */
   @Column('real', { nullable: true }) lease_margin_s: number | null;
   @Column('jsonb') circuits: ProcessCircuit[];
-  /** Empty before the first report, and for a process of the last release. */
+  /** Empty before the first report, and for a process of an older release. */
   @Column('jsonb') activity: Partial<ProcessActivity>;
 }

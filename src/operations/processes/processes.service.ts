@@ -7,7 +7,7 @@ import { ProcessRows, requestDrain } from './sql/process-rows.ts';
 import { PROCESS_TOPIC } from './process-state.ts';
 import { type ProcessView, toProcessView } from './process.view.ts';
 
-/** What operators see of the processes, and how they take one out of work. */
+/** Shows operators the processes, and lets them drain a process. */
 @Injectable()
 export class ProcessesService {
   private readonly listeners: ((id: string) => void)[] = [];
@@ -73,5 +73,7 @@ export class ProcessesService {
   }
 }
 
-/** An id has the host, the process and a random part. Other texts are refused: the database cannot hold some. */
+/**
+ * An id has the host, the process and a random part. Other texts are refused, because the database cannot hold some.
+ */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

@@ -3,7 +3,7 @@ import { Sampled } from '../../platform/run/sampled.ts';
 import { ProcessRows } from './sql/process-rows.ts';
 import { type Activity, total } from '../activity/activity.ts';
 
-/** How long requests share a sample. Each process publishes every ten seconds. */
+/** Milliseconds for which requests share a sample. Each process publishes every ten seconds. */
 const SAMPLE_MS = 1_000;
 
 /** What all processes have counted lately. A lost process no longer counts. */

@@ -5,7 +5,7 @@ import { ProviderRegistry } from '../../providers/registry.ts';
 import { CircuitResets } from './sql/circuit-resets.ts';
 
 const TOPIC = 'circuit-reset';
-/** A process without the bus learns of a reset within 5 s. */
+/** Seconds between runs, so that a process without the bus learns of a reset within 5 s. */
 const EVERY_S = 4;
 
 /** Runs in every process. Closes the circuits that operators have closed since the last run. */

@@ -21,8 +21,8 @@ import { Fails } from '../../platform/openapi/faults.ts';
 class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
 /**
- * Refuses null in a filter. A list reads null as left out. Here that would change more tasks than meant, if a client
- * has lost the value of a variable.
+ * Refuses null in a filter. A list takes null for a field that is left out. Here a client that has lost the value of a
+ * variable would so change more tasks than meant.
  * @throws ApiError invalid_type
  */
 function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {

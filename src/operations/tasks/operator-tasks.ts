@@ -19,7 +19,7 @@ import { WatchTasks } from './sql/watch-tasks.ts';
 
 /** The most tasks that one request may change. */
 const MAX_CHANGED = 10_000;
-/** Tasks that are changed at the same time. */
+/** The most tasks that are changed at the same time. */
 const AT_ONCE = 200;
 /** A run is suspicious after SUSPICIOUS_TIMES the usual time of its model, but never before LEAST_SUSPICIOUS_S. */
 const SUSPICIOUS_TIMES = 2;
@@ -35,8 +35,8 @@ const ACTIONS = {
 } as const satisfies Record<TaskAct['type'], AuditAction>;
 
 /**
- * The tasks of all keys. An act is audited before its changes, so no change lacks its audit. Its statements check the
- * state of each task, so a task that ends at the same moment ends once.
+ * The tasks of all keys. An act is written to the audit before its changes, so no change lacks an entry. The statements
+ * of an act check the state of each task, so a task that ends at the same moment ends once.
  */
 @Injectable()
 export class OperatorTasks {
@@ -49,7 +49,7 @@ export class OperatorTasks {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Unfinished tasks, oldest first; in the state `stuck` also those whose webhook is not delivered. */
+  /** Unfinished tasks, oldest first; in the state `stuck` also ended tasks whose webhook is overdue. */
   async list(
     selection: TaskSelection,
     { limit, after = null }: { limit: number; after?: string | null },
@@ -74,7 +74,7 @@ export class OperatorTasks {
 
   /**
    * A task that has ended stays as it is.
-   * @throws ApiError task_not_found; task_not_running for the release of a task that no worker has
+   * @throws ApiError task_not_found; task_not_running for the release of a task that is not running
    */
   async act(id: string, act: TaskAct, by: Actor): Promise<OperatorTaskView> {
     const before = await this.task(id);

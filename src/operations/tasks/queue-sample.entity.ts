@@ -4,9 +4,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('queue_samples')
 export class QueueSample {
   @PrimaryColumn('timestamptz') minute: Date;
-  /** Queued tasks of keys with a free place. */
+  /** Queued tasks of keys that may run more tasks. */
   @Column('integer') waiting: number;
-  /** Queued tasks of keys that run as many as they may. */
+  /** Queued tasks of keys that run as many tasks as they may. */
   @Column('integer') parked: number;
   @Column('integer') running: number;
 }

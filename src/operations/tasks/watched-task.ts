@@ -49,7 +49,7 @@ export interface TaskSelection {
   model?: string | null | undefined;
 }
 
-/** How long a run of each model may take before it is suspicious. */
+/** How many seconds a run of each model may take before it is suspicious. Both lists have the same order. */
 export interface Suspicion {
   models: string[];
   seconds: number[];

@@ -1,6 +1,6 @@
 import { ObjectType } from '@nestjs/graphql';
 
-/** The resolvers in the folders of this room add the fields. */
+/** The resolvers in the folders of src/operations add the fields. */
 @ObjectType('Operations', {
   description: 'What an operator sees, over all API keys. It never contains the content of a task.',
 })

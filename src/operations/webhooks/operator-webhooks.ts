@@ -6,7 +6,10 @@ import { type OperatorWebhooksView, toTroubledEndpointView } from './operator-we
 import { WatchEndpoints } from './sql/watch-endpoints.ts';
 
 const MAX_TROUBLED = 100;
-/** How long requests share a sample, because it counts up to 10,000 events for each of 100 endpoints. */
+/**
+ * Milliseconds for which requests share a sample, because a sample counts up to 10,000 events for each of 100
+ * endpoints.
+ */
 const SAMPLE_MS = 1_000;
 
 /** The webhooks of all API keys. */

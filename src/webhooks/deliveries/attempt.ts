@@ -13,8 +13,8 @@ import { newDeliveryId } from '../record/webhook-id.ts';
 import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
- * The most that is added to the scheduled delay at random, as a share of it, so that events that failed together are
- * not retried together.
+ * The largest random addition to a scheduled delay, as a share of that delay. It spreads the retries of events that
+ * failed together.
  */
 const JITTER = 0.2;
 
@@ -24,7 +24,7 @@ const MAX_STRETCH = 2;
 /**
  * Seconds until the next attempt.
  * @param failures failed attempts of the schedule, including the one that just ended; 1 or more
- * @param retryAfter the raw header
+ * @param retryAfter the raw `Retry-After` header
  * @returns null when the schedule is exhausted
  */
 export function retryDelayS(
@@ -48,7 +48,7 @@ export function snippetOf(body: Buffer): string {
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
 }
 
-/** `stream` drops a character that is cut in two. */
+/** `stream` drops a character that is cut off at the end. */
 function truncate(bytes: Buffer): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
 }
@@ -73,7 +73,7 @@ export class Attempt {
     private readonly secrets: Secrets,
   ) {}
 
-  /** @param signal aborts when the process stops: the outcome is then `lost` */
+  /** @param signal aborts at the end of the grace period: an attempt without a status is then `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
     const { event_id, endpoint_id, attempt, url, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
@@ -95,8 +95,8 @@ export class Attempt {
 
   /**
    * Sends the request. The status decides, even if the body breaks off after it. An attempt that cannot be made, for
-   * example because the secret cannot be decrypted, is a failure of the schedule. If it threw, the lease would lapse,
-   * and the sweep would make the dispatch due at once, without end.
+   * example because the secret cannot be decrypted, counts as a failed one. If `send` threw, the lease would lapse, and
+   * the sweep would make the dispatch due at once, without end.
    */
   private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
@@ -124,7 +124,7 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // No connection was made, so clients see the published class that is nearest to that. The log has the reason.
+      // No connection was made, so clients see the public error that is nearest to that. The log has the reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }
@@ -136,8 +136,8 @@ export class Attempt {
 }
 
 /**
- * The outcome of an answer. The body of an answer from an address of OUTBOUND_ALLOW_CIDRS is kept only if the operator
- * wants that: it may be private, and the tenant who chose the URL could read it.
+ * The outcome of an answer. The body of an answer from an address of OUTBOUND_ALLOW_CIDRS may be private, and the
+ * tenant who chose the URL could read it. So it is kept only with WEBHOOK_KEEP_EXCEPTED_RESPONSES.
  * @param body missing if it broke off or is not kept
  */
 export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
@@ -151,12 +151,12 @@ export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
   };
 }
 
-/** Kinds that only image downloads raise cannot occur here. */
+/** The public error of a failed call; `connect_failed` for a kind that is not public. */
 function errorOf({ kind }: OutboundError): DeliveryError {
   return DELIVERY_ERRORS.find((error) => error === kind) ?? 'connect_failed';
 }
 
-/** All headers but the signature: whoever read it in the log could send the request again. */
+/** The headers for the log, without the signature: whoever read it could send the request again. */
 function shownHeaders(signed: Record<string, string>): Record<string, string> {
   const { 'webhook-signature': _, ...shown } = signed;
   return { ...shown, 'user-agent': WEBHOOK_AGENT };

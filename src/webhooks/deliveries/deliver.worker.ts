@@ -17,26 +17,29 @@ import { counter, histogram } from '../../platform/observe/measuring/declare.ts'
  */
 const MAX_IN_FLIGHT = 500;
 /**
- * The most of these attempts at failing endpoints, so that any number of dead endpoints leaves capacity for healthy
+ * The most attempts in flight at failing endpoints, so that any number of dead endpoints leaves capacity for healthy
  * ones.
  */
 const MAX_PROBES = 250;
 /**
- * From this many attempts at healthy endpoints on, none starts at an endpoint that has one in flight. So slow endpoints
- * delay others only when there are hundreds of them.
+ * Once this many attempts at healthy endpoints are in flight, none starts at an endpoint that already has one in
+ * flight. So slow endpoints delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/** From this many attempts in all on, one starts only at a healthy endpoint that has none in flight. */
+/** Once this many attempts are in flight in all, one starts only at a healthy endpoint that has none in flight. */
 const FULL_FOR_PROBES = 400;
 /** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
-/** The least time between two batches, because the statements of a batch cost PostgreSQL as much as ten of its rows. */
+/**
+ * The least milliseconds between two batches, because the statements of a batch cost PostgreSQL as much as ten of its
+ * rows.
+ */
 const MIN_INTERVAL_MS = 3;
 
 /**
- * Makes the attempts in batches. While one batch is at the database, finished attempts and signalled endpoints collect
- * for the next. Each finished attempt polls its endpoint again, until nothing is due there.
+ * Claims attempts in batches, makes them, and records them in batches. While one batch is at the database, finished
+ * attempts and signalled endpoints collect for the next. A finished attempt also polls its endpoint.
  */
 @Injectable()
 export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -77,7 +80,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   /**
-   * Starts no further attempts. Attempts in flight may finish within the grace period. Then other workers take over.
+   * Starts no further attempts. Attempts in flight may finish within the grace period. Other workers repeat the rest.
    */
   stop(): Promise<void> {
     this.stopped ??= this.drain();
@@ -153,9 +156,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
 }
 
 /**
- * The span of one attempt. The first attempt continues the trace that created the task. Later attempts may come days
- * after it, so they have traces of their own with a link to it. The address belongs to a customer, so no attribute has
- * it, and no traceparent is sent to it.
+ * The span of one attempt. The first attempt continues the trace of the task's creation. Other attempts may come days
+ * later, so each has a trace of its own, with a link to the first. The URL belongs to a customer, so the span does not
+ * have it, and the request has no traceparent.
  */
 function inAttemptSpan(
   { trace_parent: creation, event_id, attempt, trigger }: ClaimedDispatch,

@@ -49,7 +49,7 @@ export class DeliveriesService {
     return this.reads.of(id, hours);
   }
 
-  /** An event with its attempts. @throws ApiError webhook_event_not_found */
+  /** An event with its newest attempts, at most `MAX_ATTEMPTS_SHOWN`. @throws ApiError webhook_event_not_found */
   async event(apiKeyId: string, id: string): Promise<{ event: WebhookEvent; deliveries: ListedDelivery[] }> {
     const event = isEventId(id)
       ? await this.events.findOneBy({ id, api_key_id: apiKeyId, expires_at: isAhead() })
@@ -79,7 +79,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends an event to every enabled endpoint that subscribes to its type, or only to the given endpoint.
+   * Sends an event again to every enabled endpoint that subscribes to its type, or only to the given one of these.
    * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {
@@ -91,7 +91,8 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends again the events that the endpoint has not accepted, from `since` on.
+   * Sends again the events that the endpoint has not accepted and that were created from `since` on. Events in flight,
+   * and events that are due and have not failed, are left out.
    * @param since unix seconds
    * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled

@@ -14,8 +14,8 @@ export class DeliverySignal {
   constructor(private readonly bus: Bus) {}
 
   /**
-   * Call it after the commit. Publishes to other processes only if this process makes no attempts itself: other
-   * processes poll, and find what a busy worker leaves.
+   * Call `notify` after the commit. It publishes to other processes only if this process makes no attempts itself:
+   * other processes poll, and find what a busy worker leaves.
    */
   notify(endpointIds: string[]): void {
     const { listener } = this;

@@ -6,7 +6,7 @@ import { PurgeEvents } from '../sql/purge-events.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 
-/** Polling is needed, because retries become due without a signal, and a signal may be lost. */
+/** Seconds between polls, which are needed because retries become due without a signal, and a signal may be lost. */
 const POLL_EVERY_S = 0.5;
 /**
  * The largest share of the time that polling may take. A poll takes long when thousands of endpoints have something
@@ -16,8 +16,8 @@ const MAX_POLL_SHARE = 0.1;
 const MS_PER_S = 1000;
 
 /**
- * Polls for due dispatches, takes over attempts of dead processes, and deletes events when the retention of their tasks
- * ends. Runs in every worker process.
+ * Polls for due dispatches, takes over attempts of dead processes, and deletes expired events. Runs in every worker
+ * process.
  */
 @Injectable()
 export class DeliverySweep implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -26,10 +26,10 @@ class DeliveryQueue {
   }
 }
 
-/** The subscribers of one API key, and the attempts that were sent to them. */
+/** The subscribers of one API key, and the attempts that the last poll found. */
 class WatchedKey {
   readonly queues = new Set<DeliveryQueue>();
-  /** The ids of the attempts of the last poll. null until the first poll, whose attempts are not new. */
+  /** null until the first poll, whose attempts are not new. */
   private seen: Set<string> | null = null;
 
   /** @param ids the ids of the attempts of the last seconds; @returns the new ones among them */
@@ -47,13 +47,14 @@ class WatchedKey {
 /** The pause between polls while somebody watches. */
 const POLL_MS = 500;
 /**
- * How far back a poll reads. Ids sort by the clocks of processes, and a row is written some time after its id was made.
+ * How far back a poll reads. The clocks of the processes that make the ids differ, and a row is written some time after
+ * its id was made.
  */
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. Polls, and only while somebody watches. A signal for each attempt would cost every
- * worker something at every delivery, watched or not.
+ * Follows attempts for subscribers. It polls while somebody watches. A signal for each attempt would cost every worker
+ * something at every delivery, even if nobody watches.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {
@@ -92,7 +93,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** One poll runs at a time: of two, the later answer could be the older one. */
+  /** One poll runs at a time. Otherwise an older answer could arrive after a newer one. */
   private poll(): Promise<void> {
     const read = async () => {
       try {

@@ -13,7 +13,7 @@ const TAG_BYTES = 16;
 /** A new signing secret in the form that receivers use. */
 export const newEndpointSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-/** The end of a secret: enough to recognise it, at most 8 characters. */
+/** `…` and the last characters of a secret, to recognise it. */
 export const secretHint = (secret: string): string => `…${secret.slice(-HINT_CHARS)}`;
 
 /**

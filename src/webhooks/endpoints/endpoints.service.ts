@@ -85,8 +85,8 @@ export class EndpointsService {
   }
 
   /**
-   * Changes an endpoint. A new URL, or a change of the status, clears `failing_since`: the endpoint counts as healthy.
-   * Events that waited when the endpoint was disabled stay undelivered until `recover`.
+   * Changes an endpoint. A new URL or status clears `failing_since`, so the endpoint counts as healthy. Events that
+   * waited when the endpoint was disabled stay undelivered until they are sent again on demand.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
@@ -107,7 +107,7 @@ export class EndpointsService {
           ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      // Enabling clears the queue too: otherwise the endpoint would then get the events that had been waiting.
+      // Enabling clears the queue too. Otherwise the endpoint would get the events that had been waiting.
       if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
@@ -120,8 +120,8 @@ export class EndpointsService {
   }
 
   /**
-   * Makes a new secret, which signs from the next attempt on. The old one also signs, for `keepOldForHours`. A still
-   * older one is deleted.
+   * Makes a new secret, which signs from the next attempt on. The old secret also signs, for `keepOldForHours`. A still
+   * older secret is deleted.
    * @throws ApiError webhook_endpoint_not_found
    */
   async rotateSecret(apiKeyId: string, id: string, keepOldForHours = 0): Promise<IssuedEndpoint> {

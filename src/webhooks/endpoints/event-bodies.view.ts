@@ -16,8 +16,8 @@ interface EventBody {
 }
 
 /**
- * The fields with which the body of every event begins: `class TaskFailedEvent extends eventOf('task.failed') { data
- * }`.
+ * A class with the fields that begin the body of every event. The class of an event extends it: `class TaskFailedEvent
+ * extends eventOf('task.failed')`.
  */
 export function eventOf(type: AnyEventType): new () => EventBody {
   class Body implements EventBody {

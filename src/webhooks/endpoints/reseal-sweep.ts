@@ -8,7 +8,7 @@ import { seal, unseal } from './endpoint-secret.ts';
 
 /** Seconds between two walks over the endpoints. */
 const WALK_EVERY_S = 600;
-/** Seconds until the next try while the processes have not agreed on their newest SECRET_KEY. */
+/** Seconds until the next try after an error, or while the processes have not agreed on their newest SECRET_KEY. */
 const AGREED_AFTER_S = 10;
 
 /**
@@ -61,7 +61,7 @@ export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdow
     return WALK_EVERY_S;
   }
 
-  /** @returns null when no key opens one of the secrets */
+  /** @returns null when one of the secrets cannot be opened with any key */
   private resealed(was: SealedSecrets): { was: SealedSecrets; now: SealedSecrets } | null {
     try {
       const old_secret = was.old_secret && this.sealedAgain(was.old_secret, was.id);

@@ -11,9 +11,9 @@ import { EventRecorder } from './event-recorder.ts';
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;
 
 /**
- * Reports the soft threshold and the first refusal of a budget, each once in a period. The mark of the report and the
- * event are one commit. The worker looks for thresholds every few seconds, so that neither creations nor ends of tasks
- * pay for that.
+ * Reports that a budget has reached its soft threshold, and its first refusal, each once in a period. One transaction
+ * marks the report and writes the event. The worker looks for thresholds every few seconds, so that creations and ends
+ * of tasks need not.
  */
 @Injectable()
 export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -8,21 +8,21 @@ import { newEventId } from '../record/webhook-id.ts';
 import { fittingEventBody } from '../record/event-body.ts';
 import type { EventType } from '../record/event-type.ts';
 
-/** An event that is about no task. */
+/** An event that is not about a task. */
 export interface OtherEvent<Data extends object> {
   apiKeyId: string;
   type: EventType;
   data: Data;
   /** Fields of the data that are left out, in this order, if the body would be too long. */
   removedFirst: readonly (keyof Data)[];
-  /** When the reported thing began; missing: just now. */
+  /** When the reported thing began; missing: at `createdAt`. */
   begunAt?: Date;
   createdAt: Date;
-  /** When the event is deleted. */
+  /** From this time on the event may be deleted. */
   expiresAt: Date;
 }
 
-/** Writes the events of other rooms in the transaction that causes them. */
+/** Writes events that are not about a task, in the transaction that causes them. */
 @Injectable()
 export class EventRecorder {
   constructor(
@@ -31,7 +31,7 @@ export class EventRecorder {
     private readonly config: Config,
   ) {}
 
-  /** @returns a function to call after the commit, which sends what is due */
+  /** @returns a function to call after the commit: it signals that deliveries are due */
   async record<Data extends object>(tx: Tx, event: OtherEvent<Data>): Promise<() => void> {
     const { apiKeyId, type, data, removedFirst, createdAt, begunAt = createdAt, expiresAt } = event;
     const subscriptions = await this.insert.subscriptions(tx, [apiKeyId]);

@@ -21,8 +21,8 @@ import { newEventId } from '../record/webhook-id.ts';
 @Injectable()
 export class TaskEndRecorder implements OnModuleInit {
   /**
-   * The body never changes, and the last attempt may come long after FILE_URL_TTL_S. So its links are valid for as long
-   * as files are kept by default.
+   * The body of an event never changes, and the last attempt may come long after FILE_URL_TTL_S. So links in a body are
+   * valid for as long as files are kept by default.
    */
   private readonly links: FileLinks;
 

@@ -1,6 +1,6 @@
 import { defineChoice } from '../../platform/schema/choice.ts';
 
-/** The two final states of a task. An endpoint that names no events receives these. */
+/** The events at the end of a task. An endpoint that names no events receives these. */
 export const TASK_EVENT_TYPES = ['task.completed', 'task.failed'] as const;
 export type TaskEventType = (typeof TASK_EVENT_TYPES)[number];
 

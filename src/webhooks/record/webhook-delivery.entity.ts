@@ -37,8 +37,8 @@ export class WebhookDelivery {
   /** null if no response arrived. */
   @Column('integer', { nullable: true }) status_code: number | null;
   @Column('text', { nullable: true }) error: DeliveryError | null;
-  /** The first 4 kB of the response. */
+  /** The first 4 kB of the response. null if its body did not arrive, or is not kept. */
   @Column('text', { nullable: true }) response_snippet: string | null;
-  /** null if no further attempt was scheduled. */
+  /** When the next attempt was to start; null if there was to be none, or the endpoint was disabled before it. */
   @Column('timestamptz', { nullable: true }) next_attempt_at: Date | null;
 }

@@ -2,8 +2,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DeliveryTrigger } from './webhook-delivery.entity.ts';
 
 /**
- * One event on its way to one endpoint. The row is also its entry in the queue: it waits while `due_at` is set, is in
- * flight while `lease_until` is set, and is finished otherwise. Written by the statements in webhooks/sql.
+ * One event on its way to one endpoint. The row is also its entry in the queue: it waits while `due_at` is set, and is
+ * in flight while `lease_until` is set. Otherwise it is delivered, given up or held. Written by the statements in
+ * webhooks/sql.
  */
 @Entity('webhook_dispatches')
 export class WebhookDispatch {
@@ -15,6 +16,6 @@ export class WebhookDispatch {
   /** The number of failed attempts of the current retry schedule. */
   @Column('integer') failures: number;
   @Column('text') trigger: DeliveryTrigger;
-  /** When the endpoint accepted the event. */
+  /** When the endpoint last accepted the event; null if it never has. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
 }

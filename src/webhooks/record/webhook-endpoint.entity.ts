@@ -28,17 +28,17 @@ export class WebhookEndpoint {
   @Column('text', { array: true }) events: EventType[];
   @Column('text') description: string;
   @Column('text') status: EndpointStatus;
-  /** null while enabled, and when its owner disabled it. */
+  /** null while the endpoint is enabled, and when its owner disabled it. */
   @Column('text', { nullable: true }) disabled_reason: DisabledReason | null;
-  /** The SECRET_KEY that both secrets are sealed with; null: not known, or a different one for each. */
+  /** The id of the SECRET_KEY that sealed both secrets; null: not known, or a different one for each. */
   @Column('text', { nullable: true, select: false }) secret_key_id: string | null;
   /** The sealed secret, see endpoint-secret.ts. */
   @Column('bytea', { select: false }) secret: Buffer;
   @Column('text') secret_hint: string;
-  /** The secret before the last rotation. It also signs until `old_secret_until`. */
+  /** The secret before the last rotation, sealed. It also signs until `old_secret_until`. null if it was not kept. */
   @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
   @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
-  /** The first failure since the last success. While it is set, the endpoint gets one attempt at a time. */
+  /** The time of the first failure since the last success. While it is set, the endpoint gets one attempt at a time. */
   @Column('timestamptz', { nullable: true }) failing_since: Date | null;
   @Column('timestamptz') created_at: Date;
 }

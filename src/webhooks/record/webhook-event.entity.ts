@@ -6,14 +6,14 @@ import type { AnyEventType } from './event-type.ts';
 export class WebhookEvent {
   @PrimaryColumn('text') id: string;
   @Column('text') api_key_id: string;
-  /** null for an event that is about no task. */
+  /** null for an event that is not about a task. */
   @Column('text', { nullable: true }) task_id: string | null;
   @Column('text') type: AnyEventType;
   /** Text, not JSON, so that every attempt sends the same bytes. */
   @Column('text') body: string;
-  /** The `trace_parent` of the task. */
+  /** The `trace_parent` of the task; null if there is none. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   @Column('timestamptz') created_at: Date;
-  /** From this time on nobody is shown the event. It is deleted with its dispatches and deliveries. */
+  /** From this time on nobody is shown the event. It is then deleted with its dispatches and deliveries. */
   @Column('timestamptz') expires_at: Date;
 }

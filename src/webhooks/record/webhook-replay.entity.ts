@@ -3,14 +3,12 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export const REPLAY_STATUSES = ['running', 'completed', 'cancelled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
-/**
- * An order of an operator to send the events of a span of time again. A worker process queues them, a few at a time.
- */
+/** An order of an operator to send the events of a span of time again. Worker processes queue them step by step. */
 @Entity('webhook_replays')
 export class WebhookReplay {
   /** `replay_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
-  /** The beginning of the span. The events were created within it. */
+  /** The beginning of the span in which the events were created. */
   @Column('timestamptz') since: Date;
   /** The end of the span, exclusive. */
   @Column('timestamptz') until: Date;
@@ -22,7 +20,7 @@ export class WebhookReplay {
   /** The number of deliveries to send, counted at the creation of the replay. */
   @Column('integer') total: number;
   @Column('integer') queued: number;
-  /** All events up to this id are queued. At first a bound below every id of the span. */
+  /** All events up to this id are queued or were not wanted. At first a bound below every id of the span. */
   @Column('text') last_event_id: string;
   /** A bound above every id of the span. */
   @Column('text') until_event_id: string;

@@ -8,7 +8,7 @@ import { ReplayEvents } from '../sql/replay-events.ts';
 const IDLE_S = 2;
 const BUSY_S = 0.1;
 
-/** Queues the events of replays, a few at a time. Runs in every worker process. */
+/** Queues the events of replays step by step. Runs in every worker process. */
 @Injectable()
 export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');

@@ -5,8 +5,7 @@ import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
  * After a restore, holds the deliveries that were pending in the backup, because they may have been made since the
- * backup. Only a replay or `recover` sends them. Runs before any worker starts, because workers start once every module
- * is initialised.
+ * backup. They are sent only on demand. Workers start once every module is initialised, so this runs before them.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

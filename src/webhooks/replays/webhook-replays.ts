@@ -27,7 +27,7 @@ export interface NewReplay {
   only_failed: boolean;
 }
 
-/** Sends the events of a span of time again, to the endpoints that they were meant for. */
+/** Replays: each sends the events of a span of time again, to the endpoints that they were meant for. */
 @Injectable()
 export class WebhookReplays {
   constructor(

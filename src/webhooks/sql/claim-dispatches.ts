@@ -3,11 +3,11 @@ import type { DeliveryTrigger } from '../record/webhook-delivery.entity.ts';
 import { freeSlots, MAX_PER_ENDPOINT } from './free-slots.ts';
 import { keyIsActive } from './key-is-active.ts';
 
-/** One attempt that this process must make, with everything it needs. */
+/** One attempt that this process must make, with everything that the attempt needs. */
 export interface ClaimedDispatch {
   event_id: string;
   body: string;
-  /** The `trace_parent` of the event's task; null when the creation of the task was not sampled. */
+  /** The `trace_parent` of the event's task; null without a task, or when its creation was not sampled. */
   trace_parent: string | null;
   endpoint_id: string;
   url: string;
@@ -21,7 +21,7 @@ export interface ClaimedDispatch {
   trigger: DeliveryTrigger;
   /** By the database's clock. */
   attempted_at: Date;
-  /** Seconds since the event was written. */
+  /** Seconds since `created_at` of the event. */
   lag_s: number;
   /** Whether the endpoint has failed since its last success. */
   probe: boolean;

@@ -23,7 +23,7 @@ const OF_TASKS: Statement = {
      order by t.at, d.id desc`,
 };
 
-/** Raw SQL because one GraphQL document may ask for the attempts of many tasks, which are one statement. */
+/** Raw SQL because one GraphQL document may ask for the attempts of many tasks, and one statement reads them. */
 @Injectable()
 export class DeliveriesOfTasks {
   private readonly batch = new Batch<TaskOfKey, ListedDelivery[]>((tasks) => this.flush(tasks), {

@@ -3,7 +3,7 @@ import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
 import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most attempts that are read. A busier endpoint shows its newest ones. */
+/** The most attempts of one endpoint that are read. A busier endpoint shows its newest ones. */
 const MAX_ATTEMPTS = 50_000;
 
 /**
@@ -23,7 +23,10 @@ export interface EndpointStats {
   hourly: { hour: number; accepted: number; refused: number }[];
 }
 
-/** An event counts once, by its present state. Tests do not count. Raw SQL because of the percentile. */
+/**
+ * An event counts once, by its present state. `hourly` counts attempts. Tests count only for the last attempt. Raw SQL
+ * because of the percentile.
+ */
 const STATS: Statement = {
   name: 'webhooks.endpoint_stats',
   text: `
@@ -70,7 +73,7 @@ export class ReadEndpointStats {
 
   constructor(private readonly sql: Sql) {}
 
-  /** Reads all endpoints of one GraphQL document in one statement. */
+  /** Reads up to 100 endpoints of one GraphQL document in one statement. */
   of(endpointId: string, hours: number): Promise<EndpointStats> {
     return this.batch.add({ endpointId, hours });
   }

@@ -39,7 +39,7 @@ const DELETE_ENDPOINTS: Statement = {
 
 /**
  * Erases events with their dispatches and deliveries, then the endpoints, of which a key has few. Raw SQL because each
- * statement deletes a bounded number of rows.
+ * statement deletes one bounded piece.
  */
 @Injectable()
 export class EraseWebhooks implements OnModuleInit {

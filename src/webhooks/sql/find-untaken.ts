@@ -21,7 +21,9 @@ const FIND: Statement = {
 export class FindUntaken {
   constructor(private readonly sql: Sql) {}
 
-  /** The tasks whose event is due at a healthy endpoint while no process attempts to deliver it. */
+  /**
+   * The tasks whose event has been due at a healthy endpoint for `GRACE_S`, while no process attempts to deliver it.
+   */
   async taskIds(page: { after: string | null; apiKeyId: string | null; limit: number }): Promise<string[]> {
     const rows = await this.sql.run<{ task_id: string }>(FIND, [page.after, page.apiKeyId, page.limit]);
     return rows.map(({ task_id }) => task_id);

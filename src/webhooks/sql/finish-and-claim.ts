@@ -9,7 +9,7 @@ import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
  * Serialises batches that concern the same endpoint. At the same time, transactions that end tasks insert rows that
- * reference these endpoints. They would have to wait for a lock `for update`, but not for `for no key update`.
+ * reference these endpoints. These would have to wait for a lock `for update`, but not for this one.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',
@@ -22,7 +22,7 @@ export interface Capacity {
   free: number;
   /** How many at failing endpoints. */
   probes: number;
-  /** How many in all, if one of them is not the only one at its endpoint. */
+  /** How many at healthy endpoints, if one of them is not the only one at its endpoint. */
   further: number;
   /** How many in all, if one of them is at a failing endpoint. */
   withProbes: number;

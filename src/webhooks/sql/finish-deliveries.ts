@@ -11,9 +11,9 @@ export interface FinishedDelivery {
   request_headers: Record<string, string> | null;
   trigger: DeliveryTrigger;
   attempted_at: Date;
-  /** `lost`: this process stopped before the response arrived. Another process makes the next attempt at once. */
+  /** `lost`: this process stopped before the response arrived. The next attempt, if there is one, is due at once. */
   outcome: 'delivered' | 'failed' | 'lost';
-  /** Seconds until the next attempt; null after the last one. */
+  /** Seconds until the next attempt; null unless the attempt failed and the schedule has another one. */
   retry_in_s: number | null;
   status_code: number | null;
   error: DeliveryError | null;
@@ -25,9 +25,9 @@ export interface FinishedDelivery {
  * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Raw SQL because it runs often
  * and is one statement of several CTEs.
  * An earlier statement must have locked the endpoints. A row matches only the attempt that it names. So an attempt that
- * outlived its lease changes nothing but its own row in the log, which the sweep has written already.
- * A success ends `failing_since`. A response of 410, or failures for $2 seconds, disables the endpoint and returns its
- * id. Test deliveries do not affect the health of the endpoint.
+ * the sweep has released changes nothing but its own row in the log, which the sweep has written.
+ * A success ends `failing_since`. A response of 410, or failures for $2 seconds, disables the endpoint. The statement
+ * returns the ids of disabled endpoints. A failed test does not affect the health of the endpoint.
  * `lease_until + interval '0'` keeps the planner off the partial index of leases on purpose: through that index it
  * would read every attempt in flight at the endpoint. The rows of a batch are never joined with each other, which would
  * cost the square of their number.

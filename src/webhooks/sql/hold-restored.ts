@@ -7,8 +7,8 @@ import type { Tx } from '../../platform/database/sql.ts';
 const BEGUN = `insert into restorations (restored_from) values ($1) on conflict do nothing returning restored_from`;
 
 /**
- * Takes away the due times, as if the deliveries were given up: only `recover` or a replay sends them. Nothing was
- * written since the restore, so every pending delivery is of an event from before the restore.
+ * Takes away the due times, as if the deliveries were given up: they are sent only on demand. Nothing was written since
+ * the restore, so every pending delivery is of an event from before the restore.
  */
 const HOLD = `
   with held as (
@@ -22,7 +22,7 @@ const STOP_REPLAYS = `update webhook_replays set status = 'cancelled', ended_at 
 
 const SETTINGS = `set local lock_timeout = 0; set local statement_timeout = 0`;
 
-/** @returns how many deliveries wait now; null when they were held before */
+/** @returns how many deliveries are held; null when they were held before */
 export async function holdRestored(tx: Tx, restoredFrom: Date): Promise<number | null> {
   await tx.query(SETTINGS);
   const { rowCount } = await tx.query({ text: BEGUN, values: [restoredFrom] });

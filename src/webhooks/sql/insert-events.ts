@@ -7,13 +7,13 @@ import { keyIsActive } from './key-is-active.ts';
 export interface NewEvent {
   id: string;
   api_key_id: string;
-  /** null for an event that is about no task. */
+  /** null for an event that is not about a task. */
   task_id: string | null;
   type: EventType;
   body: string;
   created_at: Date;
   expires_at: Date;
-  /** Whether its deliveries wait for a replay. */
+  /** Whether its deliveries are held, as if they were given up. */
   held?: boolean;
 }
 
@@ -31,7 +31,7 @@ const SUBSCRIPTIONS: Statement = {
 /**
  * Inserts the events and dispatches of many ended tasks in one statement, because every transaction that ends tasks
  * runs it. The row of a dispatch is also its entry in the queue. A disabled endpoint gets a dispatch too, without a due
- * time: `recover` sends it once the endpoint is enabled again.
+ * time: `recover` can send it once the endpoint is enabled again.
  */
 const insertEvents = (name: string, traceParent: string): Statement => ({
   name,
@@ -60,7 +60,7 @@ const INSERT_TRACED_EVENTS = insertEvents(
   '(select t.trace_parent from tasks t where t.id = n.task_id)',
 );
 
-/** Statements that run inside the transaction that ends tasks. */
+/** Statements that run inside the transaction that causes the events. */
 @Injectable()
 export class InsertEvents {
   /** @returns the subscriptions of these keys, each as `<key> <event type>` */

@@ -3,7 +3,7 @@ import { Sql } from '../../platform/database/sql.ts';
 import type { DeliveryFilter } from '../record/delivery-filter.ts';
 import type { WebhookDelivery } from '../record/webhook-delivery.entity.ts';
 
-/** An attempt with the task that its event is about. */
+/** An attempt, and the id of the task that its event is about. */
 export type ListedDelivery = WebhookDelivery & { task_id: string | null };
 
 interface PageOfDeliveries {
@@ -15,15 +15,15 @@ interface PageOfDeliveries {
 const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
   delivered: 'd.error is null and d.status_code is not null',
   failed: 'd.error is not null',
-  // The attempt failed and is the last one of its event, and a further one is due later.
+  // The attempt is the last one of its event at this endpoint, and the next one is due or will be.
   waiting: `d.next_attempt_at is not null and exists (
     select 1 from webhook_dispatches w
      where w.event_id = d.event_id and w.endpoint_id = d.endpoint_id and w.attempt = d.attempt and w.due_at is not null)`,
 };
 
 /**
- * Pages through the attempts at an endpoint, newest first. Raw SQL because it reads two tables, and the planner needs a
- * hint. Each set of filters is a statement of its own, which is planned each time. The caller must own the endpoint.
+ * Pages through the attempts at an endpoint, newest first. The caller must own the endpoint. Raw SQL because it reads
+ * two tables, and because each set of filters is a statement of its own, which is planned each time.
  */
 @Injectable()
 export class ListDeliveries {
@@ -55,7 +55,7 @@ export class ListDeliveries {
     return this.sql.run<ListedDelivery>({ name, text, isUnprepared: true }, values);
   }
 
-  /** The attempts to send one event, newest first. To one endpoint there are at most eight, and those on demand. */
+  /** The attempts to send one event, newest first. */
   async ofEvent(eventId: string, limit: number): Promise<ListedDelivery[]> {
     const text = `
       select d.*, v.task_id from webhook_deliveries d join webhook_events v on v.id = d.event_id

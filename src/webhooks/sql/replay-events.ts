@@ -5,7 +5,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../record/event-type.ts';
 
-/** Deliveries a second, over all processes and replays. The limit leaves room for new events at the endpoints. */
+/**
+ * The most deliveries a second, over all processes and replays. The limit leaves room for new events at the endpoints.
+ */
 const PER_S = 100;
 /** The most events of one step. Each may go to several endpoints. */
 const EVENTS_AT_ONCE = 100;
@@ -13,8 +15,8 @@ const EVENTS_AT_ONCE = 100;
 const LOOKED_AT = 5_000;
 
 /**
- * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch in flight, or due for the
- * first time, does not: it is sent anyway.
+ * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch that is in flight, or waits
+ * for its first attempt, does not: it is sent anyway.
  */
 const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.expires_at > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)
@@ -40,13 +42,13 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** How many of the latest replays are checked, because one of them may have ended just now. */
+/** How many of the latest replays are checked: one that has ended just now still makes the others wait. */
 const NEWEST = 100;
 
 /**
  * Queues the next deliveries of a replay, due after everything that is due already. Replays take turns, and all
- * processes agree whose turn it is, so that no two are queued together. After a replay has ended, the others still wait
- * for the time that its last deliveries take.
+ * processes agree whose turn it is, so that no two replays are queued together. After a replay has ended, the others
+ * still wait for the time that its last deliveries take.
  */
 const STEP: Statement = {
   name: 'webhooks.replay',

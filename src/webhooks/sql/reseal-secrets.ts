@@ -35,7 +35,7 @@ const STORE: Statement = {
 export class ResealSecrets {
   constructor(private readonly sql: Sql) {}
 
-  /** The next endpoints without a note that this key sealed their secrets. */
+  /** The next endpoints whose `secret_key_id` is not this one. */
   find(afterId: string, secretKeyId: string): Promise<SealedSecrets[]> {
     return this.sql.run(FIND, [afterId, secretKeyId]);
   }

@@ -19,8 +19,8 @@ export interface TestEvent {
 }
 
 /**
- * Inserts a test event. It is due before everything else that waits, because a person watches it. A disabled endpoint
- * can be tested too.
+ * Inserts a test event. It is due before everything else at the endpoint, because a person watches it. A disabled
+ * endpoint can be tested too.
  */
 const TEST: Statement = {
   name: 'webhooks.test',
@@ -35,8 +35,8 @@ const TEST: Statement = {
 };
 
 /**
- * Sends an event again, to every endpoint that now subscribes to it, or only to the given endpoint. An attempt in
- * flight is not changed, and counts as the redelivery.
+ * Sends an event again, to every enabled endpoint that now subscribes to it, or only to the given one of these. An
+ * attempt in flight is not changed, and counts as the redelivery.
  */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',
@@ -58,7 +58,7 @@ const REDELIVER: Statement = {
     select id, type, created_at, array(select endpoint_id from subscribers) as endpoint_ids from event`,
 };
 
-/** Queues the events, oldest first, behind those that are already due. */
+/** Queues the events, oldest first, behind those that have been due for more than a second. */
 const RECOVER: Statement = {
   name: 'webhooks.recover',
   text: `
@@ -95,7 +95,7 @@ export class ResendEvents {
   }
 
   /**
-   * @param endpointId null: all endpoints that subscribe
+   * @param endpointId null: all enabled endpoints that subscribe
    * @returns null when the key has no such event
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId: string | null): Promise<ResentEvent | null> {
@@ -104,8 +104,8 @@ export class ResendEvents {
   }
 
   /**
-   * Sends all events that the endpoint has not accepted and that were created from `since` on, except those in flight
-   * or not yet attempted.
+   * Sends all events that the endpoint has not accepted and that were created from `since` on, except those in flight,
+   * and those that are due and have not failed.
    * @param since unix seconds
    * @returns the number of events
    */

@@ -16,9 +16,10 @@ const LAPSED: Statement = {
 };
 
 /**
- * Releases attempts whose process has died. Their result is unknown, so they are due again at once and keep their place
- * in the retry schedule. The log shows them as broken connections, as the receiver saw them. Attempts of a deleted
- * event are deleted: they would be claimed again and again, and nothing could be sent.
+ * Releases attempts whose process has died. Their result is unknown. So they are due again at once, except tests and
+ * attempts at disabled endpoints, and keep their place in the retry schedule. The log shows them as broken connections,
+ * as the receiver saw them. Dispatches of a deleted event are deleted: they would be claimed again and again, and
+ * nothing could be sent.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',

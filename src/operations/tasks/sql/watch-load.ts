@@ -26,7 +26,7 @@ export interface ModelQueue {
   parked: number;
   paused: number;
   running: number;
-  /** Seconds that the oldest task has waited for a worker; null if none waits. */
+  /** Seconds since the creation of the oldest task that waits for a worker; null if none waits. */
   oldest_waiting_s: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface KeyQueue {
   running: number;
   /** 0: no limit. */
   max_running: number;
-  /** Seconds that the oldest queued task has waited; null if none is queued. */
+  /** Seconds since the creation of the oldest task that has never run; null if there is none. */
   oldest_waiting_s: number | null;
 }
 
@@ -64,7 +64,7 @@ const KEYS: Statement = {
     order by l.queued + l.running desc, l.api_key_id`,
 };
 
-/** Raw SQL because of the aggregates. They run only when an operator asks, and read only unfinished tasks. */
+/** Raw SQL because of the aggregates, which run only when an operator asks. */
 @Injectable()
 export class WatchLoad {
   constructor(private readonly sql: Sql) {}

@@ -12,7 +12,7 @@ import { IN_FORCE } from '../../../tasks/record/pause.entity.ts';
 
 const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 
-/** Seconds in which a state still counts as normal, because a sweep or a claim is about to change it. */
+/** Seconds for which a state still counts as normal, because a sweep or a claim may be about to change it. */
 const GRACE_S = 10;
 
 /** SQL: whether a lease has lapsed. A released task waits for a free worker, so its lease in 1970 does not count. */

@@ -53,7 +53,7 @@ const TROUBLED: Statement = {
 export class WatchEndpoints {
   constructor(private readonly sql: Sql) {}
 
-  /** Endpoints that fail for the longest time first, then endpoints that were disabled. */
+  /** Endpoints that have failed for the longest time first, then those without `failing_since`. */
   troubled(limit: number): Promise<TroubledEndpoint[]> {
     return this.sql.run<TroubledEndpoint>(TROUBLED, [limit]);
   }
