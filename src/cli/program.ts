@@ -46,7 +46,8 @@ export function darkroomProgram(): Command {
     .addCommand(doctorCommand())
     .addCommand(upCommand())
     .addCommand(completionCommand(() => program));
-  // By default Commander ends the process itself, with code 1 for a wrong option.
+  // By default Commander ends the process itself, with code 1 for a wrong option. `exitOverride` makes it throw
+  // instead.
   for (const command of commandsOf(program)) {
     command.enablePositionalOptions(); // --json after a subcommand belongs to the subcommand
     command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');

@@ -5,7 +5,7 @@ import { type LiveProcess, liveProcesses, requestDrain } from './sql/live-proces
 const LOOK_EVERY_MS = 500;
 
 /**
- * A copy would lack what a process writes afterwards. So this drains every process, and waits until all have stopped.
+ * Drains every process, and waits until all have stopped. Otherwise the copy would lack what a process writes later.
  * @param waitS seconds
  * @throws Error for the operator if a process still runs after `waitS`
  */

@@ -23,7 +23,7 @@ WORDS
       .join('\n'),
 };
 
-/** `darkroom completion bash`: prints a script made from the commands themselves, so it is never out of date. */
+/** `darkroom completion bash`: prints a script made from the commands themselves, so it lacks no command. */
 export function completionCommand(program: () => Command): Command {
   return new Command('completion')
     .description('Print a script that completes commands and options in a shell.')

@@ -49,7 +49,7 @@ function queryOf({ start, end, by, timezone, group, keyId, limit, page }: Option
 
 /** Buckets without tasks are left out; the last row is the total. */
 function textOf({ currency, data, totals, next_page }: UsagePage, timeZone = 'UTC'): string {
-  // Times as 2026-11-22 00:00.
+  // Formats times as 2026-11-22 00:00.
   const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   const rows = data.flatMap(({ start_time, results }) =>
     results.map((result) => ({

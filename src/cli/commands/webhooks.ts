@@ -91,7 +91,7 @@ function addReads(webhooks: Command): void {
   connected(deliveries, `webhooks deliveries ${ENDPOINT} --limit 5`);
 }
 
-/** Only the secret goes to stdout, so that a script can capture it. */
+/** Without --json, only the secret goes to stdout, so that a script can capture it. */
 function printSecret(endpoint: WebhookEndpoint, { json }: Connection): void {
   if (json) return console.log(JSON.stringify(endpoint, null, 2));
   console.error(`${endpoint.id} ${endpoint.url}. This secret is not shown again:`);

@@ -20,7 +20,7 @@ import { type ExportedFiles, exportFiles, FILES } from './export-files.ts';
 import { beginExport, finishExport } from './export-folder.ts';
 import { KINDS, type Kind, type Source, sourceOf } from './kinds.ts';
 
-/** Raise it when the layout of the folder changes. */
+/** Raise this number when the layout of the folder changes. */
 const FORMAT = 1;
 
 const MODULES = [

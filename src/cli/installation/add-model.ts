@@ -16,8 +16,8 @@ export interface AddedModel {
 }
 
 /**
- * Copies a declaration, with the workflows that it names, into the folder of models. The declaration must fit those in
- * the folder.
+ * Copies a declaration, with the workflows that it names, into the folder of models. No other declaration there may
+ * have its id or one of its aliases.
  * @param source a file, or the name of a declaration in the library
  * @throws Error with every fault; or when there is no such source, or a declaration would be replaced without `force`
  */

@@ -12,7 +12,7 @@ interface Imported {
   force?: boolean | undefined;
 }
 
-/** The form of an id. The files of the model are named after it. */
+/** The form of an id. The files of the model are named after the id. */
 const ID = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
 const MAX_STEPS = 150;

@@ -35,7 +35,7 @@ export interface Finding {
 }
 
 interface Options {
-  /** Whether to write rules to the bucket as well. */
+  /** Whether to write lifecycle rules to the bucket as well. */
   s3Lifecycle?: boolean | undefined;
 }
 

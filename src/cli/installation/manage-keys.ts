@@ -143,7 +143,7 @@ function registerHooks(apiKeys: ApiKeysService): void {
   for (const hook of [TASKS_HOOK, USAGE_HOOK]) apiKeys.registerHook(hook);
 }
 
-/** Only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
+/** Without --json, only the key goes to stdout, so that a script can capture it: `KEY=$(darkroom keys create ci)`. */
 function printIssued(view: ApiKeyView, { json }: { json?: true }): void {
   if (json) {
     console.log(JSON.stringify(view, null, 2));

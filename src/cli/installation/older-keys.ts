@@ -28,8 +28,8 @@ export async function olderKeys(dataSource: DataSource, config: Config): Promise
 }
 
 /**
- * The time until which links signed with older keys may be used. A link in a webhook works as long as its file exists.
- * After that, a task of low priority may still read a reference image by its link.
+ * The time until which links signed with older keys may be used. A link in a webhook works as long as files are kept by
+ * default. A task of low priority may read a reference image by such a link until its own deadline.
  * @returns a time in the future; null when no link of an older key works any more
  */
 async function linksUntil(dataSource: DataSource, config: Config, { keyId, keyIds }: Secrets): Promise<string | null> {

@@ -2,13 +2,13 @@ import { DISCOVER, INITIALIZE, MODERN_LIST, TOOLS } from './answers.gen.ts';
 import { isRequest, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
 
 /**
- * Revisions of the protocol with a handshake. A client of another revision gets the newest of them, as the protocol
- * says.
+ * Revisions of the protocol with a handshake. A client that asks for another revision gets the newest of these, as the
+ * protocol says.
  */
 const WITH_HANDSHAKE = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /**
- * The answer has the tools of this release. A client of a revision without handshakes asks for them again after this
- * time.
+ * The answer has the tools of this release. A client of a revision without handshakes asks for them again after these
+ * milliseconds.
  */
 const LIST_TTL_MS = 5_000;
 

@@ -11,16 +11,17 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
  * bridge uses this revision and turns the links into texts.
  */
 const WITH_LINKS = '2025-06-18';
-/** A connection that is silent for this time is cut. The time is longer than the 300 s for which a tool may wait. */
+/**
+ * A connection that is silent for these milliseconds is cut. The time is longer than the 300 s for which a tool may
+ * wait.
+ */
 const SILENCE_MS = 330_000;
 
 /** Sends messages to the MCP server of a service over HTTP. */
 export class RpcClient {
   private readonly url: string;
   private readonly dispatcher = new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  /**
-   * The revision that the handshake agreed on. undefined: there was no handshake, which later revisions do not have.
-   */
+  /** The revision that the handshake agreed on. undefined: there was no handshake. Later revisions have none. */
   private negotiated: string | undefined;
   private hasOldTools = false;
 
@@ -38,7 +39,7 @@ export class RpcClient {
 
   /**
    * Yields the answers of the server; a failure of a request becomes an answer too. When the signal aborts, yields
-   * nothing more. When the service cannot be reached, the answer says so, and the next message tries again.
+   * nothing more. When the service cannot be reached, yields `answerWhenAway`, and the next message tries again.
    */
   async *send(message: RpcMessage, signal: AbortSignal): AsyncGenerator<RpcMessage> {
     try {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens a URL or a file in the browser of this desktop, if there is one. Failures are silent. */
+/** Opens a URL or a file in the browser of this desktop, on macOS or Linux. Failures are silent. */
 export function openBrowser(url: string): void {
   const isDesktop = process.platform === 'darwin' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   if (!isDesktop) return;

@@ -50,7 +50,7 @@ export interface Model {
   declared: boolean;
   /** The name of the file that declares it. */
   file: string;
-  /** Other ids that façades accept for this model. */
+  /** Other ids that OpenAI's routes accept for this model. */
   aliases: readonly string[];
   /** Whether only API keys that name this model may use it. */
   isListed: boolean;

@@ -18,8 +18,8 @@ export class ModelVersions {
   constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
 
   /**
-   * Stores the models. A stored version gets the newest descriptions and lifecycle. Await this before tasks of these
-   * models can be created.
+   * Stores the models. A version that is stored already gets these descriptions and this lifecycle. Await this before
+   * tasks of these models can be created.
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
@@ -45,7 +45,7 @@ export class ModelVersions {
     if (affected !== models.length) await this.keep(models); // some were purged while this process was stopped
   }
 
-  /** @returns null for a version that was never stored, or whose last task is gone */
+  /** @returns null for a version that was never stored, or that was purged */
   async find(id: string, version: string): Promise<Model | null> {
     const known = this.known.get(keyOf(id, version));
     if (known) return known;

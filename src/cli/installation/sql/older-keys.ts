@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 
 /** What needs one key that is not the newest of SECRET_KEY. */
 export interface OlderKeyUse {
-  /** null: unknown, because a process of an earlier release wrote the rows. */
+  /** null: an earlier release wrote the rows, or the two secrets of an endpoint need different keys. */
   secret_key_id: string | null;
   api_keys: number;
   webhook_endpoints: number;
