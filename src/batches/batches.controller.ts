@@ -28,7 +28,7 @@ import { CancelBatches } from './end/cancel-batches.ts';
 
 type CreationRequest = FastifyRequest<{ Headers: { 'idempotency-key'?: string } }> & GuardedRequest;
 
-/** The most bytes of a JSON body. A body may have a thousand requests. */
+/** The most bytes of a JSON body, which may have up to BATCH_MAX_ITEMS requests. */
 const JSON_BYTES = 8 * 1024 * 1024;
 
 const Id = ApiParam({ name: 'id', schema: { type: 'string' } });
@@ -108,7 +108,10 @@ export class BatchesController {
     return this.views.of(await this.cancels.cancel(apiKeyId, id));
   }
 
-  /** Declared before GET, because the HEAD route that Fastify derives from a GET would read all the results. */
+  /**
+   * Declared before the GET. Otherwise Fastify would derive a HEAD route from the GET, which would read all the
+   * results.
+   */
   @Head(':id/results')
   @Id
   @RequireScope('tasks:read')

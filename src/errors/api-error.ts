@@ -15,7 +15,7 @@ interface ApiErrorDetails {
   retryAfterS?: number;
   /** Extra response headers. */
   headers?: Record<string, string>;
-  /** One error for each faulty item, for a request with several items. */
+  /** The errors of single items, for a request with several items. */
   errors?: readonly object[];
   cause?: unknown;
 }

@@ -55,8 +55,8 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * The most invalid items in the batches of an API key. Invalid items fill no queue and cost nothing, so nothing else
- * bounds them, but their faults are kept as long as tasks. Creations at the same time may exceed this a little.
+ * The most invalid items in the batches of an API key. Nothing else bounds invalid items, because they fill no queue
+ * and cost nothing. Their faults are kept as long as tasks. Creations at the same time may exceed this a little.
  */
 const MAX_INVALID = 100_000;
 
@@ -107,7 +107,7 @@ function assertMetadata(metadata: Record<string, string>): void {
  * items.
  */
 const FILES_AT_ONCE = 2;
-/** Bodies that are translated before other requests get their turn. */
+/** How many bodies are translated before other requests get their turn. */
 const TRANSLATED_AT_ONCE = 50;
 
 export interface CreatedBatch {

@@ -11,7 +11,7 @@ export interface GivenItem {
 }
 
 const CUSTOM_ID = /^[\x20-\x7e]{1,64}$/;
-/** Bytes of a file that are parsed before other requests get their turn. */
+/** How many bytes of a file are parsed before other requests get their turn. */
 const PARSED_AT_ONCE = 256 * 1024;
 const NEWLINE = 0x0a;
 /** The byte order mark with which editors and shells of Windows begin a file. */
@@ -91,7 +91,7 @@ const missing = (param: string): ApiError =>
 class ItemReader {
   private readonly customIds = new Set<string>();
 
-  /** @param assertForm throws for an item that lacks a field besides its body, or has a wrong value in one */
+  /** @param assertForm throws for an item whose fields besides `body` are missing or wrong */
   constructor(
     private readonly fields: readonly string[],
     private readonly assertForm: (item: Record<string, unknown>) => void,

@@ -28,7 +28,7 @@ const PURGE_EVERY_S = 60;
 @Injectable()
 export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('batches');
-  /** Batches that are being checked, and whether another item has ended meanwhile. */
+  /** The batches that are being checked, each with whether another of its items has ended meanwhile. */
   private readonly checking = new Map<string, boolean>();
   private isStopping = false;
   private readonly intervals = [

@@ -24,7 +24,10 @@ export class BatchEventsController {
     private readonly views: BatchViews,
   ) {}
 
-  /** Declared before GET, because the HEAD route that Fastify derives from a GET would read the stream to its end. */
+  /**
+   * Declared before the GET. Otherwise Fastify would derive a HEAD route from the GET, which would read the stream to
+   * its end.
+   */
   @Head(':id/events')
   @Fails('batch_not_found')
   @ApiOperation({ summary: 'Check that a batch can be followed', operationId: 'headBatchEvents' })

@@ -6,7 +6,9 @@ export function versionOf({ status, queued, running, succeeded, failed, cancelle
   return [status, queued, running, succeeded, failed, cancelled].join('-');
 }
 
-/** Two reads may end in the wrong order. The counts tell the newer one: items only leave the queue or become final. */
+/**
+ * Two reads may end in the wrong order. The counts tell which is newer, because no item goes back to an earlier state.
+ */
 export function isNewer(batch: ShownBatch, than: ShownBatch): boolean {
   const isOlder =
     batch.queued > than.queued ||

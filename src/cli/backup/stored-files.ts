@@ -7,7 +7,7 @@ import { assertWhole, digestInto } from './digest.ts';
 import { type ListedFile, readLines, writeLines } from './list-files.ts';
 import { pathOfFile, pathOfFileList } from './manifest.ts';
 
-/** Files copied at the same time, because a store far away takes tens of milliseconds for each. */
+/** The most files that are copied at the same time, because a store far away takes tens of milliseconds for each. */
 const FILES_AT_ONCE = 16;
 
 /** A line of files.ndjson. */
@@ -26,8 +26,8 @@ export interface CopiedFiles {
 export const pathOfDraft = (folder: string): string => `${pathOfFileList(folder)}.draft`;
 
 /**
- * Copies the files of the draft. Skips a file that is gone: it was deleted after the snapshot, so a restored service would
- * delete it too.
+ * Copies the files that the draft lists. Skips a file that is gone: it was deleted after the snapshot, so a restored
+ * service would delete it too.
  */
 export async function saveFiles(storage: Storage, folder: string): Promise<CopiedFiles> {
   const draft = pathOfDraft(folder);

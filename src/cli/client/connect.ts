@@ -12,7 +12,7 @@ export interface Connection {
 
 const MAX_RETRIES = 4;
 
-/** Calls routes for which `Darkroom` has no methods. */
+/** For routes for which `Darkroom` has no methods. */
 export const transportTo = ({ url, key }: Connection): Transport =>
   new Transport({ baseUrl: url, apiKey: requireKey(key), maxRetries: MAX_RETRIES });
 

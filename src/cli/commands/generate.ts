@@ -96,7 +96,7 @@ function withFiles(options: Options, model: Model | null, ids: string[]): Option
   return { ...options, referenceImage: [...(options.referenceImage ?? []), ...ids] };
 }
 
-/** Contains only the options that were given: the service has the defaults and the rules. */
+/** Sends only the options that were given, because the service has the defaults and the rules. */
 function parametersOf(prompt: string, options: Options, model: Model | null): Record<string, unknown> {
   const images = options.referenceImage;
   const { properties = {} } = (model?.parameters ?? {}) as { properties?: Record<string, { type?: string }> };

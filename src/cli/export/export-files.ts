@@ -8,7 +8,7 @@ import { mapConcurrently } from '../backup/map-concurrently.ts';
 import { digestInto } from '../backup/digest.ts';
 import type { Source } from './kinds.ts';
 
-/** Files copied at the same time, because a store far away takes tens of milliseconds for each. */
+/** The most files that are copied at the same time, because a store far away takes tens of milliseconds for each. */
 const AT_ONCE = 8;
 
 /** The folder of the copied bytes. */

@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The folder, inside that of the export, to which the export is written first. After a kill its content is not whole, and
- * the next export removes it.
+ * The folder inside that of the export to which the export is written first. After a kill its content is not whole, and
+ * the next export removes the content.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';

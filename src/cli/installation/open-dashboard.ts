@@ -21,8 +21,8 @@ export async function openDashboard(options: { key?: string; print?: true; json?
 }
 
 /**
- * The oldest key that has every scope and has not expired. The first key that was made is the operator's, and is the
- * oldest unless it was revoked.
+ * The oldest key that has every scope and has not expired. The operator's key is made first, so it is the oldest unless
+ * it was revoked.
  */
 async function oldestFullKey(apiKeys: ApiKeysService): Promise<ApiKey> {
   let oldest: ApiKey | undefined;

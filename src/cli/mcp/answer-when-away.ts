@@ -7,8 +7,8 @@ import { isRequest, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
  */
 const WITH_HANDSHAKE = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /**
- * The answer has the tools of this release. A client of a revision without handshakes asks for them again after these
- * milliseconds.
+ * Milliseconds after which a client of a revision without handshakes asks for the tools again. Until then it has those
+ * of this release.
  */
 const LIST_TTL_MS = 5_000;
 
@@ -51,6 +51,9 @@ function resultOf({ method, params }: RpcMessage): Record<string, unknown> | nul
 const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
-/** Whether this request gave the client tools that may differ from those of the service. */
+/**
+ * Whether this request gave the client tools that may differ from those of the service, and that it does not ask for
+ * again.
+ */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

@@ -25,7 +25,7 @@ export const rpcError = (id: RpcMessage['id'], message: string, data?: unknown, 
   error: { code, message, ...(data !== undefined && { data }) },
 });
 
-/** The result of a failed call of a tool, in the form of the service, which an agent can read. */
+/** The result of a failed call of a tool, in the form that the service uses and an agent can read. */
 export const toolFailure = (
   id: RpcMessage['id'],
   error: { code: string; param: string | null; message: string },

@@ -1,4 +1,4 @@
-/** Aligned columns below their names: `id   name`. No boxes, so that `grep` and `awk` can read it. */
+/** Aligned columns below their names: `id   name`. It has no boxes, so that `grep` and `awk` can read it. */
 export function table(rows: readonly Record<string, string>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))];

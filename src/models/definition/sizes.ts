@@ -64,8 +64,8 @@ export function chooseSize(
 }
 
 /**
- * How far apart two ratios are, in thousandths of the natural logarithm: a ratio twice as wide and a ratio twice
- * as high are equally far apart. Rounding keeps these two distances equal in floating point.
+ * How far apart two ratios are, in thousandths of the natural logarithm: a ratio twice as wide and one twice as high
+ * are equally far from a given ratio. Rounding keeps these two distances equal in floating point.
  */
 function ratioDistance(a: Size, b: Size): number {
   return Math.round(1000 * Math.abs(Math.log((a.width * b.height) / (a.height * b.width))));
@@ -137,7 +137,7 @@ const areaOf = ({ width, height }: Size): number => width * height;
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
 /**
- * The resolution that a request counts as; undefined if it has neither field. For exact pixels it is the one with the
+ * The resolution that a request counts as; undefined if neither field says one. For exact pixels it is the one with the
  * nearest area in the table; of two equally near, the larger one.
  */
 export function resolutionOf(

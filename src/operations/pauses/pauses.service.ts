@@ -20,7 +20,8 @@ const MAX_OPEN = 100;
 const isPauseId = typeIdTest('pause');
 
 /**
- * Lets operators pause a model, a provider or a place of a provider. A change holds for every claim after its commit.
+ * Lets operators pause a model, a provider or a place of a provider. A change is in force for every claim after its
+ * commit.
  */
 @Injectable()
 export class PausesService {

@@ -22,7 +22,7 @@ class OperatorTaskListView extends listOf(OperatorTaskView, 'oldest first') {}
 
 /**
  * Refuses null in a filter. A list takes null for a field that is left out. Here a client that has lost the value of a
- * variable would so change more tasks than meant.
+ * variable would then change more tasks than meant.
  * @throws ApiError invalid_type
  */
 function withoutNulls(filter: OperatorTaskFilter): OperatorTaskFilter {

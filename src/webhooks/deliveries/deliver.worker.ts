@@ -26,7 +26,10 @@ const MAX_PROBES = 250;
  * flight. So slow endpoints delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/** Once this many attempts are in flight in all, one starts only at a healthy endpoint that has none in flight. */
+/**
+ * Once this many attempts are in flight in all, a further one starts only at a healthy endpoint that has none in
+ * flight.
+ */
 const FULL_FOR_PROBES = 400;
 /** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
 const FINISH_TRIES = 4;

@@ -19,7 +19,7 @@ import { WebhookEvent } from '../record/webhook-event.entity.ts';
 
 const MAX_ATTEMPTS_SHOWN = 100;
 
-/** Lists and repeats deliveries to the endpoints of a key. Every call is bound to the key. */
+/** Lists and repeats deliveries to the endpoints of a key. Every call finds only what belongs to the given key. */
 @Injectable()
 export class DeliveriesService {
   constructor(

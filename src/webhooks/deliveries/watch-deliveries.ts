@@ -6,7 +6,8 @@ import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 
 /**
- * The most attempts that wait for a slow subscriber. Beyond this number the oldest are dropped; the log has them all.
+ * The most attempts that wait for a slow subscriber. Beyond this number the oldest are dropped; the list of deliveries
+ * has them all.
  */
 const MAX_WAITING = 200;
 
@@ -32,7 +33,7 @@ class WatchedKey {
   /** null until the first poll, whose attempts are not new. */
   private seen: Set<string> | null = null;
 
-  /** @param ids the ids of the attempts of the last seconds; @returns the new ones among them */
+  /** @param ids the ids that a poll has found; @returns the new ones among them */
   news(ids: ReadonlySet<string>): string[] {
     const { seen } = this;
     this.seen = new Set(ids);
@@ -53,8 +54,8 @@ const POLL_MS = 500;
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. It polls while somebody watches. A signal for each attempt would cost every worker
- * something at every delivery, even if nobody watches.
+ * Follows attempts for subscribers. It polls, only while somebody watches. A signal for each attempt would cost every
+ * worker something at every delivery, even if nobody watches.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {

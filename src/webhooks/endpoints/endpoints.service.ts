@@ -22,7 +22,7 @@ export interface NewEndpoint {
 
 export type EndpointChange = Partial<NewEndpoint> & { status?: EndpointStatus | undefined };
 
-/** An endpoint right after creation or rotation, the only time its secret is available in plain text. */
+/** An endpoint right after creation or rotation, the only time at which its secret is shown. */
 export interface IssuedEndpoint {
   endpoint: WebhookEndpoint;
   secret: string;
@@ -35,7 +35,7 @@ export interface Page {
   after?: string | undefined;
 }
 
-/** Manages the webhook endpoints of a key. Every call is bound to the key. */
+/** Manages the webhook endpoints of a key. Every call finds only endpoints of the given key. */
 @Injectable()
 export class EndpointsService {
   constructor(

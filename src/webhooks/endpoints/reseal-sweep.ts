@@ -13,7 +13,7 @@ const AGREED_AFTER_S = 10;
 
 /**
  * Seals the secrets of endpoints again with the newest SECRET_KEY, if an older key or an earlier release has sealed
- * them. Runs in every worker process, 100 endpoints at once.
+ * them. Runs in every worker process, 100 endpoints at a time.
  */
 @Injectable()
 export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdown {

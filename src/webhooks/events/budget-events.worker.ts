@@ -13,7 +13,7 @@ const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceede
 /**
  * Reports that a budget has reached its soft threshold, and its first refusal, each once in a period. One transaction
  * marks the report and writes the event. The worker looks for thresholds every few seconds, so that creations and ends
- * of tasks need not.
+ * of tasks need not look.
  */
 @Injectable()
 export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -19,7 +19,7 @@ export interface ClaimedDispatch {
   /** Failed attempts of the schedule before this one. */
   failures: number;
   trigger: DeliveryTrigger;
-  /** By the database's clock. */
+  /** The start of the attempt, by the database's clock. */
   attempted_at: Date;
   /** Seconds since `created_at` of the event. */
   lag_s: number;
@@ -33,8 +33,9 @@ export interface ClaimedDispatch {
  * Reads the key of each endpoint again, because the endpoints of a revoked key receive nothing.
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
  * claims.
- * Parameters: $1 endpoints; $2 the most attempts in all; $3 the most at failing endpoints; $4 the most in all once a
- * healthy endpoint has more than one; $5 the most in all once a failing endpoint has one; $6 seconds of the lease.
+ * Parameters: $1 endpoints; $2 the most attempts in all; $3 the most at failing endpoints; $4 the most at healthy
+ * endpoints once one of them has more than one; $5 the most in all once a failing endpoint has one; $6 seconds of the
+ * lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

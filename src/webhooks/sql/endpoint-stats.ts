@@ -73,7 +73,7 @@ export class ReadEndpointStats {
 
   constructor(private readonly sql: Sql) {}
 
-  /** Reads up to 100 endpoints of one GraphQL document in one statement. */
+  /** Calls at the same time, such as those of one GraphQL document, share one statement. */
   of(endpointId: string, hours: number): Promise<EndpointStats> {
     return this.batch.add({ endpointId, hours });
   }

@@ -4,7 +4,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 /** Seconds after which a process should have taken a due delivery. */
 const GRACE_S = 30;
 
-/** A failing endpoint gets one attempt at a time. It is normal that its deliveries wait, so it is left out. */
+/**
+ * A failing endpoint gets one attempt at a time. It is normal that its deliveries wait, so the endpoint is left out.
+ */
 const FIND: Statement = {
   name: 'webhooks.find_untaken',
   text: `
