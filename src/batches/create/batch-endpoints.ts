@@ -8,7 +8,7 @@ import type { ShownTask } from '../../tasks/record/task.entity.ts';
 /** The body of an item, translated into a creation. */
 export interface TranslatedItem extends RequestedGeneration {
   body: Record<string, unknown>;
-  /** Rewrites an error of the creation as the endpoint would word it. */
+  /** Rewrites an error of the creation in the words of the endpoint. */
   inClientWords?: (error: ApiError) => ApiError;
 }
 

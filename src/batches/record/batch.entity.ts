@@ -3,8 +3,8 @@ import type { BatchFault } from './batch-fault.ts';
 import type { BatchStatus } from './batch-status.ts';
 
 /**
- * What the tasks of a batch have in common. The items of a batch are the tasks that name it, and the invalid items,
- * which never became tasks. The statements in `sql/` write this table.
+ * Generations that were created together. The items of a batch are the tasks that name it, and the invalid items, which
+ * never became tasks. The statements in `sql/` write this table.
  */
 @Entity('batches')
 export class Batch {

@@ -11,7 +11,7 @@ import { BatchRows } from '../sql/batch-rows.ts';
 import { parseResultFileId, RESULT_FILE_ID, resultFileId } from '../record/result-file-id.ts';
 import { type LineContext, lineOfFault, lineOfTask } from './result-line.ts';
 
-/** Tasks per page. The next page is read, and its links signed, only when the client has read this one. */
+/** Tasks per page. A page is read, and its links are signed, only when the client is about to need them. */
 const PAGE = 100;
 
 export const RESULTS_TYPE = 'application/jsonl; charset=utf-8';

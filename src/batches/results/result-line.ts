@@ -17,7 +17,7 @@ export interface LineContext {
   batchId: string;
   /** The id of the request that created the batch. */
   requestId: string | null;
-  /** What the endpoint of the batch would answer. @throws ApiError when the files are gone */
+  /** What the endpoint of the batch would answer for the task. @throws ApiError when the files are gone */
   answer: (task: ShownTask) => unknown;
 }
 

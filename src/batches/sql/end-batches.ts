@@ -85,7 +85,7 @@ export interface PurgedItem {
   cancelled: boolean;
 }
 
-/** Raw SQL because one guarded statement ends a batch by the states of its tasks. */
+/** Raw SQL because one statement ends a batch by the states of its tasks. */
 @Injectable()
 export class EndBatches {
   constructor(
@@ -122,7 +122,7 @@ export class EndBatches {
     return this.sql.run(LEFT_BEHIND);
   }
 
-  /** Call in the transaction that deletes the records. */
+  /** Call this in the transaction that deletes the records of the items. */
   async countPurged(tx: Tx, items: PurgedItem[]): Promise<void> {
     await tx.query({ ...COUNT_PURGED, values: [JSON.stringify(items)] });
   }

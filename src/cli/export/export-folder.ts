@@ -21,7 +21,8 @@ export async function beginExport(folder: string, names: readonly string[]): Pro
   const isUnfinished = found.includes(UNFINISHED) && found.every((name) => mayRemove.has(name));
   if (found.length > 0 && !isUnfinished)
     throw new Error(`${folder} is not empty. An export needs a folder of its own.`);
-  // UNFINISHED is removed last: until then it marks the folder as an unfinished export, even if this is interrupted.
+  // UNFINISHED is removed last: until then it marks the folder as an unfinished export, even if the removal is
+  // interrupted.
   for (const name of [...found.filter((name) => name !== UNFINISHED), UNFINISHED])
     await rm(join(folder, name), { recursive: true, force: true });
   const draft = join(folder, UNFINISHED);

@@ -6,7 +6,7 @@ import { loadModelSettings } from '../../platform/config/config.ts';
 import { ROOT_FOLDER } from '../../platform/config/root-folder.ts';
 import { modelsPath, openModelFolder, today } from '../../providers/bindings/load-models.ts';
 
-/** Declarations that come with the service. Their models can only be used once they are added. */
+/** Declarations that come with the service. Their models can be used once the declarations are added. */
 const LIBRARY = `${ROOT_FOLDER}models/library`;
 
 export interface AddedModel {

@@ -44,7 +44,7 @@ const MIN_POSTGRES = 14;
 const SERVICE_TIMEOUT_MS = 2000;
 
 /**
- * Checks each thing that the service needs separately, so that one fault does not hide the next. Only a wrong
+ * Checks separately each thing that the service needs, so that one fault does not hide the next. Only a wrong
  * configuration ends the checks.
  */
 export async function checkInstallation({ s3Lifecycle = false }: Options = {}): Promise<Finding[]> {
@@ -210,7 +210,7 @@ async function models(config: Config): Promise<Finding[]> {
   };
   const declared = await declaredModels(config);
   try {
-    // As at the start of the service, Nest's start checks the bindings: a missing workflow file fails here.
+    // The start of Nest checks the bindings, as in the service: a missing workflow file fails here.
     return await withNestContext(parts, async (context) => {
       const registry = context.get(ProviderRegistry);
       return [...declared, ...catalog.models.map((each) => model(each, registry)), prices(registry)];

@@ -29,7 +29,8 @@ export async function olderKeys(dataSource: DataSource, config: Config): Promise
 
 /**
  * The time until which links signed with older keys may be used. A link in a webhook works as long as files are kept by
- * default. A task of low priority may read a reference image by such a link until its own deadline.
+ * default. A task of low priority may read a reference image by a link that has ended since the creation, until the
+ * deadline of the task.
  * @returns a time in the future; null when no link of an older key works any more
  */
 async function linksUntil(dataSource: DataSource, config: Config, { keyId, keyIds }: Secrets): Promise<string | null> {

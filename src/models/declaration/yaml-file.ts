@@ -26,7 +26,7 @@ const TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
 type Start = Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP }>;
 
 interface Place {
-  /** Characters from the start of the file: `key` to the name of the field, `value` to its value. */
+  /** Offsets in characters: `key` is that of the name of the field, `value` that of its value. */
   key: number;
   value: number;
   /** The text of the value in the file: `1.10` for the number 1.1. Undefined for a list or map. */

@@ -22,7 +22,7 @@ export interface Lifecycle {
 
 /**
  * How an image guides a video: the video starts from the image, or follows it as a reference. `nearest` is the closest
- * reference_mode for an upstream that lacks this one. It is absent if `as` expresses the mode exactly.
+ * reference_mode for an upstream that lacks this mode. It is absent if `as` expresses the mode exactly.
  */
 export interface ImageGuidance {
   as: 'first_frame' | 'reference';

@@ -1,6 +1,9 @@
 import type { LevelSettings } from '../../platform/config/log-levels.ts';
 
-/** What was counted in the last hour, by one process or by all. `pool` and `bus` are the state at the report. */
+/**
+ * What was counted in the last hour, by one process or by all. `pool` and `bus` show the state at the time of the
+ * report.
+ */
 export interface Activity {
   /** Tasks that were created and that ended in the last five minutes. */
   created: number;

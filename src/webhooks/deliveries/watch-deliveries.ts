@@ -48,8 +48,8 @@ class WatchedKey {
 /** The pause between polls while somebody watches. */
 const POLL_MS = 500;
 /**
- * How far back a poll reads. The clocks of the processes that make the ids differ, and a row is written some time after
- * its id was made.
+ * How far back a poll reads. Ids contain the times of processes, whose clocks differ, and a row is written some time
+ * after its id was made.
  */
 const LOOK_BACK_MS = 30_000;
 

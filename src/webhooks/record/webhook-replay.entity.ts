@@ -28,6 +28,6 @@ export class WebhookReplay {
   /** The API key of the operator; null: the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
-  /** No process queues the next events of the replay before this time, which sets the pace. */
+  /** Sets the pace: no process queues the next events of the replay before this time. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
 }

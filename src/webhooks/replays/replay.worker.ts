@@ -4,7 +4,10 @@ import { Interval } from '../../platform/run/interval.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { ReplayEvents } from '../sql/replay-events.ts';
 
-/** Seconds between polls without a replay, and with one. The row of the replay sets the pace for all processes. */
+/**
+ * Seconds between polls while no replay is under way, and while one is. The row of a replay sets the pace for all
+ * processes.
+ */
 const IDLE_S = 2;
 const BUSY_S = 0.1;
 

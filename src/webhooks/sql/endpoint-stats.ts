@@ -24,7 +24,7 @@ export interface EndpointStats {
 }
 
 /**
- * An event counts once, by its present state. `hourly` counts attempts. Tests count only for the last attempt. Raw SQL
+ * An event counts once, by its present state. `hourly` counts attempts. Only the last attempt may be a test. Raw SQL
  * because of the percentile.
  */
 const STATS: Statement = {

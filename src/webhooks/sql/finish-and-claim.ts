@@ -22,7 +22,7 @@ export interface Capacity {
   free: number;
   /** How many at failing endpoints. */
   probes: number;
-  /** How many at healthy endpoints, if one of them is not the only one at its endpoint. */
+  /** How many at healthy endpoints, if one of these endpoints has more than one in flight. */
   further: number;
   /** How many in all, if one of them is at a failing endpoint. */
   withProbes: number;

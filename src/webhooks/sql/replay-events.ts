@@ -15,8 +15,8 @@ const EVENTS_AT_ONCE = 100;
 const LOOKED_AT = 5_000;
 
 /**
- * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch that is in flight, or waits
- * for its first attempt, does not: it is sent anyway.
+ * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch that is in flight, or is due
+ * and has not failed, does not: it is sent anyway.
  */
 const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.expires_at > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)

@@ -7,8 +7,8 @@ export const MAX_MINUTES = 1_440;
 
 /**
  * Every worker process runs this statement. The first run in a minute writes the row, and the later ones read no
- * counters. It sums the exact counters of the keys, so it counts no tasks. It also deletes rows that have been kept
- * long enough.
+ * counters. The statement sums the exact counters of the keys, so it counts no tasks. It also deletes rows that have
+ * been kept long enough.
  */
 const SAMPLE: Statement = {
   name: 'operations.sample_queue',
