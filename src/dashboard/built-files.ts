@@ -21,7 +21,7 @@ export interface BuiltFile {
   in: Readonly<{ identity: Representation } & Partial<Record<Encoding, Representation>>>;
 }
 
-/** The build writes `NAME.br` and `NAME.gz` beside each text file. */
+/** The build writes `NAME.br` and `NAME.gz` beside each HTML, JavaScript, CSS and SVG file. */
 const COMPRESSED: readonly (readonly [Encoding, string])[] = [
   ['br', '.br'],
   ['gzip', '.gz'],

@@ -26,7 +26,7 @@ const PG_MESSAGES = [
 /** Drivers wrap an error once or twice. The limit ends a chain of causes that is a cycle. */
 const MAX_WRAPPERS = 5;
 
-/** Whether an error means that the database (or the file storage) is temporarily unavailable. */
+/** Whether an error comes from the database or the file storage, and a retry may succeed. */
 export function isDatabaseAway(thrown: unknown): boolean {
   let error = thrown;
   for (let wrapper = 0; wrapper < MAX_WRAPPERS && isObject(error); wrapper++) {

@@ -16,7 +16,7 @@ export const EXIT_CODES = {
   timeout: 5,
 } as const;
 
-/** A task or batch ran to its end, but did not succeed. */
+/** A batch ran to its end, but an item did not succeed. */
 export class UnsuccessfulError extends Error {}
 
 export function exitCodeOf(error: unknown): number {

@@ -18,7 +18,7 @@ const MAX_READS = 5;
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
 export interface FolderOptions {
-  /** Unix seconds at which an id was first loaded. Used for declarations without `created`. */
+  /** Unix seconds of the day on which an id was first loaded. Used for declarations without `created`. */
   createdAtOf: (id: string) => number;
   /** Ids and aliases that are already used, each with its owner. */
   taken: ReadonlyMap<string, string>;

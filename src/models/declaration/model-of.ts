@@ -11,7 +11,7 @@ interface About {
   declared: boolean;
   /** The name of the file. */
   file: string;
-  /** Unix seconds at which the id was first loaded. Used for a declaration without `created`. */
+  /** Unix seconds of the day on which the id was first loaded. Used for a declaration without `created`. */
   createdAt: number;
   /** The workflow files that the bindings name, by name. */
   workflows: ReadonlyMap<string, unknown>;

@@ -6,5 +6,5 @@ import { ObjectType } from '@nestjs/graphql';
 })
 export class OperationsView {}
 
-/** An empty object, because each field has a query of its own. So a request costs only what it asks for. */
+/** An empty object, because each field has its own resolver. So a request costs only what it asks for. */
 export const OPERATIONS = new OperationsView();
