@@ -26,7 +26,7 @@ const READY = json({
   required: ['status', 'checks'],
   properties: { status: STATUS, checks: CHECKS },
 });
-/** Has the fields of every API error too, so that clients of the API can read it. */
+/** This answer has the fields of every API error too, so that clients of the API can read it. */
 const NOT_READY = json({
   allOf: [
     { $ref: '#/components/schemas/ErrorResponse' },

@@ -7,7 +7,7 @@ import { signedHeaders } from '../../webhooks/deliveries/signature.ts';
 import { newEventId } from '../../webhooks/record/webhook-id.ts';
 import { requireKey } from './service-options.ts';
 
-const TIMEOUT_MS = 15_000; // the service's default
+const TIMEOUT_MS = 15_000; // the default of WEBHOOK_TIMEOUT_MS
 /** A resumed stream may repeat a final state. The ids of this many tasks are kept to skip repetitions. */
 const MAX_SEEN = 10_000;
 

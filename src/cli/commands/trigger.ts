@@ -7,7 +7,7 @@ const PARAMETERS = {
   'task.failed': { model: 'gpt-image-2', prompt: '#fail:internal_error' },
 } as const;
 
-/** `darkroom trigger task.failed`: creates a task whose end sends a webhook. */
+/** `darkroom trigger task.failed`: creates a task whose end is an event for webhooks. */
 export function triggerCommand(): Command {
   const command = new Command('trigger')
     .description(

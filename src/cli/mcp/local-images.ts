@@ -39,7 +39,7 @@ export class LocalImages {
 
   private async replace(value: unknown, param: string): Promise<unknown> {
     if (Array.isArray(value)) return Promise.all(value.map((each, at) => this.replace(each, `${param}[${at}]`)));
-    if (typeof value !== 'string' || value === '' || NO_PATH.test(value)) return value; // the service checks it
+    if (typeof value !== 'string' || value === '' || NO_PATH.test(value)) return value; // the service checks the value
     return this.idOf(value, param);
   }
 

@@ -18,8 +18,8 @@ export class ModelVersions {
   constructor(@InjectRepository(ModelVersion) private readonly rows: Repository<ModelVersion>) {}
 
   /**
-   * Stores the models. A version that is stored already gets these descriptions and this lifecycle. Await this before
-   * tasks of these models can be created.
+   * Stores the models. An already stored version gets these descriptions and this lifecycle. Await this before tasks of
+   * these models can be created.
    */
   async keep(models: readonly Model[]): Promise<void> {
     if (models.length === 0) return;
@@ -42,7 +42,7 @@ export class ModelVersions {
       .set({ loaded_at: () => 'now()' })
       .whereInIds(loaded)
       .execute();
-    if (affected !== models.length) await this.keep(models); // some were purged while this process was stopped
+    if (affected !== models.length) await this.keep(models); // some versions were purged while this process was stopped
   }
 
   /** @returns null for a version that was never stored, or that was purged */

@@ -9,7 +9,7 @@ export interface Objective {
   metric: string;
   /** Whether a series of the metric counts events of this objective. */
   isEvent: (labels: Sample['labels']) => boolean;
-  /** The most seconds that an event may take, which are a bucket of the metric; or which events are bad. */
+  /** The most seconds that an event may take, as a bucket of the metric has them; or which events are bad. */
   isBad: number | ((labels: Sample['labels']) => boolean);
 }
 

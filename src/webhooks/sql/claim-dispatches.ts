@@ -7,7 +7,7 @@ import { keyIsActive } from './key-is-active.ts';
 export interface ClaimedDispatch {
   event_id: string;
   body: string;
-  /** The `trace_parent` of the event's task; null without a task, or when its creation was not sampled. */
+  /** The `trace_parent` of the event; null if it has none. */
   trace_parent: string | null;
   endpoint_id: string;
   url: string;
