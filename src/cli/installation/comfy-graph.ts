@@ -24,8 +24,8 @@ const SEEDS = ['seed', 'noise_seed'];
 const MAX_LINKS = 100;
 
 /**
- * Puts slots where the graph of the editor has values: the prompts that its sampler follows, width and height, the
- * number of images, seeds, steps and cfg.
+ * Puts slots where a graph has values: the prompts that its sampler follows, width and height, the number of images,
+ * seeds, steps and cfg.
  * @throws Error when the JSON is no such graph, or no text of it can be the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {

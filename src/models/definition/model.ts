@@ -76,7 +76,7 @@ export interface ModelDocument {
   createdAt: number;
 }
 
-/** Seconds after its creation by which a task of this kind is final. */
+/** The most seconds from the creation of a task of this kind to its end. */
 export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS'>): number {
   return kind === 'image' ? config.taskDeadlineImageS : config.taskDeadlineVideoS;
 }

@@ -35,7 +35,7 @@ export class WebhookEndpoint {
   /** The sealed secret, see endpoint-secret.ts. */
   @Column('bytea', { select: false }) secret: Buffer;
   @Column('text') secret_hint: string;
-  /** The secret before the last rotation, sealed. It also signs until `old_secret_until`. null if it was not kept. */
+  /** The secret before the last rotation, sealed. It also signs until `old_secret_until`. null if there is none. */
   @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
   @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
   /** The time of the first failure since the last success. While it is set, the endpoint gets one attempt at a time. */

@@ -13,7 +13,7 @@ export interface ClaimedDispatch {
   url: string;
   /** The sealed secret. */
   secret: Buffer;
-  /** The sealed earlier secret; null when it no longer signs. */
+  /** The sealed earlier secret; null when it does not sign. */
   old_secret: Buffer | null;
   attempt: number;
   /** Failed attempts of the schedule before this one. */

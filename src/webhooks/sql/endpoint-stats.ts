@@ -24,8 +24,8 @@ export interface EndpointStats {
 }
 
 /**
- * An event counts once, by its present state. `hourly` counts attempts. Only the last attempt may be a test. Raw SQL
- * because of the percentile.
+ * An event counts once, by its present state. `hourly` counts attempts. Tests are left out, except as the last attempt.
+ * Raw SQL because of the percentile.
  */
 const STATS: Statement = {
   name: 'webhooks.endpoint_stats',

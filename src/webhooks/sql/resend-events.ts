@@ -96,7 +96,7 @@ export class ResendEvents {
 
   /**
    * @param endpointId null: all enabled endpoints that subscribe
-   * @returns null when the key has no such event
+   * @returns null when the key has no such event, or it has expired
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId: string | null): Promise<ResentEvent | null> {
     const [event] = await this.sql.run<ResentEvent>(REDELIVER, [eventId, apiKeyId, endpointId]);
