@@ -11,10 +11,13 @@ import { SETTINGS } from './settings.ts';
 type Values<Table extends Record<string, Setting>> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 type Settings = Values<typeof SETTINGS>;
 
-/** Gives `Config` the properties of the table in settings.ts. Their names contain their units. */
+/**
+ * Gives `Config` the properties of `SETTINGS`, except those that `Config` declares. A name contains the unit of its
+ * value.
+ */
 const FromTable = Object as unknown as new () => Omit<Settings, 'publicUrl' | 'graphqlIntrospection'>;
 
-/** The configuration, frozen. The class is also the token by which Nest injects it. */
+/** The configuration, frozen. Nest injects it by this class. */
 export class Config extends FromTable {
   /** Base of all links, without a trailing slash. */
   publicUrl: string;
@@ -23,8 +26,8 @@ export class Config extends FromTable {
   isProduction: boolean;
   credentials: Readonly<Record<ProviderVariable, string | null>>;
   /**
-   * The value of a variable that a binding names as its credential, or the content of the file that `NAME_FILE` names.
-   * @throws Error for the operator if the file cannot be read
+   * The value of a variable, or the content of the file that `NAME_FILE` names; null if neither is set.
+   * @throws Error for the operator if both are set, or the file cannot be read or is empty
    */
   secretOf: (variable: string) => string | null;
 }
@@ -43,8 +46,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads everything that the operator can set. Beside that, the embedded PostgreSQL passes variables of `process.env` to
- * its programs, and the command line reads variables of its own.
+ * Reads all settings of the operator. Two things read `process.env` themselves: the embedded PostgreSQL passes
+ * variables to its programs, and the command line has variables of its own.
  * @throws ConfigError with all faults at once. The message never repeats the value of a secret
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
@@ -123,7 +126,7 @@ export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   return cell;
 }
 
-/** Reads where the operator's models are, for a command that needs nothing else. @throws ConfigError */
+/** Reads only the settings of the models, for a command that needs no other settings. @throws ConfigError */
 export function loadModelSettings(
   env: NodeJS.ProcessEnv = process.env,
 ): Pick<Config, 'models' | 'dataDir' | 'openaiModelAliases'> {
@@ -143,10 +146,10 @@ export function loadLogLevels(env: NodeJS.ProcessEnv): LevelSettings {
   return levels;
 }
 
-/** Quotes around a value are a mistake: no valid value has them. */
+/** Quotes around a value are a mistake: no setting needs them. */
 const QUOTED = /^(["']).*\1$/s;
 
-/** A setting with a fault gets its default, so that the faults of all others are found too. */
+/** A setting with a fault gets its default, so that the faults of the other settings are found too. */
 function readAll<Table extends Record<string, Setting>>(
   table: Table,
   env: Readonly<Record<string, string | undefined>>,

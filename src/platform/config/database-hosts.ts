@@ -1,17 +1,17 @@
 /** One server that a database URL names. */
 export interface DatabaseHost {
-  /** host:port, for messages. Contains no password. */
+  /** The host, perhaps with a port, for messages. Contains no password. */
   name: string;
   /** The database URL with this server alone. */
   url: string;
-  /** `url` without encryption, if `sslmode` allows that. */
+  /** `url` without encryption, if the given `sslmode` is `prefer` or `allow`. */
   plainUrl?: string;
 }
 
 /** The servers that DATABASE_URL or DATABASE_DIRECT_URL names. */
 export interface DatabaseHosts {
   hosts: readonly [DatabaseHost, ...DatabaseHost[]];
-  /** Whether to connect only to the server that takes writes. The URL then has `target_session_attrs`. */
+  /** Whether to connect only to the server that takes writes: true if the given URL has `target_session_attrs`. */
   isPrimaryWanted: boolean;
 }
 
@@ -21,12 +21,12 @@ const DEFAULT_PORT = 5432;
 const ATTRIBUTE = 'target_session_attrs';
 const MAX_CONNECT_TIMEOUT_S = 600;
 
-/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma, and an @ as in browsers. */
+/** Scheme, credentials with their @, hosts, the rest. A password may contain a comma or an @. */
 const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 /** A host in brackets (IPv6) or without a colon, then perhaps a colon and a port. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;
 
-/** @throws Error whose message completes "DATABASE_URL must …", without the password */
+/** @throws Error whose message begins with "must" and does not contain the password */
 export function hostsOf(url: string): DatabaseHosts {
   const [, scheme, credentials, listed, rest] = DATABASE_URL.exec(url) ?? [];
   if (listed === undefined) throw new Error('must be an address starting with postgres:// or postgresql://');
@@ -53,7 +53,7 @@ export function hostsOf(url: string): DatabaseHosts {
 /**
  * Reads libpq's `connect_timeout` from the URL.
  * @returns milliseconds; undefined if the URL has no such parameter
- * @throws Error whose message completes "DATABASE_URL must …"
+ * @throws Error whose message begins with "must"
  */
 export function connectTimeoutOf(url: string): number | undefined {
   const given = new URLSearchParams(splitAt(DATABASE_URL.exec(url)?.[4] ?? '', '?')[1]).get('connect_timeout');
@@ -64,8 +64,8 @@ export function connectTimeoutOf(url: string): number | undefined {
 }
 
 /**
- * Treats an `sslmode` of prefer or allow as libpq does: encrypts if the server can, without a check of its certificate.
- * The client pg treats `prefer` as verify-full and does not know `allow`.
+ * Treats the `sslmode` prefer and allow as libpq treats prefer: encrypts if the server can, without a check of its
+ * certificate. The client pg treats `prefer` as verify-full and does not know `allow`.
  */
 function encrypted(host: DatabaseHost): DatabaseHost {
   const [address, query] = splitAt(host.url, '?');

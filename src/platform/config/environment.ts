@@ -9,7 +9,8 @@ export class Environment {
   constructor(private readonly file = '.env') {}
 
   /**
-   * Reads the file at each call, because it may have changed. @throws Error that names the file if it cannot be read
+   * Reads the file at each call, because the file may have changed.
+   * @throws Error that names the file if the file cannot be read
    */
   read(): NodeJS.ProcessEnv {
     if (!existsSync(this.file)) return this.given;

@@ -3,7 +3,9 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LineLevel = Exclude<LogLevel, 'silent'>;
 
-/** The names that `LOG_LEVELS` takes. The `context` of a log line says which part of the service wrote it. */
+/**
+ * The names that the variable LOG_LEVELS takes. The `context` of a log line says which part of the service wrote it.
+ */
 export const LOG_CONTEXTS = [
   'audit',
   'auth',

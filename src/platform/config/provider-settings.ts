@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type Setting, setting } from './setting.ts';
 import { optionalText, url } from './setting-types.ts';
 
-/** The credentials and addresses of the providers. All of them are in `Config.credentials`. */
+/** The variables with the credentials and addresses of the providers. `Config.credentials` has their values. */
 export const PROVIDER_VARIABLES = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',

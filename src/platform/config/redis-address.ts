@@ -83,7 +83,10 @@ function readHost(text: string, kind: Kind, which: string): RedisHost {
   return { host: host.replace(/^\[|\]$/g, ''), port: number };
 }
 
-/** @returns the name of the master, or null. The number of a database is ignored: messages belong to no database. */
+/**
+ * @returns the name of the master; null without sentinels. A database number is ignored, because messages belong to no
+ *   database
+ */
 function readPath(kind: Kind, path: string): string | null {
   if (kind === 'sentinel') {
     if (MASTER_NAME.test(path)) return path;

@@ -31,7 +31,10 @@ export class Reloads {
     this.acts.push(act);
   }
 
-  /** Applies new values. If a value cannot be read or is wrong, the fault is logged and the old value stays. */
+  /**
+   * Calls what `onHangup` registered, then applies new values. If a value cannot be read or is wrong, the fault is
+   * logged and the old value stays.
+   */
   run(): void {
     for (const act of this.acts) act();
     for (const [variable, reload] of this.reloads) {

@@ -10,13 +10,14 @@ export type SecretPurpose =
 export type NewestFirst<Item> = readonly [Item, ...Item[]];
 
 const KEY_BYTES = 32;
-/** Each further key costs a hash at every look-up of an API key. */
+/** Most keys of SECRET_KEY: each costs a hash when an API key is looked up. */
 const MAX_KEYS = 5;
-/** Hex characters of the id of a key. Two keys of one installation never have the same id. */
+/** Hex characters of the id of a key: 64 bits, so that two keys of one installation do not get the same id. */
 const ID_LENGTH = 16;
 
 /**
- * Derives every secret of the service from SECRET_KEY. The service writes with the newest key, and reads with all keys.
+ * Derives the secrets of the service from the keys of SECRET_KEY. The service writes with the newest key, and reads
+ * with all keys.
  */
 export class Secrets {
   private readonly derived = new Map<SecretPurpose, NewestFirst<Buffer>>();
@@ -26,7 +27,7 @@ export class Secrets {
     if (secretKeys.some(({ length }) => length !== KEY_BYTES)) throw new Error(`SECRET_KEY must be ${KEY_BYTES} bytes`);
   }
 
-  /** Identifies the newest key in the database, in hex. Does not reveal the key. */
+  /** The id of the newest key in hex, for the database. Does not reveal the key. */
   get keyId(): string {
     return this.keyIds[0];
   }
@@ -62,9 +63,9 @@ export const each = <Item, Result>(
 ): NewestFirst<Result> => [of(newest), ...older.map(of)];
 
 /**
- * Reads the keys of SECRET_KEY, or else of `DATA_DIR/secret-key`. The first start creates this file with one key.
- * @throws Error if SECRET_KEY or the file holds anything but keys of 32 bytes in hex: a new key would silently
- *   invalidate every API key and link
+ * Reads the keys of SECRET_KEY, or else of `DATA_DIR/secret-key`. If this file is missing, creates it with one key.
+ * @throws Error if SECRET_KEY or the file is not valid (see `readKeys`), or the file cannot be read: a new key would
+ *   silently invalidate every API key and link
  */
 export async function loadSecretKeys(config: SecretKeySource): Promise<NewestFirst<Buffer>> {
   return (await findSecretKeys(config)) ?? (await makeSecretKey(secretKeyFile(config), config.dataDir));
@@ -78,7 +79,7 @@ export async function findSecretKeys(config: SecretKeySource): Promise<NewestFir
 
 /**
  * Reads keys in hex, separated by commas, the newest first.
- * @throws Error that completes "NAME must …", without a key
+ * @throws Error whose message begins with "must" and contains no key
  */
 export function readKeys(text: string): NewestFirst<Buffer> {
   const keys = text.split(',').map((key) => key.trim().toLowerCase());
@@ -116,8 +117,8 @@ async function readSecretKeys(file: string): Promise<NewestFirst<Buffer> | null>
 }
 
 /**
- * Writes the key to a temporary file, then links this file to its name. The link fails if the name exists. So when two
- * processes start at once, one wins, both read its key, and neither reads half a key.
+ * Writes a new key to a temporary file, then links this file to the name `file`. The link fails if `file` exists. So of
+ * two processes that start at once, one makes the key, both read it, and neither reads half a key.
  */
 async function makeSecretKey(file: string, dataDir: string): Promise<NewestFirst<Buffer>> {
   // If this process is root, the database runs as another user, who must traverse this folder. chmod, because umask

@@ -5,13 +5,14 @@ import { z } from 'zod';
 import { connectTimeoutOf, hostsOf } from './database-hosts.ts';
 
 /**
- * The types of settings. Each reads the trimmed text of a variable, or the default when the variable is unset. An error
- * message completes "NAME must be …". It repeats the value only if the value cannot be a secret.
+ * The types of settings. Each parses the trimmed text of a variable, and gives the default when the variable is unset.
+ * An error message follows the name of the variable, as in "PORT must be …". It repeats a value only if the value
+ * cannot be a secret.
  */
 
 const DECIMAL = /^[0-9]*\.?[0-9]+(e[0-9]+)?$/i;
 
-/** The value as the operator wrote it. */
+/** The part of a zod issue that messages show. */
 type Issue = { input?: unknown };
 
 export function decimal(byDefault: number, min: number, max: number) {
@@ -22,7 +23,7 @@ export function integer(byDefault: number, min: number, max: number) {
   return integerFrom(min, max).default(byDefault);
 }
 
-/** null when unset: the default then depends on something else. */
+/** null when unset, for a setting without a fixed default. */
 export function optionalInteger(min: number, max: number) {
   return integerFrom(min, max).nullable().default(null);
 }
@@ -59,7 +60,7 @@ export function flag(byDefault: boolean) {
   return yesOrNo().default(byDefault);
 }
 
-/** null when unset: the default then depends on something else. */
+/** null when unset, for a setting without a fixed default. */
 export function optionalFlag() {
   return yesOrNo().nullable().default(null);
 }
@@ -69,7 +70,7 @@ function yesOrNo() {
   return z.stringbool({ truthy: ['true', 'on', '1', 'yes'], falsy: ['false', 'off', '0', 'no'], error });
 }
 
-/** @param schemes without the colon; the message does not repeat the value, because an address may hold a password */
+/** The message does not repeat the value, because an address may hold a password. @param schemes without the colon */
 export function url(...schemes: readonly string[]) {
   const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const protocol = new RegExp(`^(?:${schemes.join('|')})$`);
@@ -100,7 +101,7 @@ export function origins() {
     .default([]);
 }
 
-/** Origin of a web page, an app or an extension. A page from a file sends `null`. */
+/** The origin of a web page, an app or an extension; `*` for any. A page from a file sends `null`. */
 const ORIGIN = /^(?:\*|null|[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+\/?)$/i;
 
 /** Browsers send an origin in lower case, without a slash at the end or a default port. */
@@ -167,7 +168,7 @@ function faultOf(path: string): string | null {
   }
 }
 
-/** @param shape the form in words, such as "32 bytes in hex"; the message does not repeat the value */
+/** The message does not repeat the value. @param shape the form in words, such as "32 bytes in hex" */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
 }
@@ -226,8 +227,8 @@ export function pairs(byDefault: string) {
 }
 
 /**
- * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, percent-encoded values. The message repeats no
- * value.
+ * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, with percent-encoded values. The message
+ * repeats no value.
  */
 export function keyValues() {
   return z

@@ -37,7 +37,10 @@ export const OPENAI_ALIASES = [
   ...['sora-2-pro', 'sora-2-2025-10-06', 'sora-2-2025-12-08', 'sora-2-pro-2025-10-06'].map((id) => `${id}=sora-2`),
 ].join(',');
 
-/** Every setting by its property of `Config`. A test checks that `.env.example` has the same variables and defaults. */
+/**
+ * Every setting, except those of the providers, by its property of `Config`. A test checks that `.env.example` has the
+ * same variables and defaults.
+ */
 export const SETTINGS = {
   port: setting(
     'PORT',

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Reads a file that a person has written. Editors and shells of Windows may begin a file with a byte order mark, or
- * write UTF-16. Without decoding, such a file would lose its first line without an error.
- * @throws Error with a `code`: the system's, or that the bytes are no text
+ * write UTF-16. Read as plain UTF-8, such a file would have a wrong first line, without an error.
+ * @throws Error with a `code`: that of the system, or a sentence that the bytes are no text
  */
 export function readTextFile(path: string): string {
   const bytes = readFileSync(path);

@@ -6,7 +6,10 @@ import { Outbox } from './outbox.ts';
 import { Subscribers } from './subscribers.ts';
 import type { Transport } from './transport.ts';
 
-/** How long the start waits for its own message to come back. The transport keeps trying in the background. */
+/**
+ * How long `start` waits at most for a message of this process to come back. The transport keeps trying in the
+ * background.
+ */
 const START_TIMEOUT_MS = 5_000;
 
 /**
@@ -41,7 +44,9 @@ export class Bus {
     return this.outbox.size;
   }
 
-  /** Sends an event to every other process, batched with others into few messages. A body has at most 500 bytes. */
+  /**
+   * Sends an event to every other process, batched with others into few messages. A body must have at most 500 bytes.
+   */
   publish(topic: string, body: string): void {
     this.outbox.add(topic, body);
     void outsideOfRequests(() => this.send());
@@ -53,9 +58,9 @@ export class Bus {
   }
 
   /**
-   * Calls the listener when events may have been missed: after this process reconnected, or when another process
-   * dropped some.
-   * @param listener gets the seconds since the first missed event was published, at most
+   * Calls the listener when events may have been missed: this process reconnected, another process dropped events, or a
+   * message could not be handled.
+   * @param listener gets an upper bound of the seconds since the first missed event was published
    */
   onReconnect(listener: (missedS: number) => void): void {
     this.subscribers.onReconnect(listener);
@@ -75,7 +80,7 @@ export class Bus {
     await Promise.race([this.echo.first, sleep(START_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Sends the waiting events, then closes the transport. */
+  /** Sends the waiting events if it can, then closes the transport. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.echo.stop();

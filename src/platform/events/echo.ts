@@ -3,9 +3,9 @@ import { partitionedSeconds, ECHO_TOPIC, echoSeconds } from './bus-metrics.ts';
 import type { Transport } from './transport.ts';
 
 const TICK_MS = 250;
-/** Ticks between two echoes: one is sent every second. */
+/** Ticks between two echoes: an echo is sent every second. */
 const ECHO_TICKS = 4;
-/** After 2 s without an echo the bus counts as silent: each echo had at least a second to come back. */
+/** After 2 s without a message of this process the bus counts as silent: an echo then had a second to come back. */
 const SILENT_TICKS = 8;
 /** The ticks between two attempts with new connections double up to 8 s, because each attempt costs the server. */
 const MAX_BACKOFF_TICKS = 32;

@@ -46,7 +46,7 @@ export class EventsModule implements OnModuleInit {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Optional, because polls replace the events: the process works without the bus, only slower. */
+  /** The check is optional, because polls replace the events: the process works without the bus, only slower. */
   onModuleInit(): void {
     const { bus, metrics } = this;
     this.readiness.register('events', () => assertConnected(bus), { isOptional: true });

@@ -3,15 +3,16 @@ import type { Outbox } from './outbox.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /**
- * At most one report and one log line about malformed messages in this time: a report makes this process read again.
+ * At most one report and one log line about failed messages in this time: at a report this process reads its data
+ * again.
  */
 const REPORT_EVERY_MS = 5_000;
-/** How many seconds back events count as missed after a malformed message. Its events were published moments ago. */
+/** How many seconds back events count as missed after a failed message. Its events were published moments ago. */
 const MISSED_S = 10;
 
 /**
- * Incoming messages of a bus. A malformed message must not end the process. It counts as missed events, so the
- * subscribers read the current state instead.
+ * Incoming messages of a bus. A malformed message, or a subscriber that throws, must not end the process. Either counts
+ * as missed events, so the subscribers read the current state instead.
  */
 export class Inbox {
   private readonly logger = new Logger('bus');
@@ -39,7 +40,7 @@ export class Inbox {
     }
   }
 
-  /** Reports the first malformed message at once, and those that follow together. */
+  /** Reports the first failed message at once, and those of the next `REPORT_EVERY_MS` together. */
   private report(err?: unknown): void {
     this.logger.warn({ event: 'bus.message_failed', messages: this.failed, err });
     this.failed = 0;

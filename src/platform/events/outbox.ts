@@ -5,7 +5,7 @@ type BusEvent = readonly [topic: string, body: string];
 
 /**
  * The most events that wait while the connection is down. One more drops all that wait, and the receivers are asked to
- * read again.
+ * read their data again.
  */
 const MAX_WAITING = 50_000;
 
@@ -26,7 +26,7 @@ export class Outbox {
   private readonly senderId = randomUUID().slice(0, 8);
   /** The waiting events, each as JSON. */
   private waiting: string[] = [];
-  /** When the first event was dropped, on the monotonic clock; null: none was. */
+  /** When events were first dropped since the last report, on the monotonic clock; null: not since then. */
   private droppingSince: number | null = null;
 
   /**
@@ -101,7 +101,7 @@ export class Outbox {
 }
 
 /**
- * A message that is not a `Payload`. Any client of the database may NOTIFY and any client of the Redis may PUBLISH, for
+ * A message that is not a `Payload`. Any client of the database may NOTIFY and any client of Redis may PUBLISH, for
  * example another version of this service.
  */
 export class MalformedMessage extends Error {}

@@ -12,7 +12,7 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 
 /** Carries events by LISTEN and NOTIFY on a dedicated connection. */
 export class PostgresTransport implements Transport {
-  /** NOTIFY rejects 8,000 bytes. */
+  /** NOTIFY rejects payloads of 8,000 bytes or more. */
   readonly maxMessageBytes = 7_900;
   /**
    * 16 messages hold some 1,700 task changes. With one message every 20 ms, only 5,000 changes a second got through.
@@ -130,7 +130,7 @@ export class PostgresTransport implements Transport {
         await this.connect();
         return;
       } catch (error) {
-        this.listener.failed(error as Error); // the database is still unreachable
+        this.listener.failed(error as Error); // the next attempt follows
       }
     }
   }

@@ -29,7 +29,7 @@ export class RedisConnection {
   private isClosed = false;
   private retry: NodeJS.Timeout | undefined;
 
-  /** @param attempt number of the first attempt; connections with different numbers begin with different hosts */
+  /** @param attempt number of the first attempt; decides with which host the connection begins */
   constructor(
     private readonly address: RedisAddress,
     private readonly name: string,

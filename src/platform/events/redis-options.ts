@@ -2,8 +2,8 @@ import type { RedisOptions } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
 
 /**
- * Options for one attempt to connect. Each attempt begins with another host, so a host that does not answer delays only
- * one attempt. In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
+ * Options for one attempt to connect. Each attempt begins with the next host, so a host that does not answer delays
+ * only one attempt. In a cluster PUBLISH reaches the subscribers of all nodes, so one node is enough.
  * @param attempt counts from 0
  */
 export function redisOptions(address: RedisAddress, attempt: number, timeoutMs: number): RedisOptions {

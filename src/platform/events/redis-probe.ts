@@ -32,7 +32,7 @@ export async function assertServesEvents(url: string): Promise<void> {
   await askHosts(readRedisAddress(url));
 }
 
-/** @returns for each host whether it answered. @throws UnsupportedRedis */
+/** @returns for each host true, or the error if it did not answer. @throws UnsupportedRedis */
 async function askHosts(address: RedisAddress): Promise<(true | Error)[]> {
   const answers = await Promise.all(address.hosts.map((host) => askHost(address, host)));
   for (const answer of answers) if (answer instanceof UnsupportedRedis) throw answer;
@@ -73,7 +73,7 @@ async function connected<Answer>(
 
 /**
  * A sentinel answers PING and accepts SUBSCRIBE, but refuses PUBLISH. Servers that are no cluster pass nothing on to
- * each other. In both cases the bus would look connected, but events would be lost.
+ * each other. In both cases the bus could connect, but events would be lost.
  */
 async function assertIsWhatItShouldBe(redis: Redis, { kind, masterName }: RedisAddress): Promise<void> {
   const info = await redis.info('server').catch(() => '');

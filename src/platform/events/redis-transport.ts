@@ -4,8 +4,8 @@ import { RedisConnection } from './redis-connection.ts';
 import type { Transport, TransportListener } from './transport.ts';
 
 /**
- * Carries events by PUBLISH and SUBSCRIBE of Redis, with a connection for each. In a cluster the two connections go to
- * different nodes, so the echo (echo.ts) also shows that events pass between nodes.
+ * Carries events by PUBLISH and SUBSCRIBE of Redis, with a connection for each. If EVENTS_URL names several nodes of a
+ * cluster, the connections begin with different ones, so the echo (echo.ts) also shows that events pass between nodes.
  */
 export class RedisTransport implements Transport {
   readonly maxMessageBytes = 64 * 1024;
@@ -24,7 +24,7 @@ export class RedisTransport implements Transport {
     private readonly olderChannels: readonly string[] = [],
   ) {
     const address = readRedisAddress(url);
-    const firstHost = Math.floor(Math.random() * address.hosts.length); // spreads processes over the nodes
+    const firstHost = Math.floor(Math.random() * address.hosts.length); // spreads processes over the hosts
     this.subscriber = new RedisConnection(address, 'darkroom:bus:subscriber', firstHost, {
       ready: (redis) => void this.listen(redis),
       lost: (error) => this.interrupted(error),

@@ -20,7 +20,7 @@ export interface Transport {
 export interface TransportListener {
   /** A message came, possibly one of this process. */
   received(text: string): void;
-  /** The connections are new, and up. */
+  /** A connection is new, and all connections are up. */
   listening(): void;
   /** There is a connection to send with. */
   sendable(): void;

@@ -27,7 +27,7 @@ export class PageInfo {
 
 /**
  * Makes the GraphQL type of a page: `connectionOf(TaskView, 'Task')` is `TaskConnection` with `TaskEdge`s.
- * Call it once per type, because names are unique in a schema.
+ * Call this once per type, because the names of types are unique in a schema.
  */
 export function connectionOf<Node extends object>(node: new () => Node, name: string): new () => Connection<Node> {
   @ObjectType(`${name}Edge`, { description: `${articleOf(name)} ${name} and its position in the list.` })
@@ -45,7 +45,7 @@ export function connectionOf<Node extends object>(node: new () => Node, name: st
 
 const articleOf = (name: string): string => (/^[AEIOU]/.test(name) ? 'An' : 'A');
 
-/** @param after the requested cursor. It names an entry, so a page with this argument has an entry before it */
+/** @param after the requested cursor. It is that of an entry, so this entry precedes the page */
 export function toConnection<Node>(
   nodes: readonly Node[],
   cursorOf: (node: Node) => string,

@@ -39,7 +39,10 @@ export const DOCUMENT_LIMITS = Object.freeze({
   aliases: 30,
   directives: 20,
   rootFields: 20,
-  /** Values in the response, counting lists at full size. A full page of tasks with all fields costs some 6,000. */
+  /**
+   * Most values in the response. A page counts with its `first`, most other lists with an assumed size. A full page of
+   * tasks with all fields costs some 6,000.
+   */
   cost: 10_000,
   /**
    * How much of the schema a document may ask for, as a multiple of the introspection query that tools send. An answer
@@ -48,7 +51,7 @@ export const DOCUMENT_LIMITS = Object.freeze({
   introspections: 2,
 });
 
-/** Assumed size of a list without `first`. */
+/** Assumed size of a list that no argument bounds. */
 const ASSUMED_LIST_SIZE = 4;
 /** Default of the argument `minutes`. */
 const DEFAULT_MINUTES = 60;
@@ -64,9 +67,9 @@ const ZERO: Size = { depth: 0, cost: 0, schemaCost: 0 };
 const META_FIELDS = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /**
- * A validation rule that rejects documents that are cheap to send but expensive to execute. Each fragment is measured
- * once, so that nested fragments cannot make the measuring itself expensive. Another rule limits the depth of
- * introspection.
+ * A validation rule that rejects documents that are cheap to send but expensive to execute, and documents with invalid
+ * text. Each fragment is measured at most twice, so that nested fragments cannot make the measuring itself expensive.
+ * Another rule limits the depth of introspection.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {

@@ -3,8 +3,8 @@ import { currentScope } from '../observe/traces/span.ts';
 import { traces } from '../observe/traces/traces.ts';
 
 /**
- * Executes a query or a mutation that came over a socket. If it is traced, it gets a span of its own. Over HTTP the
- * request has the span.
+ * Executes a query or a mutation that came over a socket. If the operation is traced, it gets a span of its own. Over
+ * HTTP the request has the span.
  */
 export function executeInSpan(args: ExecutionArgs): ReturnType<typeof execute> {
   if (!traces.isOn) return execute(args);

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** The headers of a handshake that say who opens the socket. */
 export type SocketHeaders = Pick<IncomingHttpHeaders, 'authorization' | 'cookie' | 'origin' | 'host' | 'user-agent'>;
 
-/** Stands for the request of an operation over a socket, so that the guard reads both in the same way. */
+/** Takes the place of a request for an operation over a socket, so that the guard reads it like a request over HTTP. */
 export interface SocketRequest {
   headers: SocketHeaders;
   overSocket: true;
@@ -15,7 +15,7 @@ export interface SocketRequest {
 export interface GraphqlContext {
   request: FastifyRequest | SocketRequest;
   reply?: FastifyReply;
-  /** What the root fields of a query resolved to, by response key. Missing over a socket. */
+  /** What the root fields of a query resolved to, by response key. Missing over a socket and in an event stream. */
   resolved?: Map<string | number, unknown>;
 }
 

@@ -8,8 +8,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 import { snakeCase } from '../schema/snake-case.ts';
 
 /**
- * Maps messages of graphql-js 16, which has no error codes, to our codes. `param` is the field's REST name, as in every
- * other error about that field.
+ * Maps messages of graphql-js 16, which has no error codes, to our codes. The group `param` becomes the field's REST
+ * name, as in every other error about that field.
  */
 const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/holds a NUL character/, 'invalid_unicode'],
@@ -37,7 +37,7 @@ function clientFault(error: GraphQLError): ApiError {
   });
 }
 
-/** The part of a message that quotes a value. It may be the whole input, including the prompt. */
+/** The part of a message that quotes a value. The value may be the whole input, including the prompt. */
 const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
 const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;
 
@@ -100,8 +100,8 @@ function originalOf(thrown: unknown): unknown {
 }
 
 /**
- * After validation only an argument can still be the client's fault. Any other error means that a resolved value
- * violates the schema.
+ * Errors of execution have a path. Of these, only those about an argument are the client's fault. Any other means that
+ * a resolved value violates the schema.
  */
 function isServerFault(error: GraphQLError): boolean {
   return error.path !== undefined && !error.message.startsWith('Argument ');

@@ -39,7 +39,8 @@ const MAX_CHARACTERS = 2_000_000;
 
 /**
  * Keeps documents that Apollo has parsed and validated. Apollo's own store keeps the text and the tokens of a document
- * without counting them, so clients without a key could fill the memory. `limitDocument` bounds the tokens.
+ * without counting them, so clients without a key could fill the memory. `parseOptions` bounds the tokens, and
+ * `limitDocument` the comments.
  */
 export function documentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({
@@ -71,7 +72,8 @@ const operationsPlugin: ApolloServerPlugin<GraphqlContext> = {
       },
       willSendResponse: async ({ response, operation, errors }) => {
         const { http, body } = response;
-        // Clients take another status for a failure of the transport. Nest's plugin for the status is disabled too.
+        // Clients would take a status other than 200 for a failure of the transport. Nest's plugin for the status is
+        // disabled.
         if (body.kind === 'single' && 'data' in body.singleResult) http.status = 200;
         operationEnded(operation?.operation, errors, begunMs);
       },
@@ -97,7 +99,10 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/** All operations have one route, so the type names the span. The client chooses the name of an operation. */
+/**
+ * All operations have one route, so the span is named after the type of the operation. Its own name is chosen by the
+ * client.
+ */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
@@ -110,7 +115,10 @@ function nameSpan(operation: OperationTypeNode): void {
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 
-/** Apollo serves GraphQL over HTTP. Subscriptions have their own server on the same path (graphql-sockets.ts). */
+/**
+ * Apollo serves queries and mutations over HTTP. WebSockets and event streams have servers of their own on the same
+ * path (graphql-sockets.ts, graphql-streams.ts).
+ */
 export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver'> {
   const introspection = config.graphqlIntrospection;
   return {

@@ -4,9 +4,12 @@ import { currentRequestId } from '../observe/logging/request-context.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
-/** Most messages of one socket in flight. Well above MAX_OPERATIONS, because an operation counts as long as it runs. */
+/**
+ * With more messages in flight the server stops reading from a socket. Well above MAX_OPERATIONS, because an operation
+ * counts as long as it runs.
+ */
 const MAX_IN_FLIGHT = 100;
-/** The server stops reading from a client that has not read this many bytes. */
+/** With more bytes that wait to be sent to a client the server stops reading from it. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 const RESUME_POLL_MS = 100;
 
@@ -45,7 +48,7 @@ export class GraphqlSocket {
     return Object.values(this.state.subscriptions ?? {}).filter((iterator) => iterator !== null).length;
   }
 
-  /** Terminates the socket if the last ping is unanswered, otherwise sends the next ping. */
+  /** Terminates the socket if nothing has arrived since the last ping, otherwise sends the next ping. */
   ping(): void {
     if (!this.alive) this.socket.terminate();
     else if (this.socket.readyState === this.socket.OPEN) {
@@ -61,7 +64,8 @@ export class GraphqlSocket {
   }
 
   /**
-   * Resolves when the bytes are written to the connection, so that a subscription proceeds at the pace of its client.
+   * Resolves when the bytes are written to the connection, or the socket is no longer open, so that a subscription
+   * proceeds at the pace of its client.
    */
   private send(text: string): Promise<void> {
     return new Promise((resolve) => {
@@ -88,7 +92,10 @@ export class GraphqlSocket {
     }
   }
 
-  /** Stops reading while too many messages wait, so that TCP flow control slows the client down. */
+  /**
+   * Stops reading while too many messages run or too many bytes are unsent, so that TCP flow control slows the client
+   * down.
+   */
   private throttle(): void {
     if (this.socket.isPaused || !this.isBusy()) return;
     this.socket.pause();
@@ -104,7 +111,7 @@ export class GraphqlSocket {
   }
 }
 
-/** Message types that only a server sends. From a client, graphql-ws would report them as an internal error. */
+/** Message types that only a server sends. If a client sent one, graphql-ws would report an internal error. */
 const SERVER_MESSAGE_TYPES: readonly unknown[] = ['connection_ack', 'next', 'error'];
 
 function isClientMessage(bytes: Buffer): boolean {

@@ -37,8 +37,8 @@ export interface SocketGate {
   admit(headers: SocketHeaders, onRefused: () => void): Promise<{ owner: string; release: () => void }>;
   /**
    * Called before a document is parsed.
-   * @param request that the guard of each resolver will get
-   * @throws ApiError if the key has sent too many documents that no resolver answered, or is no longer valid
+   * @param request what the guard of each resolver will get
+   * @throws ApiError if the key is no longer valid, or has sent too many documents that no resolver answered
    */
   admitDocument(request: SocketRequest, text: string): Promise<void>;
 }
@@ -97,7 +97,7 @@ export class GraphqlSockets implements OnApplicationBootstrap, BeforeApplication
     this.pings = setInterval(() => this.sockets.forEach((socket) => socket.ping()), PING_MS).unref();
   }
 
-  /** Clients reconnect at once, so the sockets are closed one by one over the grace period. */
+  /** Clients reconnect at once, so the closing of the sockets is spread over the grace period. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
     clearInterval(this.pings);

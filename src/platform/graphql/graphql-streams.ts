@@ -105,7 +105,8 @@ function paramsOf(body: unknown): Params {
 }
 
 /**
- * A queue that the client reads at its own pace. A closed queue ends without `complete`, so the client connects again.
+ * A queue that the client reads at its own pace. A queue that is closed early ends without `complete`, so the client
+ * connects again.
  */
 function queueOf(answer: Answer, format: Format): PullQueue<ProtocolEvent> {
   const events = eventsOf(answer, format);

@@ -11,9 +11,9 @@ import { GraphqlSockets } from './graphql-sockets.ts';
 import { renderErrorsOnGraphqlRoute } from './route-errors.ts';
 
 /**
- * Nest's driver, except that `stop` does not close the HTTP server. Apollo would close it in the first of Nest's
- * shutdown hooks, long before open sockets and event streams are closed. `platform/http/edge.ts` drains the server
- * instead.
+ * Nest's driver, except that `stop` does not close the HTTP server. Apollo would close the server in the first of
+ * Nest's shutdown hooks, long before open sockets and event streams are closed. `platform/http/edge.ts` drains the
+ * server instead.
  */
 class LeaveServerApolloDriver extends ApolloDriver {
   override async stop(): Promise<void> {}

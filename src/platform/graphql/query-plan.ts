@@ -30,7 +30,7 @@ interface Run {
   context: unknown;
   failed: boolean;
 }
-/** Makes a part of the response from a resolved value, or a promise of this part. */
+/** Turns a resolved value into its part of the response, or into a promise of this part. */
 type Complete = (value: unknown, run: Run) => unknown;
 
 interface PlannedField {
@@ -43,9 +43,10 @@ const plans = new WeakMap<OperationDefinitionNode, QueryPlan | null>();
 
 /**
  * Executes a validated query several times faster than graphql-js. At each request graphql-js collects fields, looks up
- * types and describes the place of each field. A plan has done this once. It handles only responses without errors. At
- * the first error it gives up, and graphql-js executes the query.
- * @returns null for operations that graphql-js always executes: those that write, use directives or ask for the schema
+ * types and describes the position of each field. A plan does this once. A plan handles only responses without errors:
+ * at the first error it gives up, and graphql-js executes the query.
+ * @returns null for an operation that graphql-js always executes, such as one that writes, uses directives or asks for
+ *   the schema
  */
 export function planOf(
   schema: GraphQLSchema,
@@ -68,7 +69,8 @@ class Planner {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly planned = new Map<FieldNode, PlannedField>();
   /**
-   * How many more fields the plan may have: at most as many as its document, or nested fragments could make it huge.
+   * How many more fields the plan may get. It may have only as many as its document, because nested fragments could
+   * make it huge.
    */
   private left = 0;
 
@@ -88,7 +90,7 @@ class Planner {
       const complete = this.object(type, [selectionSet]);
       return async (given, context) => {
         // One error is enough for graphql-js to take over. Each error prints the whole value, so all errors together
-        // would take the square of its size.
+        // could have the square of its size.
         const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {}, ONE_ERROR);
         if (!variables) return null;
         const run: Run = { variables, context, failed: false };
@@ -144,7 +146,7 @@ class Planner {
     return into;
   }
 
-  /** Plans the fields of a fragment once, even if the fragment is used in several places. */
+  /** Plans a field of a fragment once, even if the fragment is used in several places. */
   private fieldOnce(parent: GraphQLObjectType, key: string, nodes: FieldNode[]): PlannedField {
     const known = nodes.length === 1 ? this.planned.get(nodes[0]!) : undefined;
     if (known) return known;
@@ -207,7 +209,7 @@ function resolverOf(field: GraphQLField<unknown, unknown>, key: string, node: Fi
   return (source, { variables, context }) => resolve(source, getArgumentValues(field, node, variables), context, info);
 }
 
-/** Puts the settled value into `data`. Never rejects. */
+/** Puts the settled value into `data`, or marks the run as failed. Never rejects. */
 const settled = (data: Data, key: string, value: Promise<unknown>, run: Run): Promise<void> =>
   value.then(
     (it) => void (data[key] = it),

@@ -21,9 +21,9 @@ export interface SocketState {
 interface SocketOperationsOptions {
   schema: GraphQLSchema;
   introspection: boolean;
-  /** Authenticates a socket. False closes it with code 4403. */
+  /** Authenticates a socket. False closes the socket with code 4403. */
   admit: (state: SocketState) => Promise<boolean>;
-  /** As in the gate of sockets. */
+  /** See `SocketGate.admitDocument`. */
   admitDocument: (request: SocketRequest, text: string) => Promise<void>;
 }
 

@@ -20,7 +20,10 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** The page knows many languages. It shows calls of the API in these alone; `fetch` is TypeScript too. */
+/**
+ * The page knows many languages. It shows calls of the API only in those that `hiddenBut` gets; `fetch` is TypeScript
+ * too.
+ */
 const START = `Scalar.createApiReference('#reference', {
   url: new URL('openapi.json', document.baseURI).href,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },

@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
  * @param written the files of the page that are texts of this program, by name
  */
 export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<string, string>): void {
-  // Only these pages are served: a name in a URL never becomes a path.
+  // Only these pages are served, so a name in a URL cannot lead to another file.
   const pages = new Set(globSync('**/*.md', { cwd: join(FOLDER, 'pages') }));
 
   fastify.get<{ Params: { file: string } }>('/docs/:file', async (request, reply) => {

@@ -24,7 +24,9 @@ export interface Edge {
   upgrades: Upgrades;
   load: Pick<LoadBound, 'active' | 'bodyBytesInFlight'>;
   connections: Pick<Connections, 'leave' | 'left'>;
-  /** From now on new requests get 503; requests in flight are finished. */
+  /**
+   * From now on new requests get 503, except on routes with `ANSWERED_WHILE_DRAINING`. Requests in flight are finished.
+   */
   startDraining(): void;
 }
 
@@ -62,7 +64,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     cutWhenStalled(reply.raw, limits.stallMs);
-    // Answers may hold secrets, and most change. What may be kept says so itself.
+    // Answers may hold secrets, and most change. A handler whose answer may be kept sets `cache-control` itself.
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     try {
       if (isDraining && !isAnsweredWhileDraining(request))
@@ -102,8 +104,8 @@ function isAnsweredWhileDraining(request: FastifyRequest): boolean {
 }
 
 /**
- * Requires exactly one Host header (RFC 9112, 3.2): of two, a proxy in front may have used the other one. Refuses
- * HTTP/0.9, whose request line has no version.
+ * Requires one Host header, which only HTTP/1.0 may omit (RFC 9112, 3.2): of two, a proxy in front may have used the
+ * other one. Refuses HTTP/0.9, whose request line has no version.
  */
 function requireOneHost({ raw }: FastifyRequest): void {
   if (raw.httpVersionMajor !== 1)
@@ -140,7 +142,10 @@ function noteResponses(server: Server): void {
   });
 }
 
-/** Responds to a request that Node could not parse, or that timed out before it was complete. */
+/**
+ * Responds to a request that Node could not parse, or that timed out before it was complete. Closes the connection if a
+ * response to it has begun.
+ */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // the watched body has its own time limit
   if (answered.has(socket)) return; // the parser reports another error for bytes that arrive later

@@ -89,7 +89,7 @@ function openLog({
 
 type CorsAnswer = (error: null, options: object) => void;
 
-/** Pages of the second list may call the MCP server only. */
+/** Pages of `onlyMcp` may call the MCP server only. */
 function corsOf(everywhere: readonly string[], onlyMcp: readonly string[]) {
   const general = corsOptions(everywhere);
   const mcp = corsOptions([...everywhere, ...onlyMcp]);

@@ -17,12 +17,12 @@ const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently. This pipe coerces nothing and drops nothing.
+ * paths and drops `__proto__` silently. This pipe coerces nothing, and drops only null in GraphQL.
  */
 export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'custom' || UNCHECKED.has(metatype)) return value;
-    if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument
+    if (data !== undefined && (value === undefined || value === null)) return value; // an omitted GraphQL argument, or null
     if (data !== undefined) return checkInput(metatype!, withoutNulls(value, metatype!));
     const isQuery = type === 'query';
     return checkInput(metatype!, isQuery ? queryOf(value as Record<string, unknown>, metatype!) : value);
@@ -30,8 +30,8 @@ export class InputPipe implements PipeTransform {
 }
 
 /**
- * Joins with commas the values of each parameter that the class names in its static list `repeatable`.
- * @throws ApiError invalid_type for another parameter that is given twice
+ * Gathers text maps, and joins with commas the values of each parameter in the class's static list `repeatable`.
+ * @throws ApiError invalid_type for another parameter of the class that is given twice
  */
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {
   const gathered = gatherTextMaps(query, textMapsOf(metatype));
@@ -46,8 +46,8 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
 }
 
 /**
- * Removes fields that are null: in GraphQL, null for an optional field means that the field was not given. Fields that
- * the class names in its static list `takesNull` stay. The schema itself refuses null for required fields.
+ * Removes fields that are null: in GraphQL, null for an optional field means that the field was not given. Fields in
+ * the class's static list `takesNull` stay. The schema itself refuses null for required fields.
  */
 function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
   const fields = Object.entries(argument as object);
@@ -57,15 +57,15 @@ function withoutNulls(argument: unknown, metatype: Type<object>): unknown {
 }
 
 /**
- * Applies the rules of the REST input to values that are no parameter of a handler. null means that a value was left
- * out.
+ * Applies the rules of a REST input class to values that are no parameter of a handler. null and undefined mean that a
+ * value was left out.
  */
 export function checkArguments<Input extends object>(input: Type<Input>, values: object): Input {
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
   return checkInput(input, Object.fromEntries(given));
 }
 
-/** Without a body an input is empty, unless the class says in a static `needsBody` that a body must be sent. */
+/** Validates an input. Without a body the input is empty, unless the static `needsBody` of the class is true. */
 export function checkInput<Input extends object>(metatype: Type<Input>, value: unknown): Input {
   const { needsBody = false } = metatype as { needsBody?: boolean };
   const plain = value === undefined && !needsBody ? {} : requireJsonObject(value);

@@ -1,6 +1,6 @@
 /** Limits of bodies that go to disk as they arrive: forms with files, and files alone. */
 export interface UploadLimits {
-  /** All the parts of one form, with their headers. */
+  /** The whole body of one form. */
   formBytes: number;
   /** One file. */
   fileBytes: number;
@@ -9,9 +9,9 @@ export interface UploadLimits {
   parts: number;
   /** One text part. */
   textBytes: number;
-  /** From the first byte that is read to the last. */
+  /** From the start of the reading to the last byte. */
   totalMs: number;
-  /** A client must send at least this much per second in any `paceWindowMs`. */
+  /** A client must send at least this much per second, on average over any `paceWindowMs`. */
   bytesPerS: number;
   paceWindowMs: number;
   /** How long the rest of a rejected body is discarded. A client reads the response only if it can go on sending. */
@@ -38,14 +38,14 @@ export interface HttpLimits {
   headersTimeoutMs: number;
   /** From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much longer. */
   requestTimeoutMs: number;
-  /** How often the two timeouts are checked. */
+  /** How often `headersTimeoutMs` and `requestTimeoutMs` are checked. */
   timeoutCheckMs: number;
   /**
    * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and one of
    * `requestsAtOnce`.
    */
   stallMs: number;
-  /** Requests in flight, long polls included; more get 503. */
+  /** Requests in flight, without event streams and those of `stopCounting`; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
   bodyBytesAtOnce: number;

@@ -33,7 +33,7 @@ export class OpsServer {
     await closed;
   }
 
-  /** Checks the route that was found, not the URL, because its path may be encoded. */
+  /** Checks the route that was found, because the path in a URL may be encoded. */
   private assertRightPort(request: FastifyRequest): void {
     if (isHealthPath(routeOf(request).url ?? '') !== this.requests.has(request.raw))
       throw new ApiError('route_not_found');

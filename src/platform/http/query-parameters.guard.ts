@@ -13,7 +13,10 @@ const IGNORES_UNKNOWN_QUERY = 'http:ignores-unknown-query';
  */
 export const IgnoresUnknownQuery = () => SetMetadata(IGNORES_UNKNOWN_QUERY, true);
 
-/** `all`: the handler has an argument for the whole query, and the pipe validates the class of this argument. */
+/**
+ * `all`: the handler has an argument for the whole query, whose class the pipe validates, or the route ignores unknown
+ * parameters.
+ */
 type KnownParameters = ReadonlySet<string> | 'all';
 
 /**

@@ -14,7 +14,7 @@ export function newRequestId(): string {
   return `req_${randomUUID()}`;
 }
 
-/** The routes that need no API key, exist in every role of the process and are logged at `debug` only. */
+/** The routes of monitors. They need no API key, exist in every role of the process, and are logged at `debug` only. */
 export const HEALTH_PATHS = { liveness: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
 
 const healthPaths: ReadonlySet<string> = new Set(Object.values(HEALTH_PATHS));
@@ -31,7 +31,7 @@ export function keepRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest(ROUTE, null);
 }
 
-/** The options of the route that a request matched. Fastify builds them at each read, and ten places read them. */
+/** The options of the route that a request matched. Fastify builds them at each read, and many functions read them. */
 export function routeOf(request: RoutedRequest): Route {
   return (request[ROUTE] ??= request.routeOptions);
 }

@@ -38,7 +38,7 @@ function unsupported(message: string): ApiError {
 }
 
 /**
- * Returns the body as an object, for inputs that the validation pipe does not check.
+ * Returns the body as an object.
  * @throws ApiError invalid_json without a body, invalid_body when it is not an object
  */
 export function requireJsonObject(body: unknown): Record<string, unknown> {
@@ -49,10 +49,10 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, nesting deeper than 32 levels, NUL,
- * lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win silently. PostgreSQL can
- * store neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that validation rejects it like
- * any unknown property.
+ * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, too many values, nesting deeper
+ * than 32 levels, NUL, lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win
+ * silently. PostgreSQL can store neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that
+ * validation rejects it like any unknown property.
  * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
@@ -87,7 +87,10 @@ function decode(bytes: Buffer): string {
 
 /** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
-/** Up to this number of keys a linear search is faster than a Set: it allocates nothing. Few bodies have more keys. */
+/**
+ * Up to this number of keys a linear search is faster than a Set, because it allocates nothing. Few objects have more
+ * keys.
+ */
 const LINEAR_KEYS = 12;
 
 const QUOTE = 0x22;

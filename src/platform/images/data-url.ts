@@ -5,8 +5,8 @@ const WHITE_SPACE = /[\t\n\f\r ]+/g;
 export const isDataUrl = (text: string): boolean => /^data:/i.test(text);
 
 /**
- * Decodes a `data:…;base64,…` URL as browsers do: the head in any case, with white space and percent-encoding. The type
- * is ignored, because the bytes show it.
+ * Decodes a `data:…;base64,…` URL as browsers do: the head may have any case, and white space and percent-encoding are
+ * allowed. The type is ignored, because the bytes show it.
  * @returns null if there is no valid base64
  */
 export function bytesOfDataUrl(url: string): Buffer | null {

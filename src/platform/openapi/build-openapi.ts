@@ -26,7 +26,7 @@ function closeInputs(document: Json): void {
   }
 }
 
-/** Removes the style of a parameter in a query string, because the class may also be part of a body. */
+/** Removes the style, which is only for a query string: a class of query parameters may also be part of a body. */
 function removeStyle(property: Json): void {
   delete property.style;
   delete property.explode;
@@ -169,7 +169,7 @@ function operationId(controller: string, method: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** Adds what every operation has. */
+/** Adds what follows from the scope and the security of an operation, its headers, and its errors. */
 function finish(operation: Json, method: string, shared: Json): void {
   const scope = operation[SCOPE_KEY];
   if (scope) operation.description = [operation.description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' ');

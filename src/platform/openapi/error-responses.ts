@@ -36,13 +36,13 @@ export const NOT_OF_A_ROUTE: readonly ErrorCode[] = [
   'route_not_found',
   'method_not_allowed',
 ];
-/** Codes that a route answers with another status than the catalogue's, because they are about a field of the body. */
+/** Codes that have the status 400, not that of the catalogue, when they are about a field of the body. */
 const IN_A_BODY: ErrorCode[] = ['model_not_found', 'file_not_found', 'file_expired'];
-/** Operations for which these codes are about the path. */
+/** Operations with a body for which the codes of `IN_A_BODY` are about the path. */
 const OF_A_FILE = ['keepFile'];
 
 /**
- * Lists the errors that each operation answers: one response for each status, one example for each code.
+ * Lists the errors that an operation answers: one response for each status, one example for each code.
  * @param shared gets the responses that many operations have
  */
 export function addErrorResponses(operation: Json, method: string, shared: Json): void {
@@ -79,7 +79,10 @@ function codesOf(operation: Json): ErrorCode[] {
   ];
 }
 
-/** A response for `task_not_found` alone is `TaskNotFound`. A response for several codes stays with its operation. */
+/**
+ * A response for `task_not_found` alone is `TaskNotFound`. A response for several codes, except `Unauthorized`, stays
+ * with its operation.
+ */
 function sharedName(codes: ErrorCode[]): string | undefined {
   if (codes.length === OF_THE_KEY.length && codes.every((code) => OF_THE_KEY.includes(code))) return 'Unauthorized';
   if (codes.length > 1) return undefined;

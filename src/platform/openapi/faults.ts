@@ -5,5 +5,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 export const FAULTS = 'x-faults';
 export const SCOPE_KEY = 'x-scope';
 
-/** Names the codes that only some routes answer. Those that follow from key, scope, body and headers are left out. */
+/**
+ * Names the codes that only some routes answer. Those that follow from key, scope, query, body and headers are left
+ * out.
+ */
 export const Fails = (...codes: ErrorCode[]): MethodDecorator => ApiExtension(FAULTS, codes) as MethodDecorator;

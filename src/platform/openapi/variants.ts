@@ -24,7 +24,7 @@ interface Variants {
 export const VariesBy = (field: string, variants: Omit<Variants, 'field'>): ClassDecorator =>
   ApiExtension(VARIANTS, { field, ...variants }) as ClassDecorator;
 
-/** Replaces each class with `VariesBy` by a union of its variants. */
+/** Replaces the schema of each class that has `VariesBy` by a union of its variants. */
 export function splitVariants(document: Json): void {
   const { schemas } = document.components;
   for (const [name, schema] of Object.entries<Json>(schemas)) {

@@ -5,7 +5,7 @@ const WEBHOOK = 'x-webhook';
 /** Differs from the tag of the webhook routes, because generators make one class per tag. */
 export const WEBHOOK_EVENTS = 'Webhook events';
 
-/** Marks a class as the body of this event, which the service sends to webhook endpoints. */
+/** Marks a class as the body of the event `type`, which the service sends to webhook endpoints. */
 export const WebhookBody = (type: string, summary: string): ClassDecorator =>
   ApiExtension(WEBHOOK, { type, summary }) as ClassDecorator;
 

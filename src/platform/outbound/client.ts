@@ -19,7 +19,7 @@ export function clientOnSocket(origin: string, socket: Socket, options: Client.O
     connect: (_options, done) => {
       const given = unused;
       unused = null;
-      // Deferred: the client would miss an answer that arrives while it is still requesting the socket.
+      // Deferred: the client would miss an answer that arrives while the client is still requesting the socket.
       queueMicrotask(() => (given ? done(null, given) : done(new Error('the connection is used up'), null)));
     },
   });

@@ -48,7 +48,7 @@ export async function connectTo(
   const name = host.replace(/\.$/, '');
   const session = connectTls({
     socket,
-    host: name, // the certificate must name it
+    host: name, // the certificate must name this host
     servername: isIP(name) === 0 ? name : '', // SNI carries names only (RFC 6066)
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true, // overrides NODE_TLS_REJECT_UNAUTHORIZED
@@ -57,7 +57,7 @@ export async function connectTo(
   return session;
 }
 
-/** Waits until the socket is ready; destroys it if that fails. */
+/** Waits until the socket is ready. Destroys the socket if it does not become ready. */
 async function opened(
   socket: Socket,
   ready: 'connect' | 'secureConnect',

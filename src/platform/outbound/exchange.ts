@@ -60,7 +60,10 @@ export interface Answer {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
-  /** As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a redirect. */
+  /**
+   * As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a 3xx, and with
+   * `saveTo`.
+   */
   body: Buffer;
 }
 

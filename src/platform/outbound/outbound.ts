@@ -149,8 +149,8 @@ export class Outbound implements OnApplicationShutdown {
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
-      // The server closed the connection at the same moment, most likely before it read the request. A receiver
-      // recognises a webhook that arrives twice by its id.
+      // The server closed the connection at the same moment, most likely before it read the request. If a webhook
+      // arrives twice, its receiver recognises it by its id.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** A process is idle if its event loop was in use for less than this share of this time. */
+/** A process is idle if its event loop was in use for at most this share of `IDLE_MS`. */
 const IDLE_UTILIZATION = 0.2;
 const IDLE_MS = 3_000;
 

@@ -21,7 +21,7 @@ export class Interval {
 
   /**
    * Runs the task now. If a run is in progress, runs the task once more after it, because that run may have begun
-   * before the caller's change. Requests that arrive meanwhile share the run.
+   * before the caller's change. Requests that arrive before this second run begins share it.
    */
   runNow(): Promise<void> {
     if (this.stopped) return Promise.resolve();

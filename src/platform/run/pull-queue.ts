@@ -30,7 +30,7 @@ export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined>
     this.wake();
   }
 
-  /** Ends the queue at once. The next read throws. */
+  /** Ends the queue at once. The pending read throws, or else the next one. */
   fail(error: Error): void {
     this.failure = error;
     this.close();

@@ -28,7 +28,10 @@ interface RegisteredCheck extends CheckOptions {
   okUntil: number;
 }
 
-/** Whether this process can do its work. Modules register a check of each dependency: database, queue, storage. */
+/**
+ * Whether this process can do its work. Modules register checks of their dependencies, such as the database and the
+ * storage.
+ */
 @Injectable()
 export class Readiness {
   private readonly logger = new Logger('health');
@@ -62,7 +65,7 @@ export class Readiness {
     return { ready: process === 'ok', checks: { process } };
   }
 
-  /** Runs all checks in parallel, at most twice a second. Calls in between share the same report. */
+  /** Runs the checks that are due in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
     if (this.draining) return Promise.resolve({ ready: false, checks: { process: 'draining' } });
     if (this.latest === null || performance.now() > this.latest.until) {

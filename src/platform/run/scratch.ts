@@ -15,7 +15,7 @@ export const makeScratch = (kind: 'run' | 'upload' = 'run'): string =>
 
 /**
  * Never fails: a paid result must not be lost because of a file that cannot be deleted. A download that is being
- * aborted may still add a file, so there are retries. The next process that starts removes what is left.
+ * aborted may still add a file, so there are retries. A process that starts later removes what is left.
  */
 export async function removeScratch(folder: string): Promise<void> {
   try {

@@ -53,7 +53,7 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** Starts the next piece of work. Its owner goes to the end of the line. */
+  /** Starts the next piece of work. Its owner then waits behind all other owners. */
   private passOn(): void {
     const [next] = this.waiting;
     if (!next) {

@@ -19,7 +19,7 @@ interface FieldOptions {
   example?: unknown;
 }
 
-/** Options of a field that may be left out. GraphQL clients send null instead. */
+/** Options of a field that may be left out. GraphQL clients may send null instead. */
 export const OMITTABLE = { optional: true, nullIsOmitted: true } satisfies FieldOptions;
 
 /** `min` and `max` bound a number, or the length of a text or a list. */
@@ -58,9 +58,10 @@ interface Kind {
 }
 
 /**
- * Declares one field of a view or an input for both schemas and for validation. OpenAPI has its own name (`task_id`),
- * GraphQL its own case (`taskId`), and the validation pipe its type and bounds. Nest reads a GraphQL field from the
- * property, so views need no mapping. snake-case.ts maps inputs. Views are never validated, so their rules stay unused.
+ * Declares one field of a view or an input for both schemas and for validation. In OpenAPI the field has the name of
+ * its property (`task_id`), in GraphQL this name in camel case (`taskId`). The validation pipe checks the field's type
+ * and bounds. Nest reads a GraphQL field from the property, so views need no mapping. snake-case.ts maps inputs. Views
+ * are never validated, so their rules stay unused.
  */
 export const ApiField = {
   string: (description: string, options: StringOptions = {}) =>

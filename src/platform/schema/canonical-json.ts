@@ -1,4 +1,7 @@
-/** JSON whose keys are sorted by code unit (RFC 8785), so that their order makes no difference. For values that are not deep. */
+/**
+ * JSON whose keys are sorted by code unit (RFC 8785), so that the order of keys in `value` makes no difference. For
+ * values that are not deep.
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -88,8 +88,8 @@ export function stopCounting(request: CountedRequest): void {
 }
 
 /**
- * Rejects requests over a limit with 503 before memory runs out. Counts only requests that were received completely, so
- * that slow uploads do not use up the limit.
+ * Rejects requests over a limit with 503 before memory runs out. Does not count a request whose body is still being
+ * received into memory, so that slow uploads do not use up the limit.
  */
 export class LoadBound {
   private requests = 0;
@@ -115,7 +115,7 @@ export class LoadBound {
     });
   }
 
-  /** @param isExempt whether a request is never rejected */
+  /** @param isExempt whether a request is neither counted nor rejected */
   count(fastify: FastifyInstance, isExempt: (request: FastifyRequest) => boolean): void {
     fastify.decorateRequest(RELEASE, null);
     fastify.addHook('preValidation', (request: CountedRequest, reply, done) => {

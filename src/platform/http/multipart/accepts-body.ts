@@ -55,7 +55,9 @@ function raiseJsonLimits(fastify: FastifyInstance): void {
 
 const FILE_TYPE = 'application/octet-stream';
 
-/** Gives the routes with `@AcceptsBody` their bodies. The bodies are not read here, because the guards run first. */
+/**
+ * Gives the routes with `@AcceptsBody` their bodies. Forms and files are not read here, because the guards run first.
+ */
 export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimits): void {
   const { uploads } = limits;
   const room = new UploadRoom(uploads);

@@ -14,13 +14,16 @@ const SAMPLES = 10;
 
 const watched = new WeakSet<Socket>();
 
-/** Node's own timeout has one value for all requests. That timeout does not apply to a body that is watched here. */
+/**
+ * Whether the body on this connection is watched. Node's own timeout has one value for all requests, so that timeout
+ * does not apply to a watched body.
+ */
 export const isWatched = (socket: Socket): boolean => watched.has(socket);
 
 /**
- * Watches the arrival of one body: the body must end in time, and no part of it may trickle. A body that waits for this
- * process to write, and not for the client to send, is not slow.
- * @param onSlow called once, with `request_timeout`
+ * Watches the arrival of one body: the body must end in time, and must not trickle. While a body waits for this process
+ * to write, and not for the client to send, it does not count as trickling.
+ * @param onSlow called at most once, with `request_timeout`
  * @returns a function that stops the watch
  */
 export function watchArrival(
@@ -53,8 +56,8 @@ export function watchArrival(
 }
 
 /**
- * Discards the rest of a rejected body for a while, then closes the connection. Closing at once would reset it, and a
- * client that is still sending would never read the response.
+ * Discards the rest of a rejected body for a while, then closes the connection. Closing at once would reset the
+ * connection, and a client that is still sending would never read the response.
  */
 export function discardRest(raw: IncomingMessage, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;

@@ -25,8 +25,8 @@ export class FileBody {
   /**
    * @param owner the API key that uploads
    * @returns the file, and a function that deletes it
-   * @throws ApiError payload_too_large, request_timeout, service_unavailable, rate_limit_exceeded; then nothing is left
-   *   on disk
+   * @throws ApiError payload_too_large, request_timeout, service_unavailable, rate_limit_exceeded, bad_request; then
+   *   nothing is left on disk
    */
   async read(owner: string): Promise<ScratchFile & { dispose: () => Promise<void> }> {
     const upload = new Upload(this.raw, this.limits, this.room, owner);

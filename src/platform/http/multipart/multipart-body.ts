@@ -29,7 +29,7 @@ export interface Form {
 interface ReadOptions {
   /** The API key that uploads. */
   owner: string;
-  /** The field of the file, if the form may have only one file. A second file is refused before its bytes. */
+  /** The field of the file, if the form may have only one file. A second file is refused before its bytes are read. */
   only?: string;
   /** The error code for a file that is too large, from the fields before this file. */
   tooLarge?: (fields: Form['fields']) => ErrorCode;
@@ -50,7 +50,7 @@ export class MultipartBody {
     private readonly room: UploadRoom,
   ) {}
 
-  /** @param check runs when the form has arrived, perhaps minutes after its head; its error refuses the form */
+  /** @param check runs when the form has arrived, perhaps minutes after the headers; its error refuses the form */
   checkOnArrival(check: () => unknown): void {
     this.check = check;
   }
@@ -58,7 +58,8 @@ export class MultipartBody {
   /**
    * Reads the form. Files go to disk as they arrive and are hashed on the way; the client waits while the disk is busy.
    * @throws ApiError invalid_multipart, invalid_unicode, too_many_items, payload_too_large, request_timeout,
-   *   rate_limit_exceeded or service_unavailable, and what `checkOnArrival` throws. Then nothing is left on disk.
+   *   rate_limit_exceeded, service_unavailable or bad_request, and what `checkOnArrival` throws. Then nothing is left
+   *   on disk.
    */
   async read({ owner, only, tooLarge = () => 'invalid_multipart' }: ReadOptions): Promise<Form> {
     if (Number(this.raw.headers['content-length'] ?? 0) > this.limits.formBytes) throw tooLargeForm(this.limits);
@@ -134,7 +135,7 @@ export class MultipartBody {
   }
 }
 
-/** Passes the body to the parser, and waits while the parser waits. Rejects with the upload's failure. */
+/** Passes the body to the parser, and pauses the body while the parser is full. Rejects when the upload fails. */
 async function feed(parser: BusboyInstance, upload: Upload): Promise<void> {
   const { raw, limits, signal } = upload;
   let bytes = 0;

@@ -1,13 +1,16 @@
-/** Fields whose text is never logged, at any depth. Takes 0.5 µs per line; pino's redaction of nested fields 6.5 µs. */
+/**
+ * Fields whose text is never logged, at any depth. The search takes 0.5 µs per line; pino's own for nested fields takes
+ * 6.5.
+ */
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
 /**
  * Each link, even without a query string. An expression that could fail after a long link would start again within the
- * link: its time would grow with the square of the text.
+ * link: its time would grow with the square of the length.
  */
 const LINKS = /\bhttps?:\/\/[^\s?"'<>\\]+(?:\?[^\s"'<>\\]*)?/gi;
-/** user:password@ of a database URL. */
+/** `user:password@` of a URL, such as that of a database. */
 const CREDENTIALS = /:\/\/[^\s/@"'\\]+@/g;
 
 /**
@@ -28,8 +31,8 @@ export const withoutQueries = (text: string): string =>
 const MAX_CAUSES = 4;
 
 /**
- * The fields of an error that are logged. No others: database drivers attach the query with its parameters to their
- * errors, and HTTP clients attach the whole request.
+ * The fields of an error that are logged. Others are not: database drivers attach the query with its parameters to
+ * their errors, and HTTP clients attach the whole request.
  */
 export function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : typeof error;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { DestinationStream } from 'pino';
 
-/** Fields of every line, and fields that the beginning of a line shows. */
+/** Fields that are not listed at the end of a line: most are in every line, or are shown at its beginning. */
 const LEFT_OUT = new Set([
   'level', 'time', 'service', 'version', 'role', 'process', 'context', 'event', 'msg', 'err', 'stack',
   'trace_id', 'span_id', 'trace_flags',

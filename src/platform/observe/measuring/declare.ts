@@ -43,8 +43,8 @@ export function counter<const Labels extends readonly string[] = []>(
 }
 
 /**
- * A counter for the path of every request: an `inc` of prom-client takes 0.4 us, and `add` a tenth of that. The scrape
- * moves the sums to prom-client.
+ * A counter for code that runs in every request: an `inc` of prom-client takes 0.4 us, and `add` a tenth of that. The
+ * scrape moves the sums to prom-client.
  */
 export class Tally {
   private readonly counts = new Map<string, number>();

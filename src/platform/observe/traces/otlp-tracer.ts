@@ -26,7 +26,7 @@ import type { TraceSettings } from './trace-settings.ts';
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER };
 
-/** Milliseconds of one export. */
+/** The most milliseconds that one export takes. */
 const EXPORT_TIMEOUT_MS = 10_000;
 /** How long an ended span waits for others, to be exported with them. */
 const EXPORT_DELAY_MS = 1_000;
@@ -34,7 +34,7 @@ const EXPORT_DELAY_MS = 1_000;
 const MAX_WAITING = 2_048;
 const LOG_PAUSE_MS = 60_000;
 
-/** Attributes are codes, ids and numbers: a longer one is a mistake. */
+/** Attributes are codes, ids and numbers: a longer text is a mistake. */
 const LIMITS = { eventCountLimit: 32, linkCountLimit: 32, attributeValueLengthLimit: 256 };
 
 /** Numbers of spans by their outcome. */
@@ -44,7 +44,7 @@ export interface SpanCounts {
   failed: number;
 }
 
-/** Makes random ids, unless the next span has a given one. */
+/** Makes random ids, except for the next span when its id is given. */
 class SpanIds extends RandomIdGenerator {
   next: string | undefined;
 
@@ -119,7 +119,7 @@ export class OtlpTracer {
 
 /**
  * A meter that learns the outcome of spans from the SDK's processor. Texts of errors are left out: they may repeat the
- * collector's answer, or the headers with its credential.
+ * collector's answer, or the headers with the credential for the collector.
  */
 function meterOf(counts: SpanCounts): Meter {
   const logger = new Logger('traces');

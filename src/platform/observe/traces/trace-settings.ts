@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.ts';
 
-/** The settings of traces. */
 export type TraceSettings = Pick<
   Config,
   | 'otelEndpoint'

@@ -7,8 +7,8 @@ import { parseTraceparent, type SpanReference, toTraceparent } from './tracepare
 const CLOSE_MS = 2_000;
 
 /**
- * The spans of this process, around the steps of a task. Without OTEL_EXPORTER_OTLP_ENDPOINT no span is made, and the
- * packages that make and send spans are not loaded.
+ * The spans of this process: of its requests, and around the steps of its tasks. Without OTEL_EXPORTER_OTLP_ENDPOINT no
+ * span is made, and the packages that make and send spans are not loaded.
  */
 export class Traces {
   /** Numbers of spans by their outcome, since the process began. */
@@ -33,7 +33,7 @@ export class Traces {
     await tracer?.close(CLOSE_MS);
   }
 
-  /** Runs `work` in a span, which ends with it. @param work gets null when the span is not sampled */
+  /** Runs `work` in a span that ends when `work` ends. @param work gets null when the span is not sampled */
   async span<Result>(
     name: string,
     options: SpanOptions,
@@ -52,7 +52,7 @@ export class Traces {
     }
   }
 
-  /** The traceparent of the current span, to store or to link; null when this span is not sampled. */
+  /** The traceparent of the current span, to store or to link; null when there is no span or it is not sampled. */
   link(): string | null {
     const span = this.tracer && activeSpan();
     return span ? toTraceparent(span) : null;
@@ -72,9 +72,9 @@ export class Traces {
   }
 
   /**
-   * Opens the span of a request. Only this function decides what is sampled. It continues a client's trace. The
-   * client's flag decides only if the operator says so. The client's trace id never decides: a client could choose one
-   * that is always sampled.
+   * Opens the span of a request. Only this function decides whether a request is sampled. The span continues a client's
+   * trace. The client's flag decides only if the operator says so. The client's trace id never decides: a client could
+   * choose one that is always sampled.
    * @param traceparent as the client sent it
    */
   accept(name: string, traceparent: unknown, attributes: Attributes): OpenSpan | null {
@@ -83,7 +83,10 @@ export class Traces {
     return this.isSampled(client) ? this.tracer.open(name, client, { kind: 'server', attributes }) : null;
   }
 
-  /** The header that continues the trace at the called provider. Empty unless OTEL_PROPAGATE_TO names the provider. */
+  /**
+   * The header that continues the trace at the called provider. Empty outside of a stage, and unless OTEL_PROPAGATE_TO
+   * names the provider.
+   */
   get propagated(): Record<string, string> {
     const stage = this.tracer && currentScope.getStore()?.stage;
     return stage && this.settings?.otelPropagateTo.includes(stage.provider)
