@@ -34,7 +34,7 @@ export const headerRefs = (...names: HeaderName[]): Json =>
 export const CREATED_HEADERS = headerRefs('Location', 'Idempotent-Replayed', 'Model-Version');
 
 /**
- * Adds the header of a route that creates once per key. The route's documented answers and errors follow from the
+ * Adds the header of a route that creates once per idempotency key. The route's documented errors follow from the
  * header.
  */
 export const TakesIdempotencyKey = (): MethodDecorator =>

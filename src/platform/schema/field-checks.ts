@@ -44,7 +44,7 @@ const count = (n: number, noun: keyof typeof PLURALS): string => `${n} ${n === 1
  * code.
  */
 export const checks = {
-  /** The pattern comes before the length, so that an empty text gets the message of its pattern. */
+  /** The pattern comes before the length, so that an empty text gets the message of the pattern. */
   string: ({ min, max, pattern }: Bounds & { pattern?: { regex: RegExp; message: string } }) => [
     IsString(),
     ...(pattern ? [Matches(pattern.regex, { message: pattern.message })] : []),
@@ -69,7 +69,7 @@ export const checks = {
   object: (type: () => Class) => [IsObject(), ValidateNested(), Type(type)],
   anyObject: () => [IsObject()],
   textMap: () => [IsObject(), textValues()],
-  /** A list of choices never needs more entries than the choice has values. */
+  /** Without `max`, a list of choices has at most as many entries as the choice has values. */
   list: (
     item: Item,
     { min, max, unique, pattern }: Bounds & { unique?: boolean; pattern?: { regex: RegExp; message: string } },
@@ -112,7 +112,7 @@ function items(item: Item): PropertyDecorator[] {
   return [IsIn(item.values, { each: true, message: oneOf(item) })];
 }
 
-/** Digits only: "1.5", "1e3", " 1" and "" stay texts, which the next rule refuses. */
+/** Digits, perhaps after a minus: "1.5", "1e3", " 1" and "" stay texts, which the next rule refuses. */
 const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
 
 /** For query strings, where every value arrives as text. */
@@ -129,7 +129,7 @@ function WordToBoolean(): PropertyDecorator {
 const TEXT_VALUES = 'stringValues';
 const ENTRY = /^(\w+)\[(.+)\]$/s;
 
-/** Of a map from text to text. Any key is allowed, including `constructor` and `__proto__`. */
+/** The rule for a map from text to text. Any key is allowed, including `constructor` and `__proto__`. */
 function textValues(): PropertyDecorator {
   return ValidateBy(
     {
@@ -188,7 +188,9 @@ function rejectBadText(param: string, text: unknown): void {
   }
 }
 
-/** Sets a property of any name. Assigning to `__proto__` would define no property: its value would pass unchecked. */
+/**
+ * Sets a property of any name. Assigning to `__proto__` would define no property, and the value would pass unchecked.
+ */
 export function defineOwn(holder: object, name: string, value: unknown): void {
   Object.defineProperty(holder, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -16,7 +16,10 @@ export interface RuleContext {
 
 const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isArray', 'isObject', 'nestedValidation'];
 
-/** If a value breaks several rules, the first entry wins: the type, before rules that apply only to that type. */
+/**
+ * If a value breaks several rules, the first entry with one of them wins. The type comes before rules that apply only
+ * to one type.
+ */
 const CODES: readonly (readonly [ErrorCode, readonly string[]])[] = [
   ['unknown_parameter', ['whitelistValidation']],
   ['invalid_type', TYPE_RULES],
@@ -43,7 +46,7 @@ export function faultOf(errors: readonly ValidationError[], above: readonly (str
 
 type InputClass = new () => object;
 
-/** The message names what is allowed instead, as every message about a parameter does. */
+/** With `inputClass`, the message also names the parameters that are allowed. */
 export function unknownParameter(param: string, inputClass?: InputClass): ApiError {
   const names = inputClass ? namesOf(inputClass) : [];
   const allowed = names.length > 0 ? ` Allowed: ${names.join(', ')}.` : '';
@@ -93,11 +96,11 @@ function withFullPath(message: string, property: string, param: string): string 
 }
 
 /**
- * Finds the first item of a list that breaks an `each: true` rule. Because class-validator does not report it, this
- * runs the rule again, item by item. It takes the rule from class-validator's metadata storage and container. Both are
- * exported, but the fields of the metadata are not documented. The tests of input errors check them (class-validator
- * 0.15).
- * @returns null if the rule applies to the list as a whole
+ * Finds the first item of a list that breaks an `each: true` rule. Because class-validator does not report this item,
+ * this function runs the rule again, item by item. It takes the rule from class-validator's metadata storage and
+ * container. Both are exported, but the fields of the metadata are not documented. The tests of input errors check them
+ * (class-validator 0.15).
+ * @returns null if no item breaks the rule, such as a rule for the list as a whole
  */
 function firstBadItem(error: ValidationError, rule: string): number | null {
   if (!Array.isArray(error.value) || error.target === undefined) return null;

@@ -10,8 +10,8 @@ export interface List<View> {
 }
 
 /**
- * Makes the base class of a REST list: `class TaskListView extends listOf(TaskView, 'the tasks') {}`. OpenAPI takes the
- * name of the schema from the class that extends it. GraphQL has `connectionOf` instead.
+ * Makes the base class of a REST list: `class TaskListView extends listOf(TaskView, 'the tasks') {}`. OpenAPI names the
+ * schema after the class that extends the base class. GraphQL has `connectionOf` instead.
  */
 export function listOf<View extends object>(view: new () => View, note: string): new () => List<View> {
   class ListView implements List<View> {

@@ -7,11 +7,11 @@ const SMALL_BYTES = 65_536;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether text may be parsed as JSON. */
+/** Whether a text may be parsed as JSON, because `excessIn` finds nothing. */
 export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
 
 /**
- * What forbids to parse text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
+ * What forbids parsing a text as JSON; null: nothing. Eight megabytes of brackets would keep the main thread busy for
  * seconds, and take thirty times their size in memory. Levels that are left open are no JSON at all.
  */
 export function excessIn(text: Buffer): 'levels' | 'open levels' | 'values' | null {

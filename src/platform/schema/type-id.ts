@@ -7,7 +7,9 @@ export const TYPE_ID_SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 /** Matches the TypeIDs of one prefix, such as `task_01jd8e5t9kf3qs7m2v4xw6yzab`. */
 export const typeIdPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_${TYPE_ID_SUFFIX}$`);
 
-/** Makes the test for TypeIDs of one prefix. It keeps malformed ids from the database, such as ones with a NUL. */
+/**
+ * Makes the test for TypeIDs of one prefix. The test keeps malformed ids from the database, such as ones with a NUL.
+ */
 export function typeIdTest(prefix: string): (text: string) => boolean {
   const pattern = typeIdPattern(prefix);
   return (text) => pattern.test(text);

@@ -20,13 +20,13 @@ export class DiskStorage implements Storage {
   async put(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
     // The task row will durably say "succeeded", so the bytes and the file name must survive a power cut as well. No
-    // reader has the key yet, so no rename is needed. It would take a third of the time of a small file.
+    // reader has the key yet, so no rename is needed. A rename would take a third of the time of a small file.
     await store(target, body, () => sync(dirname(target)));
   }
 
   async putAtomically(key: string, body: StorageBody): Promise<void> {
     const target = join(this.root, checkKey(key));
-    const written = join(dirname(target), `.${randomUUID()}`); // not a key; deleted with its folder after a power cut
+    const written = join(dirname(target), `.${randomUUID()}`); // not a key; after a power cut it is deleted with its folder
     await store(written, body, async () => {
       await rename(written, target);
       await sync(dirname(target));
@@ -107,7 +107,7 @@ async function store(path: string, body: StorageBody, finish: () => Promise<void
 
 async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await chmod(to, 0o600); // a copy keeps the mode of its source, which may not even allow opening it
+  await chmod(to, 0o600); // a copy keeps the mode of its source, which may forbid to open the copy
   await sync(to);
 }
 

@@ -22,7 +22,7 @@ const seconds = histogram(
 const bytes = counter('darkroom_storage_bytes_total', 'Bytes written to the storage and read from it.', ['direction']);
 for (const direction of ['in', 'out']) bytes.inc({ direction }, 0);
 
-/** Measures the calls of another storage. */
+/** Measures the reads, writes and deletions of another storage. */
 export class MeasuredStorage extends Storage {
   constructor(
     private readonly storage: Storage,

@@ -13,7 +13,7 @@ export interface S3Bucket {
   prefix: string;
 }
 
-/** Limits of one attempt. The SDK makes three attempts, so a call fails after 90 s at most. */
+/** Limits of one attempt. The SDK makes three attempts, so a call to a silent server fails after some 90 s. */
 export interface S3Limits {
   connectMs: number;
   /**
@@ -32,8 +32,8 @@ export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 const CONNECTIONS = 500;
 
 /**
- * Loads the SDK. This takes 100 ms, which a service with files on disk saves. Credentials come from the AWS
- * environment.
+ * Makes a client for a bucket. Loading the SDK takes 100 ms, which a service with files on disk saves. Credentials come
+ * from the AWS environment.
  * @param url `s3://bucket?endpoint=…&region=…&prefix=…`
  */
 export async function connectBucket(url: string, limits: Partial<S3Limits>): Promise<S3Bucket> {

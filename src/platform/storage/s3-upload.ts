@@ -4,19 +4,22 @@ import type { Readable } from 'node:stream';
 import type { S3Bucket } from './s3-bucket.ts';
 import type { StorageBody } from './storage.ts';
 
-/** For bodies from a file. The SDK itself retries bodies from memory, but cannot rewind a stream. */
+/** How often a body from a file is sent. The SDK itself retries bodies from memory, but cannot rewind a stream. */
 const ATTEMPTS = 3;
 
 const MIB = 1_048_576;
 
 /** Sizes in bytes. */
 export interface PartSizes {
-  /** A longer body is sent in parts. Then only a failed part is sent again, and no server limits the whole to 5 GB. */
+  /**
+   * A longer body is sent in parts. Then only a failed part is sent again, and S3's limit of 5 GB per request does not
+   * apply.
+   */
   singleMax: number;
   part: number;
 }
 
-/** S3 permits 10,000 parts, so a file may have 160 GiB. */
+/** S3 permits 10,000 parts, so a file may have 156 GiB. */
 export const PART_SIZES: PartSizes = { singleMax: 64 * MIB, part: 16 * MIB };
 
 /** Maximum number of parts of one file that are sent at the same time. */
@@ -34,7 +37,7 @@ interface Section {
   end: number;
 }
 
-/** Writes one object. A failed write leaves nothing that is seen or paid for. */
+/** Writes one object. A failed write leaves no object, and no parts if the server still answers. */
 export async function upload(bucket: S3Bucket, body: StorageBody, target: Target, sizes: PartSizes): Promise<void> {
   const bytes = Buffer.isBuffer(body) ? body.length : (await stat(body.path)).size;
   if (bytes > sizes.singleMax) return uploadInParts(bucket, body, target, sectionsOf(bytes, sizes.part));
@@ -81,7 +84,7 @@ async function uploadInParts(
   }
 }
 
-/** Sends a section. When its stream has failed, sends it again from its start. */
+/** Sends a section. If sending a section of a file fails, sends it again from its start. */
 async function sending<Sent>(
   body: StorageBody,
   { start, end }: Section,

@@ -183,7 +183,7 @@ async function signGet(
   return getSignedUrl(client, new sdk.GetObjectCommand(target), { expiresIn: lifetimeS, signingDate: signedAt });
 }
 
-/** Reads it from a link, because the host depends on endpoint, region and even the name of the bucket. */
+/** Reads the origin from a link, because the host depends on endpoint, region and even the name of the bucket. */
 async function linkOrigin(bucket: S3Bucket): Promise<string> {
   const terms = { contentType: '', disposition: '', signedAt: new Date(), lifetimeS: 1 };
   return new URL(await signGet(bucket, 'origin', terms)).origin;

@@ -37,7 +37,10 @@ export class StorageCheck implements OnApplicationBootstrap {
     }
   }
 
-  /** Writes the marker if no process has written it. Several processes may, because they all write the same one. */
+  /**
+   * Whether the storage has the marker of this database. Writes the marker if no process has written it; several
+   * processes may, because they all write the same one.
+   */
   async isKnown(): Promise<boolean> {
     const [marker] = await this.markers.find();
     if (!marker) throw new Error('The table storage_marker is empty.');

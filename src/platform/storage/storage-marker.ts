@@ -2,7 +2,7 @@ import { type Storage, StoredFileMissing } from './storage.ts';
 
 const KEY = '_marker/id';
 
-/** The text by which a database recognises its storage; null in a storage that no database has used. */
+/** The text by which a database recognises its storage; null if the storage has none. */
 export async function readStorageMarker(storage: Storage): Promise<string | null> {
   try {
     return Buffer.concat(await (await storage.open(KEY)).toArray()).toString();

@@ -36,7 +36,7 @@ export interface ByteRange {
 }
 
 /**
- * The storage of results, implemented by `DiskStorage` and `S3Storage`. An abstract class and not an interface, because
+ * The storage of files, implemented by `DiskStorage` and `S3Storage`. An abstract class and not an interface, because
  * Nest needs a runtime value as the injection token. Keys are relative paths of plain names: `task_…/1-0.png`.
  */
 export abstract class Storage {
@@ -45,8 +45,8 @@ export abstract class Storage {
   /** Like `put`, for a key that may be read while it is written: a reader gets all of the bytes or none. */
   abstract putAtomically(key: string, body: StorageBody, contentType: string): Promise<void>;
   /**
-   * Lets a client write a file of exactly this length and type. null if files are on disk: then our own route receives
-   * them.
+   * Lets a client write a file of exactly this length and type. null if files are on disk: then a route of the service
+   * receives the file.
    */
   abstract signPut(key: string, terms: PutTerms): Promise<SignedPut | null>;
   /** A link with which anyone can read the file. null if files are on disk. The file may be missing. */
@@ -61,7 +61,7 @@ export abstract class Storage {
   abstract delete(key: string): Promise<void>;
   /** Deletes the folder `prefix` and everything in it. A missing folder is not an error. */
   abstract deleteAll(prefix: string): Promise<void>;
-  /** Every key, in no order. A file that is written or deleted meanwhile may be missing. */
+  /** Every key, in no order. A file that is written or deleted meanwhile may be listed or not. */
   abstract list(): AsyncIterable<string>;
   /** Readiness probe; cheap. @throws when the storage cannot be used */
   abstract ready(): Promise<void>;
@@ -78,7 +78,10 @@ export class StoredFileMissing extends Error {
 /** Segments start with a letter, a digit or `_`, which excludes `..`, hidden files, absolute paths and empty keys. */
 const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
-/** @throws Error for a key that could escape the storage. That is a bug of the caller, so it is not an ApiError. */
+/**
+ * @throws Error for a text that is no key, as it could escape the storage. That is a bug of the caller, so it is not an
+ *   ApiError.
+ */
 export function checkKey(key: string): string {
   if (!isKey(key)) throw new Error(`Not a storage key: ${JSON.stringify(key.slice(0, 100))}`);
   return key;
