@@ -17,7 +17,7 @@ type Settings = Values<typeof SETTINGS>;
  */
 const FromTable = Object as unknown as new () => Omit<Settings, 'publicUrl' | 'graphqlIntrospection'>;
 
-/** The configuration, frozen. Nest injects it by this class. */
+/** The configuration, frozen. This class is also its injection token. */
 export class Config extends FromTable {
   /** Base of all links, without a trailing slash. */
   publicUrl: string;
@@ -46,8 +46,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all settings of the operator. Two things read `process.env` themselves: the embedded PostgreSQL passes
- * variables to its programs, and the command line has variables of its own.
+ * Reads all settings of the service. Libraries such as AWS's, the embedded PostgreSQL and the command line read other
+ * variables themselves.
  * @throws ConfigError with all faults at once. The message never repeats the value of a secret
  */
 export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
@@ -126,7 +126,7 @@ export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   return cell;
 }
 
-/** Reads only the settings of the models, for a command that needs no other settings. @throws ConfigError */
+/** Reads only the settings that loading the models needs. @throws ConfigError */
 export function loadModelSettings(
   env: NodeJS.ProcessEnv = process.env,
 ): Pick<Config, 'models' | 'dataDir' | 'openaiModelAliases'> {

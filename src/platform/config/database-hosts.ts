@@ -64,7 +64,7 @@ export function connectTimeoutOf(url: string): number | undefined {
 }
 
 /**
- * Treats the `sslmode` prefer and allow as libpq treats prefer: encrypts if the server can, without a check of its
+ * Treats an `sslmode` of prefer or allow as libpq treats prefer: encrypts if the server can, without a check of its
  * certificate. The client pg treats `prefer` as verify-full and does not know `allow`.
  */
 function encrypted(host: DatabaseHost): DatabaseHost {

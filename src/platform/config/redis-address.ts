@@ -39,7 +39,7 @@ interface RedisUser {
   password: string | undefined;
 }
 
-/** scheme, user, hosts, path and query. The user ends at the last @, as in all URLs. */
+/** Scheme, user, hosts, path and query. The user ends at the last @, as in all URLs. */
 const SHAPE = /^([a-z+]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 const DATABASE = /^\d*$/;

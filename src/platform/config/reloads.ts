@@ -5,7 +5,8 @@ interface Reload {
   /** The value that is in force. */
   value: string;
   /**
-   * Each applies a new value. On failure it changes nothing, and throws an Error for the operator without the value.
+   * Functions that apply a new value. A function that fails changes nothing, and throws an Error for the operator
+   * without the value.
    */
   apply: ((value: string) => void)[];
 }

@@ -10,7 +10,7 @@ export type SecretPurpose =
 export type NewestFirst<Item> = readonly [Item, ...Item[]];
 
 const KEY_BYTES = 32;
-/** Most keys of SECRET_KEY: each costs a hash when an API key is looked up. */
+/** Maximum number of keys in SECRET_KEY. Each costs a hash when an API key is looked up. */
 const MAX_KEYS = 5;
 /** Hex characters of the id of a key: 64 bits, so that two keys of one installation do not get the same id. */
 const ID_LENGTH = 16;

@@ -9,7 +9,7 @@ export function textOf(env: Env, variable: string): string | undefined {
 
 /**
  * The environment, with the values of `variables` that are in files. `NAME_FILE` names the file with the value of NAME,
- * because Docker and Kubernetes mount secrets as files. `SSL_CERT_FILE` and others belong to other programs.
+ * because Docker and Kubernetes mount secrets as files. Other names stay: `SSL_CERT_FILE` belongs to other programs.
  */
 export function withFiles(env: Env, variables: readonly string[], faults: string[]): Env {
   const read = { ...env };
@@ -25,8 +25,7 @@ export function withFiles(env: Env, variables: readonly string[], faults: string
 
 /**
  * @returns the trimmed content of the file that `NAME_FILE` names; undefined when `NAME_FILE` is unset
- * @throws Error for the operator if NAME is set too, or the file cannot be read or is empty; without the content of the
- *   file
+ * @throws Error for the operator, without the content: NAME is set too, or the file cannot be read or is empty
  */
 export function fromFile(env: Env, variable: string): string | undefined {
   const path = textOf(env, `${variable}_FILE`);

@@ -70,7 +70,9 @@ function yesOrNo() {
   return z.stringbool({ truthy: ['true', 'on', '1', 'yes'], falsy: ['false', 'off', '0', 'no'], error });
 }
 
-/** The message does not repeat the value, because an address may hold a password. @param schemes without the colon */
+/**
+ * The error message does not repeat the value, because an address may hold a password. @param schemes without the colon
+ */
 export function url(...schemes: readonly string[]) {
   const error = `must be an address starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const protocol = new RegExp(`^(?:${schemes.join('|')})$`);
@@ -79,7 +81,7 @@ export function url(...schemes: readonly string[]) {
 
 /**
  * Base of all addresses of the service. It has no path, because the pages, cookies and redirects of the service lead to
- * the root of its host. The message does not repeat the value, because the value may hold a password.
+ * the root of its host. The error message does not repeat the value, because the value may hold a password.
  */
 export function origin() {
   const error =
@@ -168,12 +170,12 @@ function faultOf(path: string): string | null {
   }
 }
 
-/** The message does not repeat the value. @param shape the form in words, such as "32 bytes in hex" */
+/** The error message does not repeat the value. @param shape the form in words, such as "32 bytes in hex" */
 export function secret(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, `must be ${shape}`).nullable().default(null);
 }
 
-/** Like `secret`, for a value that a message may show. */
+/** Like `secret`, for a value that an error message may show. */
 export function shaped(pattern: RegExp, shape: string) {
   const error = ({ input }: Issue): string => `must be ${shape}, not "${String(input)}"`;
   return z.string().regex(pattern, { error }).nullable().default(null);
@@ -227,7 +229,7 @@ export function pairs(byDefault: string) {
 }
 
 /**
- * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, with percent-encoded values. The message
+ * Pairs as OpenTelemetry writes them: `key=value`, separated by commas, with percent-encoded values. The error message
  * repeats no value.
  */
 export function keyValues() {

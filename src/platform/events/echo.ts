@@ -5,7 +5,10 @@ import type { Transport } from './transport.ts';
 const TICK_MS = 250;
 /** Ticks between two echoes: an echo is sent every second. */
 const ECHO_TICKS = 4;
-/** After 2 s without a message of this process the bus counts as silent: an echo then had a second to come back. */
+/**
+ * After 2 s in which no message of this process came back, the bus counts as silent: an echo then had at least a
+ * second.
+ */
 const SILENT_TICKS = 8;
 /** The ticks between two attempts with new connections double up to 8 s, because each attempt costs the server. */
 const MAX_BACKOFF_TICKS = 32;
@@ -117,7 +120,7 @@ export class Echo {
     if (this.silentTicks >= this.backoffTicks) this.partitioned();
   }
 
-  /** During an outage the echo is measured, but does not fill the outbox. */
+  /** During an outage an echo is not sent, because it would fill the outbox, but counts as lost. */
   private send(): void {
     const sentMs = Math.floor(performance.now());
     this.waiting.push(sentMs);

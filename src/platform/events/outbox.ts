@@ -26,7 +26,7 @@ export class Outbox {
   private readonly senderId = randomUUID().slice(0, 8);
   /** The waiting events, each as JSON. */
   private waiting: string[] = [];
-  /** When events were first dropped since the last report, on the monotonic clock; null: not since then. */
+  /** When events were first dropped since the last report, on the monotonic clock; null: none were dropped. */
   private droppingSince: number | null = null;
 
   /**

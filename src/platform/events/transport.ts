@@ -1,7 +1,7 @@
 /** Carries the messages of a bus to the other processes and back to this one. Replaces broken connections. */
 export interface Transport {
   readonly maxMessageBytes: number;
-  /** Most messages of one `send`. */
+  /** The most messages of one `send`. */
   readonly maxMessages: number;
   /** Milliseconds between two calls of `send`. */
   readonly throttleMs: number;

@@ -45,7 +45,7 @@ export function connectionOf<Node extends object>(node: new () => Node, name: st
 
 const articleOf = (name: string): string => (/^[AEIOU]/.test(name) ? 'An' : 'A');
 
-/** @param after the requested cursor. It is that of an entry, so this entry precedes the page */
+/** @param after the requested cursor, which names an entry: this entry precedes the page */
 export function toConnection<Node>(
   nodes: readonly Node[],
   cursorOf: (node: Node) => string,

@@ -40,8 +40,8 @@ export const DOCUMENT_LIMITS = Object.freeze({
   directives: 20,
   rootFields: 20,
   /**
-   * Most values in the response. A page counts with its `first`, most other lists with an assumed size. A full page of
-   * tasks with all fields costs some 6,000.
+   * The most values in the response; lists count with their requested or an assumed size. A full page of tasks with all
+   * fields costs some 6,000.
    */
   cost: 10_000,
   /**

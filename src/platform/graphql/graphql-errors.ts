@@ -100,8 +100,8 @@ function originalOf(thrown: unknown): unknown {
 }
 
 /**
- * Errors of execution have a path. Of these, only those about an argument are the client's fault. Any other means that
- * a resolved value violates the schema.
+ * Errors of execution have a path. Of these, only those about an argument are the client's fault. Any other error means
+ * that a resolved value violates the schema.
  */
 function isServerFault(error: GraphQLError): boolean {
   return error.path !== undefined && !error.message.startsWith('Argument ');

@@ -99,10 +99,7 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/**
- * All operations have one route, so the span is named after the type of the operation. Its own name is chosen by the
- * client.
- */
+/** All operations have one route, so their type names the span. Their own names, which clients choose, are left out. */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);

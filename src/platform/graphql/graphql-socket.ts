@@ -5,11 +5,11 @@ import { parseStrictJson } from '../http/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
 /**
- * With more messages in flight the server stops reading from a socket. Well above MAX_OPERATIONS, because an operation
- * counts as long as it runs.
+ * If a socket has more messages in flight than this, the server stops reading from it. Well above MAX_OPERATIONS,
+ * because an operation counts as long as it runs.
  */
 const MAX_IN_FLIGHT = 100;
-/** With more bytes that wait to be sent to a client the server stops reading from it. */
+/** If more bytes than this wait to be sent to a client, the server stops reading from it. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 const RESUME_POLL_MS = 100;
 
@@ -93,8 +93,8 @@ export class GraphqlSocket {
   }
 
   /**
-   * Stops reading while too many messages run or too many bytes are unsent, so that TCP flow control slows the client
-   * down.
+   * Stops reading while too many messages are in flight or too many bytes unsent, so that TCP flow control slows the
+   * client down.
    */
   private throttle(): void {
     if (this.socket.isPaused || !this.isBusy()) return;

@@ -69,8 +69,8 @@ class Planner {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly planned = new Map<FieldNode, PlannedField>();
   /**
-   * How many more fields the plan may get. It may have only as many as its document, because nested fragments could
-   * make it huge.
+   * How many more fields the plan may get: in total no more than its document has, because nested fragments could make
+   * it huge.
    */
   private left = 0;
 
@@ -89,8 +89,8 @@ class Planner {
     try {
       const complete = this.object(type, [selectionSet]);
       return async (given, context) => {
-        // One error is enough for graphql-js to take over. Each error prints the whole value, so all errors together
-        // could have the square of its size.
+        // One error is enough for graphql-js to take over. Each error prints the whole value, so the size of all errors
+        // could grow with the square of the size of the value.
         const { coerced: variables } = getVariableValues(this.schema, variableDefinitions, given ?? {}, ONE_ERROR);
         if (!variables) return null;
         const run: Run = { variables, context, failed: false };

@@ -131,7 +131,10 @@ function refuseEncodedBody(request: FastifyRequest): void {
 }
 
 const answered = new WeakSet<Socket>();
-/** The responses of each connection that were not sent when its last request came. Pipelined requests cause several. */
+/**
+ * The responses of each connection that were not completely sent when its last request came. Pipelined requests cause
+ * several.
+ */
 const responses = new WeakMap<Socket, ServerResponse[]>();
 
 /** Keeps the responses of each connection, for `answerClientError`. */

@@ -11,13 +11,13 @@ import { gatherTextMaps, textMapsOf } from '../schema/field-checks.ts';
 const UNCHECKED: ReadonlySet<unknown> = new Set([undefined, Object, String, Number, Boolean, Array, Date]);
 
 /**
- * Classes that accept an empty input. Most polls have no query string, and validating an empty one takes some 20 µs.
+ * Classes that accept an empty input. Most polls have no query string, and validating an empty input takes some 20 µs.
  */
 const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently. This pipe coerces nothing, and drops only null in GraphQL.
+ * paths and drops `__proto__` silently. This pipe coerces nothing, and drops only null fields in GraphQL.
  */
 export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {

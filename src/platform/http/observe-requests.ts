@@ -156,7 +156,7 @@ const spans = new WeakMap<FastifyRequest, OpenSpan>();
 /** The span of a request, if it is sampled. */
 const spanOf = (request: FastifyRequest): OpenSpan | undefined => spans.get(request);
 
-/** Opens a span for each sampled request, named by the pattern of its route. Health routes have none. */
+/** Opens a span for each sampled request, named by the method and the pattern of the route. Health routes have none. */
 export function traceRequests(fastify: FastifyInstance): void {
   if (!traces.isOn) return;
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -169,7 +169,7 @@ function operationId(controller: string, method: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** Adds what follows from the scope and the security of an operation, its headers, and its errors. */
+/** Adds to an operation a note about its scope, missing descriptions of responses, headers and errors. */
 function finish(operation: Json, method: string, shared: Json): void {
   const scope = operation[SCOPE_KEY];
   if (scope) operation.description = [operation.description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' ');

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { OutboundError } from './outbound-error.ts';
 import { clientOnSocket } from './client.ts';
 
-/** How long an idle connection is kept. Servers keep theirs longer, so the server does not close it first. */
+/** How long an idle connection is kept. Most servers keep it longer, so they do not close it first. */
 export const IDLE_MS = 1000;
 
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
@@ -61,8 +61,8 @@ export interface Answer {
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
   /**
-   * As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a 3xx, and with
-   * `saveTo`.
+   * As sent. It is never decompressed, so a small body cannot expand into a large one. Empty for a 3xx, and if `saveTo`
+   * has it.
    */
   body: Buffer;
 }

@@ -66,7 +66,7 @@ export interface OutboundRequest {
   body?: string | Buffer;
   /** From the call to the last byte of the answer, redirects included. */
   timeoutMs: number;
-  /** 0 for a webhook, which needs only the status. */
+  /** Bytes of the body. `purpose` decides what happens to a longer body. */
   maxResponseBytes: number;
   /** Only for GET. When absent, a redirect is returned like any other answer. */
   maxRedirects?: number;
@@ -90,8 +90,8 @@ export interface OutboundAnswer extends Answer {
 
 /**
  * Calls addresses that clients chose, but only public ones or those that the operator has excepted. For each request
- * and each redirect, the URL, every DNS answer and the connected socket are checked. No proxy, no cookies. A webhook
- * may reuse the connection of an earlier webhook, if its address is still among the addresses of the name.
+ * and each redirect, the URL, every DNS answer and the connected socket are checked. Uses no proxy and no cookies. A
+ * webhook may reuse the connection of an earlier webhook, if its address is still among the addresses of the name.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
@@ -150,7 +150,7 @@ export class Outbound implements OnApplicationShutdown {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
       // The server closed the connection at the same moment, most likely before it read the request. If a webhook
-      // arrives twice, its receiver recognises it by its id.
+      // arrives twice, its receiver sees the same id twice.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

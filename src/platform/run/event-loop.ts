@@ -15,7 +15,10 @@ export class EventLoop {
     setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** Whether the loop was blocked within `REMEMBERED_MS`. Also true right after a block, before the timer has run. */
+  /**
+   * Whether the loop was blocked within the last `REMEMBERED_MS`. Also true right after a block, before the timer has
+   * run.
+   */
   get isStuck(): boolean {
     this.note();
     return performance.now() < this.stuckUntilMs;

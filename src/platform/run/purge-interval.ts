@@ -11,7 +11,7 @@ interface PurgePlan {
   logger: Logger;
   /** The event that is logged when a purge fails. */
   failure: string;
-  /** Most rows that a purge deletes. After a purge of this size the next one follows at once. */
+  /** The most rows that a purge deletes. After a purge of this size the next one follows at once. */
   fullRound: number;
   /** Seconds between any other purge and the next one. */
   pauseS: number;

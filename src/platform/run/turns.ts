@@ -1,6 +1,6 @@
 /**
  * Lets a few pieces of work run at a time. Owners take turns, so an owner with much work delays another owner by one
- * piece, not by all of them.
+ * piece, not by all.
  */
 export class Turns {
   /** The waiting work of each owner, in the order of the owners' turns. */

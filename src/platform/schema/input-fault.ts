@@ -100,7 +100,7 @@ function withFullPath(message: string, property: string, param: string): string 
  * this function runs the rule again, item by item. It takes the rule from class-validator's metadata storage and
  * container. Both are exported, but the fields of the metadata are not documented. The tests of input errors check them
  * (class-validator 0.15).
- * @returns null if no item breaks the rule, such as a rule for the list as a whole
+ * @returns null if no single item breaks the rule, as when the rule is about the whole list
  */
 function firstBadItem(error: ValidationError, rule: string): number | null {
   if (!Array.isArray(error.value) || error.target === undefined) return null;

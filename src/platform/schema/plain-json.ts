@@ -7,7 +7,7 @@ const SMALL_BYTES = 65_536;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a text may be parsed as JSON, because `excessIn` finds nothing. */
+/** Whether a text may be parsed as JSON: `excessIn` finds nothing. */
 export const isPlainJson = (text: Buffer): boolean => excessIn(text) === null;
 
 /**

@@ -4,7 +4,9 @@ import type { Readable } from 'node:stream';
 import type { S3Bucket } from './s3-bucket.ts';
 import type { StorageBody } from './storage.ts';
 
-/** How often a body from a file is sent. The SDK itself retries bodies from memory, but cannot rewind a stream. */
+/**
+ * The most attempts to send a body from a file. The SDK itself retries bodies from memory, but cannot rewind a stream.
+ */
 const ATTEMPTS = 3;
 
 const MIB = 1_048_576;
@@ -37,7 +39,7 @@ interface Section {
   end: number;
 }
 
-/** Writes one object. A failed write leaves no object, and no parts if the server still answers. */
+/** Writes one object. A failed write leaves no object, and removes its parts if the server still answers. */
 export async function upload(bucket: S3Bucket, body: StorageBody, target: Target, sizes: PartSizes): Promise<void> {
   const bytes = Buffer.isBuffer(body) ? body.length : (await stat(body.path)).size;
   if (bytes > sizes.singleMax) return uploadInParts(bucket, body, target, sectionsOf(bytes, sizes.part));
@@ -78,7 +80,7 @@ async function uploadInParts(
   } catch (error) {
     stopped.abort(error);
     await Promise.allSettled(lanes); // a part that arrives after the abort would be kept, and paid for
-    // If the server is away, the lifecycle rule of the bucket removes the parts, if the operator has set one.
+    // If this fails too, a lifecycle rule of the bucket removes the parts, if the operator has set one.
     await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch(() => undefined);
     throw error;
   }

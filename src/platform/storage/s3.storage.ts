@@ -32,7 +32,7 @@ export class S3Deletes {
       const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
       if (!REFUSALS.includes($metadata?.httpStatusCode ?? 0)) throw error;
       await this.deleteOneByOne(names);
-      this.isOneByOne = true; // not reached if these fail too: then DeleteObjects was not the cause
+      this.isOneByOne = true; // not reached if the single deletions fail too: then DeleteObjects was not the cause
     }
   }
 

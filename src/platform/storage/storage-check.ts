@@ -6,8 +6,8 @@ import { Storage } from './storage.ts';
 import { StorageMarker } from './storage-marker.entity.ts';
 
 /**
- * Checks whether the storage is the one that this database was used with before. It is another one if hosts do not
- * share DATA_DIR or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. In each case
+ * Checks whether the storage is the one that this database was used with before. It seems to be another one if hosts do
+ * not share DATA_DIR or a bucket, if a volume was not mounted, or if a rule of the bucket deletes objects. In each case
  * files seem to be lost.
  */
 @Injectable()

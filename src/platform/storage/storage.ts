@@ -79,7 +79,7 @@ export class StoredFileMissing extends Error {
 const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
 /**
- * @throws Error for a text that is no key, as it could escape the storage. That is a bug of the caller, so it is not an
+ * @throws Error for a text that is no key: it could escape the storage. That is a bug of the caller, so it is not an
  *   ApiError.
  */
 export function checkKey(key: string): string {

@@ -18,7 +18,10 @@ interface BodyConfig {
   signedFile?: boolean;
   /** JSON of a client without an API key, for a route that gives out a credential in place of the key. */
   withoutKey?: boolean;
-  /** Limit of a JSON body in bytes, in place of the usual limit. A larger limit allows more time, in proportion. */
+  /**
+   * Limit of a JSON body in bytes, in place of the usual limit. A larger limit allows more time in proportion, up to
+   * the time of a form.
+   */
   jsonBytes?: number;
 }
 

@@ -16,7 +16,7 @@ export class FileBody {
     private readonly room: UploadRoom,
   ) {}
 
-  /** The announced size; null with `Transfer-Encoding: chunked`. */
+  /** The announced size; null without `Content-Length`, as with `Transfer-Encoding: chunked`. */
   get announcedBytes(): number | null {
     const length = this.raw.headers['content-length'];
     return length === undefined ? null : Number(length);

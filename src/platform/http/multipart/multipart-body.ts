@@ -31,7 +31,7 @@ interface ReadOptions {
   owner: string;
   /** The field of the file, if the form may have only one file. A second file is refused before its bytes are read. */
   only?: string;
-  /** The error code for a file that is too large, from the fields before this file. */
+  /** The error code for a file that is too large. It may depend on the fields before this file. */
   tooLarge?: (fields: Form['fields']) => ErrorCode;
 }
 

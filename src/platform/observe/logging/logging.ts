@@ -23,8 +23,8 @@ export interface LogIdentity {
 
 /**
  * Creates the logger of the process. It writes one JSON object per line to standard output, with the ids of the current
- * request and span. For a terminal it writes readable lines. It writes every line that it gets: `NestLogger` knows the
- * levels.
+ * request and span. For a terminal it writes readable lines. It writes every line that it gets: `NestLogger` applies
+ * the levels.
  * @param destination only tests pass another one
  */
 export function createLogger(

@@ -38,7 +38,7 @@ export class Repeats {
     private readonly windowMs = WINDOW_MS,
   ) {}
 
-  /** @returns true if the line was written a short time ago: it is counted, and must not be written */
+  /** @returns true if the same line was written a short time ago: this line is counted, and must not be written */
   absorb(level: LineLevel, fields: Fields): boolean {
     const identity = identityOf(level, fields);
     if (identity === null) return false;

@@ -1,6 +1,6 @@
 /**
- * Fields whose text is never logged, at any depth. The search takes 0.5 µs per line; pino's own for nested fields takes
- * 6.5.
+ * Fields whose text is never logged, at any depth. The search takes 0.5 µs per line; pino's redaction of nested fields
+ * takes 6.5 µs.
  */
 const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.[^"\\]*)*"/gi;
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */

@@ -1,4 +1,4 @@
-/** Stands for a value that is not in the list. */
+/** Replaces a value that is not in the list of `closedLabel`. */
 export const OTHER = 'other';
 
 /**

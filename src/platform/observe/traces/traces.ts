@@ -52,7 +52,7 @@ export class Traces {
     }
   }
 
-  /** The traceparent of the current span, to store or to link; null when there is no span or it is not sampled. */
+  /** The traceparent of the current span, to store or to link; null without a sampled span. */
   link(): string | null {
     const span = this.tracer && activeSpan();
     return span ? toTraceparent(span) : null;
@@ -84,8 +84,8 @@ export class Traces {
   }
 
   /**
-   * The header that continues the trace at the called provider. Empty outside of a stage, and unless OTEL_PROPAGATE_TO
-   * names the provider.
+   * The header that continues the trace at the called provider. Empty outside of a stage, or if OTEL_PROPAGATE_TO does
+   * not name the provider.
    */
   get propagated(): Record<string, string> {
     const stage = this.tracer && currentScope.getStore()?.stage;
