@@ -1,4 +1,4 @@
-/** Renders the `param` of an error: `metadata.a`, `reference_images[2]`. No other code builds this syntax. */
+/** Renders the `param` of an error: `metadata.a`, `reference_images[2]`. */
 export function paramPath(steps: readonly (string | number)[]): string {
   let path = '';
   for (const step of steps) {
