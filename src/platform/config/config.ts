@@ -34,7 +34,7 @@ export class Config extends FromTable {
 
 export type Role = Config['role'];
 
-/** `NAME_FILE` works for these variables, and for the credentials that bindings name. */
+/** For these variables, and for the credentials that bindings name, `NAME_FILE` may name a file with the value. */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
 /** Reports a wrong configuration. The message lists every fault, one per line. */
@@ -57,7 +57,8 @@ export function loadConfig(given: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Like `loadConfig`, but returns the faults, because the caller adds its own. A setting with a fault has its default.
+ * Like `loadConfig`, but returns the faults, because the caller adds its own faults. A setting with a fault has its
+ * default.
  */
 export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: string[] } {
   const faults: string[] = [];

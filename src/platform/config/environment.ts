@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { readTextFile } from './text-file.ts';
 
-/** The variables that the process was started with, and those of the file `.env`. The former take precedence. */
+/** The variables of the process, and those of the file `.env`. A variable of the process takes precedence. */
 export class Environment {
   private readonly given = { ...process.env };
 

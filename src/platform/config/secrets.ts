@@ -2,7 +2,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a derived key is for. The key of one purpose reveals nothing about the others. */
+/** What a derived key is for. The key of one purpose reveals nothing about the keys of the others. */
 export type SecretPurpose =
   'api-key-pepper' | 'backup-check' | 'events-channel' | 'file-links' | 'key-id' | 'share-links' | 'webhook-secrets';
 
@@ -121,8 +121,8 @@ async function readSecretKeys(file: string): Promise<NewestFirst<Buffer> | null>
  * two processes that start at once, one makes the key, both read it, and neither reads half a key.
  */
 async function makeSecretKey(file: string, dataDir: string): Promise<NewestFirst<Buffer>> {
-  // If this process is root, the database runs as another user, who must traverse this folder. chmod, because umask
-  // limits mkdir's mode.
+  // If this process is root, the database runs as another user, who must traverse this folder. `chmod` sets the mode,
+  // because umask limits that of `mkdir`.
   if (await mkdir(dataDir, { recursive: true, mode: 0o700 })) {
     await chmod(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   }

@@ -251,7 +251,7 @@ function toKeyValue(pair: string): [string, string] {
   return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
 }
 
-/** A word for each of some names, such as `webhooks=warn,bus=debug`. */
+/** Pairs of a name and a word, such as `webhooks=warn,bus=debug`, separated by commas. */
 export function wordByName<const Word extends string>(names: readonly string[], words: readonly Word[]) {
   const error = ({ input }: Issue): string =>
     `must be pairs such as ${names[0]}=${words[0]} separated by commas, not "${String(input)}"; ` +

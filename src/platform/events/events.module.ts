@@ -24,7 +24,7 @@ import { PostgresTransport } from './postgres-transport.ts';
       ): Promise<Bus> => {
         const [channel, ...olderChannels] = channelsOf(secrets);
         if (eventsUrl === null) {
-          // A pooler passes no notifications on.
+          // The direct URL comes first, because a pooler does not pass on notifications.
           const url = databaseDirectUrl ?? databaseUrl ?? (dataSource.options as { url: string }).url;
           const transport = new PostgresTransport(url, channel, olderChannels);
           const variable = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';

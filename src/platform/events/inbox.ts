@@ -3,8 +3,8 @@ import type { Outbox } from './outbox.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /**
- * At most one report and one log line about failed messages in this time: at a report this process reads its data
- * again.
+ * At most one report and one log line about failed messages in this time, because a report makes this process read its
+ * data again.
  */
 const REPORT_EVERY_MS = 5_000;
 /** How many seconds back events count as missed after a failed message. Its events were published moments ago. */

@@ -18,7 +18,7 @@ export class PostgresTransport implements Transport {
    * 16 messages hold some 1,700 task changes. With one message every 20 ms, only 5,000 changes a second got through.
    */
   readonly maxMessages = 16;
-  /** NOTIFY in a commit serialises all commits of the database, so notifying commits must be few. */
+  /** NOTIFY in a commit serialises all commits of the database, so commits with NOTIFY must be few. */
   readonly throttleMs = 20;
   private readonly servers: Servers;
   private readonly primaryWatch = new Interval(() => this.watchPrimary());

@@ -27,7 +27,9 @@ export async function probeRedis(url: string): Promise<string> {
   return `the master of Redis Sentinel responds, and ${answering} of ${answers.length} sentinels`;
 }
 
-/** Checks the hosts that answer: one that is away or refuses INFO prevents no start. @throws UnsupportedRedis */
+/**
+ * Checks the hosts that answer: a host that is away or refuses INFO does not prevent a start. @throws UnsupportedRedis
+ */
 export async function assertServesEvents(url: string): Promise<void> {
   await askHosts(readRedisAddress(url));
 }

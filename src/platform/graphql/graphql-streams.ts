@@ -28,12 +28,12 @@ type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
 type Format = (error: unknown) => GraphQLFormattedError;
 
 const COMPLETE: ProtocolEvent = { name: 'complete', json: '' };
-/** Event streams must come first in `Accept`, because clients that prefer JSON name them too. */
+/** Event streams must come first in `Accept`, because clients that prefer JSON also accept event streams. */
 const ASKS_FOR_EVENTS = /^\s*text\/event-stream\s*(?:[,;]|$)/i;
 
 /**
  * Answers one operation per request with a stream of events: the protocol of graphql-sse with distinct connections. The
- * server library of graphql-sse has no limit for what a slow client has not read.
+ * server library of graphql-sse is not used, because it has no limit for what a slow client has not read.
  */
 @Injectable()
 export class GraphqlStreams {

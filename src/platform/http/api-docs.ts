@@ -21,8 +21,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * The page knows many languages. It shows calls of the API only in those that `hiddenBut` gets; `fetch` is TypeScript
- * too.
+ * The page knows many languages. It shows calls of the API only in those that `hiddenBut` gets; calls with `fetch` are
+ * TypeScript too.
  */
 const START = `Scalar.createApiReference('#reference', {
   url: new URL('openapi.json', document.baseURI).href,

@@ -104,8 +104,8 @@ function isAnsweredWhileDraining(request: FastifyRequest): boolean {
 }
 
 /**
- * Requires one Host header, which only HTTP/1.0 may omit (RFC 9112, 3.2): of two, a proxy in front may have used the
- * other one. Refuses HTTP/0.9, whose request line has no version.
+ * Requires one Host header, which only HTTP/1.0 may omit (RFC 9112, 3.2): of two headers, a proxy in front may have
+ * used the other one. Refuses HTTP/0.9, whose request line has no version.
  */
 function requireOneHost({ raw }: FastifyRequest): void {
   if (raw.httpVersionMajor !== 1)

@@ -32,7 +32,7 @@ export interface UploadLimits {
 export interface HttpLimits {
   /** 1 MiB, as docs/api/errors.md promises. */
   bodyBytes: number;
-  /** Request line and headers together. Node's own default; explicit here because 431 depends on it. */
+  /** Request line and headers together. Node's own default; explicit here because the status 431 depends on it. */
   headerBytes: number;
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;

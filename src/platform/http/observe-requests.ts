@@ -40,7 +40,7 @@ const waits = new WeakMap<FastifyRequest, number>();
 /** When the answer to a request became a stream, in milliseconds of the monotonic clock. */
 const streams = new WeakMap<FastifyRequest, number>();
 
-/** Runs `wait`. Its time does not count as processing time. */
+/** Runs `wait`. The time of `wait` does not count as processing time. */
 export async function waitingOnPurpose<Result>(
   request: FastifyRequest,
   kind: WaitKind,

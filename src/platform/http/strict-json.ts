@@ -132,7 +132,7 @@ class Level {
 
 /**
  * Scans a text once. JSON.parse has accepted the text, so the syntax is not checked. The scan jumps from quote to quote
- * with indexOf and reads only the punctuation between strings. No recursion, no regular expression.
+ * with indexOf and reads only the punctuation between strings. It uses no recursion and no regular expression.
  */
 class JsonScan {
   private readonly levels: Level[] = [];

@@ -1,6 +1,6 @@
 export type ImageFormat = 'jpeg' | 'png' | 'webp';
 
-/** Detects the three supported formats by their first bytes. null for any other format. */
+/** Detects the three supported formats by their first bytes. Returns null for any other format. */
 export function imageFormat(bytes: Buffer): ImageFormat | null {
   if (bytes.toString('hex', 0, 3) === 'ffd8ff') return 'jpeg';
   if (bytes.toString('hex', 0, 8) === '89504e470d0a1a0a') return 'png';

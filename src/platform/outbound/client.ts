@@ -10,7 +10,7 @@ const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 };
 /** Connects to the operator's own upstreams, whose addresses are not checked. */
 export const upstreamConnector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
 
-/** HTTP/1.1 over a socket that is open and checked. The client never opens another one. */
+/** HTTP/1.1 over a socket that is open and checked. The client never opens another socket. */
 export function clientOnSocket(origin: string, socket: Socket, options: Client.Options = {}): Client {
   let unused: Socket | null = socket;
   return new Client(origin, {

@@ -31,7 +31,7 @@ export function isExcepted(ip: string, cidrs: readonly string[]): boolean {
 
 const networks = new WeakMap<readonly string[], ReturnType<typeof ipaddr.parseCIDR>[]>();
 
-/** Cached: the list comes from the configuration, and every request needs it. */
+/** Cached: `cidrs` comes from the configuration, and every request needs its networks. */
 function networksOf(cidrs: readonly string[]): ReturnType<typeof ipaddr.parseCIDR>[] {
   const known = networks.get(cidrs) ?? cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   networks.set(cidrs, known);

@@ -1,4 +1,4 @@
-/** A value that is read again when it is asked for and too old. Concurrent callers share one read. */
+/** Gives the last value, or reads the value again if the last one is too old. Concurrent callers share one read. */
 export class Sampled<Value> {
   private last: { value: Value; readAtMs: number } | undefined;
   private reading: Promise<Value> | undefined;

@@ -8,7 +8,8 @@ export const TYPE_ID_SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 export const typeIdPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_${TYPE_ID_SUFFIX}$`);
 
 /**
- * Makes the test for TypeIDs of one prefix. The test keeps malformed ids from the database, such as ones with a NUL.
+ * Makes the test for TypeIDs of one prefix. The test refuses malformed ids, such as ones with a NUL, before the
+ * database gets them.
  */
 export function typeIdTest(prefix: string): (text: string) => boolean {
   const pattern = typeIdPattern(prefix);

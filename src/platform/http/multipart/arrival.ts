@@ -9,7 +9,7 @@ interface ArrivalLimits {
   lingerMs: number;
 }
 
-/** How often the pace is measured within its window. */
+/** How often the pace is measured in each `paceWindowMs`. */
 const SAMPLES = 10;
 
 const watched = new WeakSet<Socket>();

@@ -5,7 +5,7 @@ import type { UploadLimits } from '../limits.ts';
 import { discardRest, watchArrival } from './arrival.ts';
 import type { UploadPlace, UploadRoom } from './upload-room.ts';
 
-/** One body that is going to disk: its place, its scratch folder, and the reason to stop. */
+/** One body that is going to disk: its `UploadPlace`, its scratch folder, and the reason to stop. */
 export class Upload {
   readonly folder: string;
   private readonly place: UploadPlace;

@@ -63,7 +63,7 @@ export class Traces {
     if (this.tracer) activeSpan()?.set(attributes);
   }
 
-  /** Opens a span that no function encloses. The caller ends it. @returns null when the span is not sampled */
+  /** Opens a span that does not end with a function: the caller ends it. @returns null when the span is not sampled */
   open(name: string, { parent, ...options }: SpanOptions): OpenSpan | null {
     if (!this.tracer) return null;
     if (options.isRoot) return this.tracer.open(name, null, options);
