@@ -48,7 +48,7 @@ const MASTER_NAME = /^[\w.-]+$/;
 /**
  * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, each also with `+tls`, and
  * `rediss://`.
- * @throws Error whose message completes "EVENTS_URL …" and repeats nothing, because any part may hold a password
+ * @throws Error whose message comes after "EVENTS_URL" and repeats nothing, because any part may hold a password
  */
 export function readRedisAddress(text: string): RedisAddress {
   const [, scheme = '', userInfo, hostList = '', path = '', query = ''] = SHAPE.exec(text) ?? [];

@@ -125,7 +125,8 @@ export function host(byDefault: string) {
 }
 
 /**
- * @param read throws an Error whose message completes "NAME …", without the value, because the value may hold a secret
+ * @param read throws an Error whose message comes after the name of the variable and lacks the value, which may hold a
+ *   secret
  */
 export function address(read: (text: string) => unknown) {
   return z

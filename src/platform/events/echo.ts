@@ -10,7 +10,10 @@ const ECHO_TICKS = 4;
  * second.
  */
 const SILENT_TICKS = 8;
-/** The ticks between two attempts with new connections double up to 8 s, because each attempt costs the server. */
+/**
+ * The ticks between two attempts with new connections double up to this number (8 s), because each attempt costs the
+ * server.
+ */
 const MAX_BACKOFF_TICKS = 32;
 /** An echo that takes longer is measured as lost. */
 const GIVEN_UP_MS = TICK_MS * SILENT_TICKS;

@@ -6,8 +6,8 @@ const MAX_PIXELS = 33_500_000;
 
 /**
  * The most memory that a decoder may need at once. Only a JPEG with several scans (all coefficients) and an interlaced
- * PNG (all pixels) come near this limit. It refuses 33 megapixels of CMYK in several scans (276 MB measured) and 33
- * megapixels of interlaced 16-bit RGBA (284 MB).
+ * PNG (all pixels) come near this limit. The limit refuses 33 megapixels of CMYK in several scans (276 MB measured) and
+ * 33 megapixels of interlaced 16-bit RGBA (284 MB).
  */
 const MAX_DECODER_BYTES = 210_000_000;
 

@@ -107,7 +107,7 @@ async function store(path: string, body: StorageBody, finish: () => Promise<void
 
 async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await chmod(to, 0o600); // a copy keeps the mode of its source, which may forbid to open the copy
+  await chmod(to, 0o600); // a copy keeps the mode of its source, which may forbid opening the copy
   await sync(to);
 }
 

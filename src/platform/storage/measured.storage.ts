@@ -96,7 +96,7 @@ async function countStored(body: StorageBody): Promise<void> {
   bytes.inc({ direction: 'in' }, Buffer.isBuffer(body) ? body.length : await sizeOf(body.path));
 }
 
-/** Size of a file that was stored; 0 if its run has already deleted it. */
+/** Size of a file that was stored; 0 if the file is already deleted. */
 const sizeOf = (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,

@@ -34,7 +34,7 @@ const EXPORT_DELAY_MS = 1_000;
 const MAX_WAITING = 2_048;
 const LOG_PAUSE_MS = 60_000;
 
-/** Attributes are codes, ids and numbers: a longer text is a mistake. */
+/** Attributes are codes, ids and numbers: a text of more than 256 characters is a mistake. */
 const LIMITS = { eventCountLimit: 32, linkCountLimit: 32, attributeValueLengthLimit: 256 };
 
 /** Numbers of spans by their outcome. */
