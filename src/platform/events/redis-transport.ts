@@ -10,7 +10,7 @@ import type { Transport, TransportListener } from './transport.ts';
 export class RedisTransport implements Transport {
   readonly maxMessageBytes = 64 * 1024;
   readonly maxMessages = 1;
-  /** Only batches the events of one burst: small messages are cheap for Redis. */
+  /** So short that only the events of one burst are batched: small messages are cheap for Redis. */
   readonly throttleMs = 5;
   private readonly subscriber: RedisConnection;
   private readonly publisher: RedisConnection;

@@ -9,7 +9,7 @@ const IGNORES_UNKNOWN_QUERY = 'http:ignores-unknown-query';
 
 /**
  * Makes a route, or every route of a class, ignore unknown query parameters. The handler must not declare `@Query()`
- * with an input class, because the validation of such a class refuses them.
+ * with an input class, because the validation of such a class refuses unknown parameters.
  */
 export const IgnoresUnknownQuery = () => SetMetadata(IGNORES_UNKNOWN_QUERY, true);
 

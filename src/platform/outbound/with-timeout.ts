@@ -1,7 +1,7 @@
 import { OutboundError } from './outbound-error.ts';
 
 /**
- * Gives work a hard deadline: settles by then even if the work ignores its signal.
+ * Gives work a hard deadline, and settles by then even if the work ignores its signal.
  * @param parent aborts the work earlier; its reason is then thrown unchanged
  * @throws OutboundError timeout
  */

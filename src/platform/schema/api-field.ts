@@ -130,7 +130,7 @@ export const ApiField = {
   object: (type: () => Class, description: string, { minProperties, ...options }: ObjectOptions = {}) =>
     field(description, options, {
       graphql: type,
-      openApi: { type: () => type(), minProperties }, // Nest's swagger resolves it lazily only if the function is named `type`
+      openApi: { type: () => type(), minProperties }, // Nest's swagger resolves the class lazily only if the function is named `type`
       checks: checks.object(type),
     }),
   list: (item: Item, description: string, options: ListOptions = {}) =>

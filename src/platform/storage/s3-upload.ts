@@ -86,7 +86,9 @@ async function uploadInParts(
   }
 }
 
-/** Sends a section. If sending a section of a file fails, sends it again from its start. */
+/**
+ * Sends a section. If sending a section of a file fails, sends it from its start again, up to `ATTEMPTS` times in all.
+ */
 async function sending<Sent>(
   body: StorageBody,
   { start, end }: Section,
