@@ -12,8 +12,8 @@ type Values<Table extends Record<string, Setting>> = { [Name in keyof Table]: z.
 type Settings = Values<typeof SETTINGS>;
 
 /**
- * Gives `Config` the properties of `SETTINGS`, except those that `Config` declares. A name contains the unit of its
- * value.
+ * Gives `Config` the properties of `SETTINGS`, except those that `Config` declares. If a value has a unit, its name
+ * contains the unit.
  */
 const FromTable = Object as unknown as new () => Omit<Settings, 'publicUrl' | 'graphqlIntrospection'>;
 

@@ -149,8 +149,8 @@ export class Outbound implements OnApplicationShutdown {
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
-      // The server closed the connection at the same moment, most likely before it read the request. If a webhook
-      // arrives twice, its receiver sees the same id twice.
+      // The server closed the connection while the request was sent, most likely before it read the request. If a
+      // webhook arrives twice, its receiver sees the same id twice.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

@@ -6,8 +6,8 @@ const SECRET_FIELDS = /"(authorization|cookie|key|secret|prompt)":"[^"\\]*(?:\\.
 /** Credentials: API keys and webhook secrets of this service, and Bearer tokens of any service. */
 const SECRETS = /\b(dr_|whsec_|Bearer\s+)[\w+/=.-]{8,}/gi;
 /**
- * Each link, even without a query string. An expression that could fail after a long link would start again within the
- * link: its time would grow with the square of the length.
+ * Each link, even without a query string. If the expression required one, it would fail at the end of a long link and
+ * start again within the link: its time would grow with the square of the length.
  */
 const LINKS = /\bhttps?:\/\/[^\s?"'<>\\]+(?:\?[^\s"'<>\\]*)?/gi;
 /** `user:password@` of a URL, such as that of a database. */
