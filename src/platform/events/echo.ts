@@ -6,8 +6,8 @@ const TICK_MS = 250;
 /** Ticks between two echoes: an echo is sent every second. */
 const ECHO_TICKS = 4;
 /**
- * After 2 s in which no message of this process came back, the bus counts as silent: an echo then had at least a
- * second.
+ * After 2 s in which no message of this process came back, the bus counts as silent: an echo then had at least a second
+ * to return.
  */
 const SILENT_TICKS = 8;
 /**

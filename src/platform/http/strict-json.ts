@@ -7,8 +7,8 @@ import { excessIn, MAX_VALUES } from '../schema/plain-json.ts';
 import { hasBody } from './request.ts';
 
 /**
- * Any charset but UTF-8, quoted or not. The quotes are inside the lookahead, because outside backtracking could skip
- * them.
+ * Any charset but UTF-8, quoted or not. The quotes are inside the lookahead, because outside of it backtracking could
+ * skip them.
  */
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*(?:"utf-?8"|utf-?8\b))/i;
 

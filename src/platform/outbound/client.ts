@@ -26,8 +26,8 @@ export function clientOnSocket(origin: string, socket: Socket, options: Client.O
 }
 
 /**
- * Opens a fresh connection for one paid request. If the upstream closed a kept connection while the request is sent, it
- * would be unknown whether the upstream has read the request. A handshake costs little beside seconds or minutes of
+ * Opens a fresh connection for one paid request. If the upstream closed a kept connection while the request was sent,
+ * it would be unknown whether the upstream has read the request. A handshake costs little beside seconds or minutes of
  * generation.
  * @param onOpen called once the connection is open: from then on the upstream may have received the request
  */
