@@ -24,7 +24,8 @@ export class Costs {
   ) {}
 
   /**
-   * The highest cost at a binding that can serve the request; 0 and `unpriced` if no price is known before the call.
+   * The highest cost among the bindings that can serve the request. It is 0 and `unpriced` if none of them knows its
+   * price before the call.
    */
   of(model: Model, input: ResolvedInput): Cost {
     const amounts = this.providers.bindingsOf(model).flatMap((binding) => this.at(binding, model, input) ?? []);
@@ -35,7 +36,7 @@ export class Costs {
     };
   }
 
-  /** @returns null when the binding cannot serve the request, or has no price for it */
+  /** @returns null when the binding cannot serve the request, or does not know the price before the call */
   private at(binding: ReadyBinding, model: Model, input: ResolvedInput): number | null {
     if (binding.credential !== null && binding.upstream.apiKey === null) return null;
     const approximations = approximationsAt(binding, model, input);
@@ -53,9 +54,10 @@ export class Costs {
 }
 
 /**
- * What the provider makes instead of requested values, which may change the price. A provider may refuse a request
- * without its images, which are fetched later. Such a refusal is ignored, and the requested values count.
- * @returns null when the provider cannot express the request
+ * What the provider makes instead of the requested values, because this may change the price. The images are fetched
+ * later, so a provider may refuse a request with images only because they are absent here. Such a refusal is ignored,
+ * and the requested values count.
+ * @returns null when the provider cannot express a request that has no images
  */
 function approximationsAt(
   { provider, upstream }: ReadyBinding,

@@ -1,4 +1,6 @@
-/** Why a creation can be refused, over any interface: the faults of its model, its bounds and its images. */
+/**
+ * Codes with which every interface may refuse a creation: faults of its model, its bounds, its images and its files.
+ */
 export const CREATION_FAULTS = [
   'model_not_found',
   'model_not_allowed',

@@ -10,8 +10,9 @@ const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /**
- * Removes titles and defaults. Some generators of clients name types after titles. Their clients send every default,
- * even that of `aspect_ratio` together with `size`, which is refused. So the description says the default.
+ * Removes `$schema`, the title and the defaults. Some generators of clients name the type after the title. Some make
+ * the client send every default, even that of `aspect_ratio` together with `size`, and that request is refused. So the
+ * descriptions say the defaults.
  */
 function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
@@ -21,7 +22,10 @@ function forGenerators({ $schema: _schema, title: _title, ...schema }: Parameter
   return { ...schema, properties: Object.fromEntries(said) as ParametersSchema['properties'] };
 }
 
-/** A request for a declared model, with all parameters that it may have. `GET /v1/models/{id}` has the exact schema. */
+/**
+ * A request for a declared model, with all parameters that such a model may have. `GET /v1/models/{id}` has the exact
+ * schema.
+ */
 function declaredModelRequest(): object {
   const { properties, ...schema } = forGenerators(parametersOf('', { ...widestSchemas(), ...imageFormat }, [], {}));
   return {
@@ -29,7 +33,7 @@ function declaredModelRequest(): object {
     ...schema,
     properties: {
       ...properties,
-      seed: { ...properties.seed, format: 'int64' }, // up to 2^32 - 1
+      seed: { ...properties.seed, format: 'int64' }, // seeds go up to 2^32 - 1
       model: {
         type: 'string',
         description: 'A model that the operator has declared. GET /v1/models/{id} has its exact parameters.',

@@ -11,7 +11,7 @@ export class GenerationsResolver {
   constructor(private readonly generations: GenerationsService) {}
 
   /**
-   * @param input has only the given fields, in the names of REST, so that an Idempotency-Key means the same request in
+   * @param input has only the given fields, under their names in REST, so that an equal request has the same hash in
    *   REST and GraphQL
    */
   @Mutation(() => TaskView, {

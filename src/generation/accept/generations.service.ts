@@ -16,20 +16,20 @@ import type { ParsedGeneration } from './parse-generation.ts';
 import { PrepareGenerations, withFiles } from './prepare-generations.ts';
 
 interface AcceptOptions {
-  /** What the calling interface knows of the origin; absent for a creation over REST or GraphQL. */
+  /** What the calling interface knows of the origin; absent for `createGeneration` of REST and GraphQL. */
   origin?: Partial<TaskOrigin>;
-  /** The value of the Idempotency-Key header, bare or quoted. */
+  /** The idempotency key as the client sent it, bare or quoted. */
   idempotencyKey?: string | undefined;
   /**
    * In place of `idempotencyKey`: returns the key under which to store the task. Called when the request is valid,
-   * before anything is stored.
+   * before the task is stored.
    */
   reserveKey?: () => Promise<ReservedKey>;
   /** What the calling interface had to approximate to translate its own request into this one. */
   approximations?: Approximation[];
-  /** Seconds to wait for the final state before answering. */
+  /** How many seconds to wait, at most, for the final state before answering. */
   waitS?: number;
-  /** Aborts when the client has closed the connection. */
+  /** Aborts when the answer is not needed any more: the client has closed the connection, or its API key is refused. */
   gone?: AbortSignal | undefined;
   /** Runs the wait, and measures it. */
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
@@ -40,7 +40,7 @@ export interface Acceptance {
   taskId: string;
   /** The model as it is loaded now; null when it is gone. */
   model: Model | null;
-  /** The task for REST. A repeated Idempotency-Key returns the first answer byte for byte. */
+  /** The task as the JSON of REST. A repeated idempotency key returns the first answer byte for byte. */
   json(): string;
   /** The same task for GraphQL. */
   view(): TaskView;
@@ -49,7 +49,7 @@ export interface Acceptance {
   task: ShownTask | null;
 }
 
-/** Headers of the answer over REST, which is 201. */
+/** Headers of the 201 answer over REST. */
 export const acceptanceHeaders = ({ taskId, model, replayed }: Acceptance): Record<string, string> => ({
   location: `/v1/tasks/${taskId}`,
   'content-type': 'application/json; charset=utf-8',
@@ -104,7 +104,7 @@ export class GenerationsService {
 
   /**
    * @param body as the client sent it, in the field names of REST
-   * @throws ApiError for the first fault found; then nothing is stored
+   * @throws ApiError for the first fault found; then no task is stored
    */
   async accept(caller: Caller, body: unknown, options: AcceptOptions): Promise<Acceptance> {
     const header = readIdempotencyKey(options.idempotencyKey);
@@ -116,7 +116,8 @@ export class GenerationsService {
       throw parsed;
     }
     const { model, input, metadata, priority, parentTaskId } = parsed;
-    // Most creations have no parent, images, idempotency key or wait, so a promise is awaited only for what is given.
+    // Most creations have no parent, images, idempotency key or wait. So each of these costs a promise only if it is
+    // given.
     const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
     const refusal = this.prepares.refusalOf(model);
@@ -145,8 +146,8 @@ export class GenerationsService {
   }
 
   /**
-   * The task for GraphQL. Some of its fields need the stored task, so it is read for a repeated answer. The fields lack
-   * it if the task was deleted.
+   * The task for GraphQL. Some of its fields need the stored task, so a repeated answer reads the stored task. If the
+   * task was deleted, those fields fail with task_not_found.
    */
   async viewOf({ apiKeyId }: Caller, accepted: Acceptance): Promise<TaskView> {
     const view = accepted.view();
@@ -157,7 +158,7 @@ export class GenerationsService {
   }
 
   /**
-   * Validates a request like `accept`, and stores nothing.
+   * Validates the body as `accept` does, and stores nothing.
    * @throws ApiError for the first fault found
    */
   async check(caller: Caller, body: unknown): Promise<ParsedGeneration> {
@@ -167,7 +168,10 @@ export class GenerationsService {
     return parsed;
   }
 
-  /** Runs a creation. Then its files stay as long as its task, or are forgotten if there is no task. */
+  /**
+   * Runs a creation. Then the files of its images stay as long as the new task, or are forgotten if there is no new
+   * task.
+   */
   private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,
@@ -196,7 +200,7 @@ export class GenerationsService {
     return { ...created, json };
   }
 
-  /** Answers with the final task, or with the unfinished one when the time is up. */
+  /** Answers with the final task, or with the unfinished one when the wait ends before. */
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });

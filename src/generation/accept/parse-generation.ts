@@ -22,11 +22,14 @@ import type { TaskPriority } from '../../tasks/record/task-priority.ts';
 /** A validated creation request. */
 export interface ParsedGeneration {
   model: Model;
-  /** The model's parameters in catalogue order, with defaults filled in. Optional fields that were not given are absent. */
+  /**
+   * The model's parameters in catalogue order, with the defaults that this request allows. Other fields that were not
+   * given are absent.
+   */
   input: ResolvedInput;
   metadata: Record<string, string>;
   priority: TaskPriority;
-  /** As given. It may not be a task of the caller. */
+  /** As given; null if none was given. Whether the caller has this task is not checked yet. */
   parentTaskId: string | null;
 }
 
@@ -34,10 +37,10 @@ export interface ParsedGeneration {
 export type CheckUrl = (url: string) => void;
 
 /**
- * Validates a creation request, for REST and GraphQL alike. Values are neither coerced nor dropped.
+ * Validates a creation request of any interface. Values are neither coerced nor dropped.
  * @param body parsed JSON, in the field names of REST
  * @param caller says which models it may use
- * @throws ApiError for the first fault, with the field's name
+ * @throws ApiError for the first fault, with the name of the field if a field is at fault
  */
 export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid_body');
@@ -82,8 +85,9 @@ function listOfModels(caller: Pick<Caller, 'models'>): string {
 }
 
 /**
- * Finds text with NUL or half a surrogate pair. A REST body was checked for this when it was read; GraphQL input was not.
- * @returns the path to the first such text, or null
+ * Finds a text or name with NUL or half a surrogate pair. A REST body was checked for this when it was read; GraphQL
+ * input was not.
+ * @returns the path to the first one, or null
  */
 function findInvalidText(value: unknown): (string | number)[] | null {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0') ? null : [];
@@ -148,7 +152,7 @@ function resolveInput({ parameters }: Model, request: Record<string, unknown>): 
 
 /**
  * Validates without changing the input: no coercion, no defaults, no removal. `verbose` adds the schema to an error,
- * because the message needs it. `image` only marks fields; the creation checks what they name.
+ * because the message needs it. The format `image` only marks fields; later steps check their values.
  */
 const OPTIONS = {
   strict: true,
@@ -164,8 +168,8 @@ const OPTIONS = {
 const validators = new WeakMap<Model, ValidateFunction>();
 
 /**
- * Compiling takes milliseconds, so the schemas of the built-in models are compiled at startup. The operator may have
- * hundreds of models, so the schema of each is compiled at its first request.
+ * Compiling takes milliseconds, so the schemas of the built-in models are compiled at startup. The operator may declare
+ * hundreds of models, so the schema of a declared model is compiled at its first request.
  */
 for (const model of catalog.shipped) validatorOf(model);
 

@@ -27,17 +27,19 @@ export interface RequestedGeneration {
 /** A valid creation, not yet stored. */
 export interface PreparedGeneration {
   request: TaskRequest;
-  /** The parent is known to be a task of the caller. */
+  /** A parent, if there is one, is known to be a task of the caller. */
   origin: Pick<TaskOrigin, 'parent' | 'relation'>;
   images: RequestImages;
 }
 
 const NO_PARENT: Partial<TaskOrigin> = {};
 
-/** Seconds that are added, because a worker may be late with the end of a task. */
+/** Seconds that are added to the deadlines, because a worker may be late with the end of a task. */
 const SLACK_S = 600;
 
-/** Requests validated before others get their turn, because a thousand at once would hold up every other client. */
+/**
+ * How many requests are validated before other clients get their turn, because a thousand at once would hold them up.
+ */
 const AT_ONCE = 50;
 
 /** Validates creations, alone or many at once. */
@@ -68,7 +70,7 @@ export class PrepareGenerations {
     return deadlinesOf(task, this.config).deadline_s + deadlineS(task.kind, this.config) + SLACK_S;
   }
 
-  /** @throws ApiError invalid_value unless the parent is a task of the caller */
+  /** @throws ApiError invalid_value if the parent is given but is no task of the caller */
   async parentOf({ apiKeyId }: Caller, parent: string | null): Promise<Partial<TaskOrigin>> {
     if (parent === null) return NO_PARENT;
     try {
@@ -82,7 +84,7 @@ export class PrepareGenerations {
   }
 
   /**
-   * Validates all requests. The caller attaches or releases the files of those that are valid.
+   * Validates all requests. Attach or forget the images of each valid one afterwards.
    * @param needS seconds for which the tasks may need their files
    * @returns for each request the creation, or its first fault
    */
@@ -110,7 +112,7 @@ export class PrepareGenerations {
     });
   }
 
-  /** The task of a valid creation. @param generation has the ids of files as its images */
+  /** The task of a valid creation. @param generation has the ids of files in place of data: URLs */
   requestOf({ model, input, metadata, priority, approximations }: ValidGeneration): TaskRequest {
     const estimate = () => this.costs.of(model, input).amount_micros;
     return {

@@ -6,7 +6,7 @@ import { EstimatesService } from '../../tasks/insight/estimates.service.ts';
 import { Costs } from '../accept/costs.ts';
 import type { EstimateView } from './estimate.view.ts';
 
-/** Tells what a generation would cost before it is created. */
+/** Tells what a generation would cost, and when it would be done, before it is created. */
 @Injectable()
 export class GenerationEstimatesService {
   constructor(
@@ -16,7 +16,10 @@ export class GenerationEstimatesService {
     private readonly budgets: KeyBudgets,
   ) {}
 
-  /** @throws ApiError as the creation would for an invalid request; not for a full queue or an exhausted budget */
+  /**
+   * @throws ApiError as the creation would for an invalid request; not for a paused model, a full queue or an exhausted
+   *   budget
+   */
   async estimate(caller: Caller, body: unknown): Promise<EstimateView> {
     const { model, input, priority } = await this.generations.check(caller, body);
     const cost = this.costs.of(model, input);

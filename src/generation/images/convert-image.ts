@@ -4,27 +4,27 @@ import { type ImageFormat, ProviderError, type ProviderOutput } from '../../prov
 import type { Media } from './probe.ts';
 import { onWhite } from '../../platform/images/on-white.ts';
 
-/** The format that the client asked for. Without one the file stays as the provider made it. */
+/** The file format that the client asked for. */
 export interface WantedFormat {
   format: ImageFormat;
-  /** Percent, for JPEG and WebP; 100 when absent. */
+  /** Percent, for JPEG and WebP. */
   quality: number;
 }
 
 /** Several times the largest image of any model. */
 const MAX_PIXELS = 100_000_000;
 const TIMEOUT_S = 60;
-/** From this quality on, colours keep their full resolution, which costs a third more bytes. */
+/** From this quality on, the colours of a JPEG keep their full resolution, which costs a third more bytes. */
 const FULL_COLOUR_QUALITY = 90;
 
-/** A file that has the format already stays byte for byte, unless a quality below 100 asks for a smaller one. */
+/** Whether the image has another format, or is a JPEG or WebP that a quality below 100 makes smaller. */
 export const needsConversion = ({ contentType }: Media, { format, quality }: WantedFormat): boolean =>
   contentType !== `image/${format}` || (format !== 'png' && quality < 100);
 
 /**
  * Encodes an image again, in memory or over its file. XMP and EXIF of the provider stay, because they may say who made
- * the image. A 4K image takes some 30 MB, because it is decoded line by line; call it for one image at a time.
- * @throws ProviderError internal_error when the image cannot be decoded
+ * the image. Call this for one image at a time: a 4K image takes some 30 MB, although it is decoded line by line.
+ * @throws ProviderError internal_error when the image cannot be decoded, encoded or written
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {
   const options = { limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' as const };

@@ -18,12 +18,12 @@ export function conversionOf({ api_key_id: apiKeyId, input }: Pick<ClaimedTask, 
   return { apiKeyId, wanted: format === undefined ? null : { format, quality } };
 }
 
-/** Converts one image at a time in this process: the encoder uses all cores, and each image takes memory. */
+/** Converts one image at a time in this process, because the encoder uses all cores and each image takes memory. */
 @Injectable()
 export class ImageConversions {
   private readonly turns = new Turns();
 
-  /** @throws ProviderError internal_error when the image cannot be decoded; the signal's reason */
+  /** @throws ProviderError internal_error when the image cannot be read or converted; the signal's reason */
   async convert(made: ProviderOutput, { apiKeyId, wanted }: Conversion, signal: AbortSignal): Promise<ProviderOutput> {
     if (!wanted || !needsConversion(await probe(made), wanted)) return made;
     return this.turns.take(apiKeyId, signal, () => convertImage(made, wanted));

@@ -3,14 +3,16 @@ import { stat } from 'node:fs/promises';
 import { type InputImage, ProviderError } from '../../providers/contract/provider.ts';
 
 const HALF = 128;
-/** How much the ratios of mask and image may differ. */
+/** How much the aspect ratios of mask and image may differ: 2 %. */
 const MAX_APART = 0.02;
 
 /**
- * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image, white (255) where
- * it changes and black elsewhere. A mask with a transparent pixel is read as OpenAI does: transparent pixels change.
- * Any other is read as diffusion servers do: white pixels change.
- * @throws ProviderError reference_image_invalid when the shapes differ, or when nothing would change
+ * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image. It is white (255)
+ * where the image is to change, and black elsewhere. A mask that has a pixel with alpha below 128 is read as OpenAI
+ * does: such pixels change. Any other mask is read as diffusion servers do: pixels with a grey value of 128 or more
+ * change.
+ * @throws ProviderError reference_image_invalid when the shapes differ, nothing would change, or the mask cannot be
+ *   read
  */
 export async function normaliseMask(mask: InputImage, image: InputImage, folder: string): Promise<InputImage> {
   const { width, height } = image;

@@ -5,13 +5,13 @@ import { onWhite } from '../../platform/images/on-white.ts';
 type ContentType = StillImage['contentType'];
 type Format = 'jpeg' | 'png' | 'webp';
 
-/** The quality of the encoder for a picture that is encoded again. The loss cannot be seen. */
+/** The quality of a JPEG or WebP that is encoded again. The loss cannot be seen. */
 const QUALITY = 95;
 
 /**
- * A picture as providers get it. Its pixels are turned, because many providers ignore the turn in EXIF. EXIF and XMP
- * are removed, because they may tell of people and places. Call it for one image at a time, because a turn needs all
- * pixels.
+ * A picture as providers get it. Its pixels are turned upright, because many providers ignore the orientation in EXIF.
+ * EXIF and XMP are removed, because they may tell of people and places. Call this for one image at a time, because
+ * turning needs all pixels in memory.
  * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
  */
 export async function preparedImage(

@@ -19,7 +19,7 @@ const IMAGE_FORMATS: Record<string, { contentType: string; extension: string }> 
   webp: { contentType: 'image/webp', extension: 'webp' },
 };
 
-/** @throws ProviderError internal_error when the file is neither PNG, JPEG, WebP nor MP4 */
+/** @throws ProviderError internal_error when the file is no readable PNG, JPEG, WebP or MP4 */
 export async function probe(output: ProviderOutput): Promise<Media> {
   try {
     return (await isMp4(output)) ? await probeVideo(output) : await probeImage(output);
@@ -37,7 +37,7 @@ async function probeImage(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeVideo(output: ProviderOutput): Promise<Media> {
-  // Loaded for the first video, because its 2 MB would make the start of every service slower.
+  // mediabunny is loaded for the first video, because its 2 MB would make the start of every service slower.
   const { ALL_FORMATS, BufferSource, FilePathSource, Input } = await import('mediabunny');
   const source = Buffer.isBuffer(output) ? new BufferSource(output) : new FilePathSource(output.path);
   using input = new Input({ formats: ALL_FORMATS, source });

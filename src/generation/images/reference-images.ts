@@ -18,10 +18,13 @@ export const NO_IMAGES: ProviderRequest['images'] = { references: [], firstFrame
 const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
-/** The time to download all images of one task. Waiting for the check depends on other tasks, so it does not count. */
+/**
+ * The time to download all images of one task. The time that their checks wait does not count, because it depends on
+ * other tasks.
+ */
 const TIMEOUT_MS = 60_000;
 
-/** The storage, or the database with its index, does not respond. That is no fault of the image. */
+/** The storage, or the database that lists its files, could not be read. The image is not at fault. */
 export class StorageAway extends Error {
   constructor(cause: unknown) {
     super('The storage cannot be read.', { cause });
@@ -38,8 +41,8 @@ interface Fetch {
 
 /**
  * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
- * images. They are written to files as they arrive, because a request may have 320 MB of them. Only one image of this
- * process is in memory: the one that is being checked.
+ * images. The images are written to files as they arrive, because a request may have 320 MB of them. In this class only
+ * one image of the process is in memory: the one that is being checked.
  */
 @Injectable()
 export class ReferenceImages {
@@ -70,7 +73,7 @@ export class ReferenceImages {
    * @throws ProviderError reference_image_fetch_failed or reference_image_invalid, with the `param` of the URL's first
    *   field. A failed fetch has one message for every cause, so that it reveals nothing about the network around this
    *   service.
-   * @throws the signal's reason
+   * @throws StorageAway; the signal's reason
    */
   async fetchAll(fields: readonly ImageUrl[], { apiKeyId, folder, signal }: Fetch): Promise<InputImage[]> {
     signal.throwIfAborted();
@@ -124,7 +127,7 @@ export class ReferenceImages {
     });
   }
 
-  /** @throws StoredFileMissing; StorageAway, after which the task can be tried again */
+  /** @throws StoredFileMissing; the signal's reason; StorageAway, after which the task can be tried again */
   private async read(fileId: string, path: string, signal: AbortSignal): Promise<void> {
     try {
       const image = await this.stored.find(fileId);
@@ -164,7 +167,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Turns a failure of `work` into an error that names the field of the image. */
+/** Turns a fault of the image or a failed fetch in `work` into an error that names the field of the image. */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -13,8 +13,8 @@ export interface Reservation {
 
 /**
  * The bytes of reference images that this process may keep in its temporary folder. A reservation must leave free at
- * least as much as its API key already holds. So one key alone gets half of the budget, and two keys get a third each.
- * A key whose downloads stall leaves room for others.
+ * least as much as its API key already holds. So with small reservations one key alone gets half of the budget, and two
+ * keys get a third each. A key whose downloads stall then leaves room for others.
  */
 @Injectable()
 export class ScratchBudget {

@@ -16,7 +16,7 @@ export interface RepeatedRequest {
 /**
  * @param first the resolved input of the earlier task
  * @param changes replaces parameters; null takes one out
- * @throws ApiError unknown_parameter for a field of the request that is no parameter of a model
+ * @throws ApiError unknown_parameter if `changes` has a field of the request that is no parameter of a model
  */
 export function repeatRequest(model: Model, first: Fields, changes: Fields): RepeatedRequest {
   const { properties } = model.parameters;

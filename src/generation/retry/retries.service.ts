@@ -14,7 +14,7 @@ import { repeatRequest } from './repeated-request.ts';
 import type { RetryTaskInput } from './retry-task.input.ts';
 
 export interface RetryOptions {
-  /** The value of the Idempotency-Key header. */
+  /** The idempotency key as the client sent it, bare or quoted. */
   idempotencyKey?: string | undefined;
   /** In place of `idempotencyKey`, as for a creation. */
   reserveKey?: () => Promise<ReservedKey>;
@@ -32,7 +32,7 @@ export class RetriesService {
   ) {}
 
   /**
-   * @param options an idempotency key is refused if it was used for another task, or for a creation
+   * @param options an idempotency key is refused if it was used for another task, for other changes, or for a creation
    * @throws ApiError task_not_found; task_unfinished; file_expired when an image of the first task is gone; and the
    *   errors of a creation, with the field in `input` as `param`
    */
@@ -48,7 +48,7 @@ export class RetriesService {
     try {
       return await this.create(caller, taskId, changes, { ...options, ...(reserveKey && { reserveKey }) });
     } catch (error) {
-      const first = reserved && (await this.firstAnswer(caller, reserved)); // the first task may be deleted meanwhile
+      const first = reserved && (await this.firstAnswer(caller, reserved)); // a repeated request gets its answer even if the task was deleted since
       if (!first) throw error;
       return first;
     }
@@ -81,7 +81,10 @@ export class RetriesService {
     }
   }
 
-  /** Replaces expired links of this service by file ids, because a file may still be there and belong to the caller. */
+  /**
+   * Replaces links to files of this service that are no longer valid by the ids of the files. A file may still be there
+   * and belong to the caller. Links in `changes` stay.
+   */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
     const replaced = replaceImageUrls(model, Object.fromEntries(kept), ({ url }) => {
@@ -102,7 +105,10 @@ export class RetriesService {
 const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): string =>
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 
-/** Names the field as the client would write it. An unknown file that only the first task names is reported as gone. */
+/**
+ * Names the field as the client would write it. A file that is not found and that only the first task names is reported
+ * as gone.
+ */
 function asChange(error: ApiError, changes: object): ApiError {
   const [field = ''] = /^\w+/.exec(error.param ?? '') ?? [];
   if (error.status !== 400 || SHARED_FIELDS.has(field) || error.param === null) return error;
@@ -114,5 +120,8 @@ function asChange(error: ApiError, changes: object): ApiError {
   return new ApiError(isGone ? 'file_expired' : error.code, { param, message, status: 400, cause: error });
 }
 
-/** Fields of a creation that are no parameters of a model. */
+/**
+ * First words of an error's `param` that are no parameters of a model. The header Idempotency-Key begins with
+ * `Idempotency`.
+ */
 const SHARED_FIELDS = new Set(['', 'model', 'metadata', 'priority', 'parent_task_id', 'task_id', 'Idempotency']);

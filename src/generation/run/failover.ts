@@ -14,8 +14,8 @@ export function canTryNext(error: unknown): error is Skipped {
 }
 
 /**
- * What becomes of a task that no binding served. It waits until its deadline if a binding may serve it later; otherwise
- * it fails for the first reason.
+ * What becomes of a task that no binding served. It waits if a binding may serve it later. Otherwise it fails with the
+ * first error of a provider. If there is none, it fails because no provider can do what a parameter asks for.
  */
 export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
   const waits = skipped.filter((one) => one instanceof MustWait);

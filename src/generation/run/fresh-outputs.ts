@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { free } from '../../platform/run/owned-bytes.ts';
 import type { ProviderOutput } from '../../providers/contract/provider.ts';
 
-/** The most bytes of all kept files. Beyond it, an answer reads its files from storage. */
+/** The most bytes that all kept files may take. Files beyond that are read from storage for the answer. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Wanted {
@@ -12,15 +12,18 @@ interface Wanted {
 }
 
 /**
- * Stored files that a request of this process waits for. They are kept until it is answered, so that the answer need
- * not read them back. Files that another process stored, or that find no room here, are read from storage.
+ * Stored files of tasks for which a request of this process waits. The files are kept until the request is answered, so
+ * that the answer need not read them back. Files that another process stored, that are not in memory, or that find no
+ * room here are read from storage.
  */
 @Injectable()
 export class FreshOutputs {
   private readonly wanted = new Map<string, Wanted>();
   private bytes = 0;
 
-  /** @returns a function to call once, when the files are no longer needed. They are freed when nobody needs them */
+  /**
+   * @returns a function to call once, when the files are no longer needed. The last such call of a task frees its files
+   */
   want(taskId: string): () => void {
     const wanted = this.wanted.get(taskId) ?? { waiters: 0, files: new Map<string, Buffer>() };
     wanted.waiters += 1;
@@ -33,7 +36,7 @@ export class FreshOutputs {
 
   /**
    * Takes over a stored file that somebody waits for.
-   * @returns false when the caller keeps the file
+   * @returns false when the file stays with the caller
    */
   keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {
     const wanted = this.wanted.get(taskId);
@@ -43,7 +46,7 @@ export class FreshOutputs {
     return true;
   }
 
-  /** The bytes of a kept file, which are freed when the last `want` of its task ends. */
+  /** The bytes of a kept file, or null. They are freed when the last `want` of the task ends. */
   find(taskId: string, storageKey: string): Buffer | null {
     return this.wanted.get(taskId)?.files.get(storageKey) ?? null;
   }

@@ -1,7 +1,9 @@
 import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { HoldReason } from '../../tasks/record/moment.ts';
 
-/** A full provider is asked again after 0.5 to 5 s, an unavailable one after 0.5 to 30 s. */
+/**
+ * Before jitter, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one after 0.5 to 30 s.
+ */
 const MIN_WAIT_S = 0.5;
 const MAX_PLACE_WAIT_S = 5;
 const MAX_AWAY_WAIT_S = 30;
@@ -22,7 +24,7 @@ export class MustWait extends Error {
   }
 }
 
-/** The provider is at its concurrency limit. */
+/** The provider is at its concurrency limit, or this process has no room for the reference images. */
 export function waitForPlace(task: ClaimedTask): MustWait {
   return new MustWait(pauseOf(task, MAX_PLACE_WAIT_S));
 }
@@ -40,7 +42,7 @@ export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefi
 
 /**
  * The pause grows with the time since the task's first start, so that many waiting tasks cost little. The pause has a
- * jitter of 20 %.
+ * jitter of up to 20 % in both directions.
  */
 function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
   const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;

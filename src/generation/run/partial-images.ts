@@ -8,8 +8,9 @@ const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp'
 
 /**
  * Early stages of a picture. They are stored in the folder of their task, and deleted with its files. To follow them,
- * watch the task and ask for the next number after each state, because each stored image raises the progress. Ask once
- * more after the final state, because states can be merged. Each claim of a task numbers its images from 0.
+ * watch the task and ask for the next number after each state, because a stored image raises the progress, up to 99.
+ * Ask until there is no further one after the final state, because states can be merged. Each claim of a task numbers
+ * its images from 0.
  */
 @Injectable()
 export class PartialImages {
@@ -26,7 +27,7 @@ export class PartialImages {
     const body = await this.conversions.convert(image, conversion, lease.signal);
     const key = keyOf(lease.id, lease.attempt, nth);
     await this.storage.put(key, body, CONTENT_TYPES[conversion.wanted?.format ?? 'png']);
-    // A second file says that the image is complete, because a reader may look for it while it is written.
+    // A second file says that the image is complete, because a reader may look for the image while it is being written.
     await this.storage.put(markerOf(key), Buffer.from('stored'), 'text/plain');
   }
 

@@ -18,9 +18,9 @@ import type { PartialImages } from './partial-images.ts';
 import type { ImageSource } from './run-images.ts';
 import { RunStages } from './run-stages.ts';
 
-/** How long a run waits for its partial images to be stored. */
+/** The longest that a run waits for its partial images to be stored. */
 const STORING_MS = 5_000;
-/** The progress of a task is written at most four times a second. */
+/** The progress that a provider reports is written at most four times a second. */
 const PROGRESS_MS = 250;
 
 interface Services {
@@ -38,11 +38,11 @@ export class ProviderRun implements Run {
   private timer: NodeJS.Timeout | null = null;
   private directory: string | null = null;
   private reported: Tokens | null = null;
-  /** Partial images that the provider has made. */
+  /** Partial images that the provider has made so far, without those beyond the requested number. */
   private partials = 0;
   /** Partial images are stored one after the other, so that they appear in order. */
   private storing = Promise.resolve();
-  /** Whether an intent to submit was committed, by this run or by an earlier one that it continues. */
+  /** Whether an intent to submit was committed, by this run or by an earlier one of the task. */
   private hasIntent: boolean;
   /** Whether the run polls a job that an earlier claim has submitted. The price is then that of the earlier claim. */
   private readonly continues: boolean;
@@ -92,15 +92,15 @@ export class ProviderRun implements Run {
     return this.task.kind === 'image' && n === 1 ? this.task.partial_images : 0;
   }
 
-  /** Created on first use: most images never need it. */
+  /** The folder is created on first use, because most images never need one. */
   get scratchDir(): string {
     this.directory ??= makeScratch();
     return this.directory;
   }
 
-  /** Capped at 99: a task is at 100 only when its files are stored. */
+  /** Capped at 99, because a task is at 100 only when its files are stored. */
   progress(percent: number): void {
-    // `>` is false for NaN, so NaN is ignored: no later percentage could replace it.
+    // `>` is false for NaN, so NaN is ignored. No later percentage could replace a stored NaN.
     if (percent > this.newest) this.newest = Math.min(99, Math.floor(percent));
     if (this.newest > this.written) this.timer ??= setTimeout(() => void this.writeProgress(), PROGRESS_MS);
   }
@@ -116,7 +116,7 @@ export class ProviderRun implements Run {
     this.storing = this.storing.then(() => this.storePartial(nth, image));
   }
 
-  /** Waits until the partial images are stored, but not for long. Call when the provider is done. */
+  /** Waits until the partial images are stored, for five seconds at most. Call when the provider is done. */
   async partialImagesStored(): Promise<void> {
     if (this.partials === 0) return;
     const over = new AbortController();
@@ -177,7 +177,8 @@ export class ProviderRun implements Run {
       return await this.write(() => this.services.links.link(this.task, bytes));
     } catch (error) {
       if (this.signal.aborted) throw error;
-      // Any other error means that the storage is away. Nothing is bought yet, so the task can wait for it.
+      // Any error other than a full quota is taken for an unreachable storage. Nothing is bought yet, so the task can
+      // wait for the storage.
       if (!(error instanceof ApiError) || error.code !== 'file_quota_exceeded') {
         this.logger.warn({ event: 'image_link.failed', task_id: this.task.id, err: error });
         throw waitForProvider(this.task, undefined);
@@ -198,8 +199,8 @@ export class ProviderRun implements Run {
   }
 
   /**
-   * Records approximations that are in no intent: a free provider commits none, and some are known only at the end.
-   * Call when the provider is done.
+   * Records approximations that are in no intent: a free provider without a price commits no intent, and some
+   * approximations are known only at the end. Call when the provider is done.
    */
   async recordApproximations(): Promise<void> {
     const approximations = [...this.submission.approximations, ...this.lacking];

@@ -5,8 +5,8 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
- * The binding that was called before the crash, with the upstream model and the address recorded then. By now its
- * binding may name another model, and its declaration another address.
+ * The binding that an earlier claim of the task called, or undefined if that binding is gone. Its upstream model and
+ * its address are those that were recorded then, because the declaration may have others by now.
  */
 export function bindingCalled(
   providers: Pick<ProviderRegistry, 'bindingsOf' | 'at'>,
@@ -29,7 +29,7 @@ const closest = (
   { provider_model }: Pick<ClaimedTask, 'provider_model'>,
 ): ReadyBinding | undefined => bindings.find(({ upstream }) => upstream.model === provider_model) ?? bindings[0];
 
-/** Inherits from `upstream`, so that the API key stays that of the binding, in which a SIGHUP replaces it. */
+/** Inherits from `upstream`, because a SIGHUP replaces the API key in `upstream`. */
 const withModel = (upstream: Upstream, model: string): Upstream =>
   Object.create(upstream, { model: { value: model, enumerable: true } });
 
@@ -44,7 +44,7 @@ export const placeAt = ({ name, credential, concurrency, upstream }: ReadyBindin
 export const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
   provider.synchronousKinds?.includes(kind) ?? false;
 
-/** What the intent to submit records: the place, the approximations and the price in force now. */
+/** What the intent to submit records: the place, the approximations, the price in force now and the number of calls. */
 export function submissionTo(
   binding: ReadyBinding,
   { model, input, upstream }: ProviderRequest,
@@ -85,7 +85,7 @@ export class EvenLoad {
   /** Runs of this process by endpoint. A run that has not recorded an intent yet is in no other count. */
   private readonly running = new Map<string, number>();
 
-  /** Runs `work` as one more task of the address. */
+  /** Runs `work` and counts it as one more run at the endpoint. */
   async at<Result>(endpoint: string, work: () => Promise<Result>): Promise<Result> {
     this.add(endpoint, 1);
     try {
@@ -97,7 +97,8 @@ export class EvenLoad {
 
   /**
    * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
-   * circuit come first, and then those with fewer tasks. Equal ones keep their order.
+   * circuit come first. Among these, and among the others, those with fewer tasks come first. Equal ones keep their
+   * order.
    * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {

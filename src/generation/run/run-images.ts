@@ -12,7 +12,7 @@ import { retryWhileDatabaseDown } from './running-tasks.ts';
 
 type Images = ProviderRequest['images'];
 
-/** Images with a meaning of their own; the others are references. */
+/** Fields whose image has a meaning of its own; the images of other fields are references. */
 const SINGLE: ReadonlySet<string> = new Set(['first_frame_image_url', 'last_frame_image_url', 'mask']);
 
 /** Where a run gets its reference images from. Calls of one run must not overlap. */

@@ -46,9 +46,9 @@ class StageSpans {
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;
-  /** The provider of this run's paid call, until its cost is known. */
+  /** The provider of this run's paid call, until it is known whether the provider accepted the call. */
   private provider: string | null = null;
-  /** When the task was given back to wait for its provider, by the database's clock; null if it was not given back. */
+  /** When the task was last given back to wait, by the database's clock; null if its last moment is another one. */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;
 
@@ -71,12 +71,12 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** The run waits for the provider without a paid call: its job was accepted before, or the provider is free. */
+  /** The run waits for a provider that is free, or that accepted the job in an earlier run. */
   waits(): void {
     this.spans.begin('upstream');
   }
 
-  /** Call for each accepted job. The wait of a task with several jobs is measured from the last one on. */
+  /** Call for each accepted job. In a task with several jobs, the wait is measured from the last one. */
   accepted(): void {
     this.spans.begin('upstream');
     this.spent('accepted');
@@ -84,7 +84,7 @@ export class RunStages {
     this.isDone = false;
   }
 
-  /** The upstream has made what was asked for; only the first call after the last accepted job counts. */
+  /** The upstream has made what was asked for. Of several calls after an accepted job, the first one counts. */
   done(): void {
     this.spans.begin('download');
     this.upstreamDone();

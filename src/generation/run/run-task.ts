@@ -31,10 +31,13 @@ type Outcome = Pick<Ending, 'outcome' | 'usage'>;
 const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
   internal_error: 'error',
   result_storage_failed: 'error',
-  provider_quota_exceeded: 'warn', // until the operator pays, every task fails
+  provider_quota_exceeded: 'warn', // the provider refuses every task until the operator pays
 };
 
-/** Runs a claimed task: reference images -> provider -> storage -> end. A failure on the way ends the task with its code. */
+/**
+ * Runs a claimed task: reference images -> provider -> storage -> end. An error on the way ends the task with its code,
+ * unless the task must wait or its lease is lost.
+ */
 @Injectable()
 export class RunTask {
   private readonly logger = new Logger('generate');
@@ -59,7 +62,9 @@ export class RunTask {
     });
   }
 
-  /** @returns null when this claim has nothing to record: the task was cancelled, taken over or is about to be released */
+  /**
+   * @returns null when this claim has nothing to record: the task is final, was taken over, or is about to be released
+   */
   private async outcomeOf(task: ClaimedTask, lease: Lease): Promise<Outcome | MustWait | null> {
     try {
       const { kept, usage } = await this.generate(task, lease);
@@ -86,7 +91,7 @@ export class RunTask {
 
   /**
    * The model in the version that the task runs under. On its first start a task gets the loaded version, if this takes
-   * its input unchanged. Otherwise it keeps its own version, if that is still stored.
+   * its input unchanged. Otherwise it keeps its own version, if that is still stored, or else gets the loaded one.
    */
   private async modelOf(task: ClaimedTask, lease: Lease): Promise<Model | null> {
     const { model: id, model_version: version } = task;
@@ -126,14 +131,16 @@ export class RunTask {
 
   /**
    * Gives the task back on shutdown, without counting a lost worker. Another worker may claim it at once, unless a paid
-   * call is in flight: that worker could not find its job yet and would pay for a second one.
+   * call is in flight. The job of such a call could not be found yet, so the other worker would pay for a second one.
    */
   private async release(lease: Lease): Promise<void> {
     const released = await this.queue.release(lease, lease.isCalling ? null : 0);
     if (released && !lease.isCalling) this.logger.log({ event: 'task.released', task_id: lease.id });
   }
 
-  /** Gives the task back until its provider may be free. Meanwhile it takes no slot, and nobody renews its lease. */
+  /**
+   * Gives the task back until its provider may be free. Meanwhile the task takes no slot, and nobody renews its lease.
+   */
   private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(
       () => !lease.signal.aborted,

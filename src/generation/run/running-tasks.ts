@@ -19,7 +19,7 @@ import { isDatabaseAway } from '../../errors/database-away.ts';
 export interface Lease extends NotedLease {
   readonly signal: AbortSignal;
   readonly slot: Slot;
-  /** false for a task from a restored backup: whether a call was paid for it since then is unknown. */
+  /** false for a task from a restored backup, because a call may have been paid for it since the backup. */
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
@@ -42,7 +42,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The tasks that this process runs. One heartbeat renews all their leases, the feed reports a cancel at once, and a
- * timer enforces the deadline. A task whose lease the heartbeat no longer finds is stopped: another worker has it.
+ * timer enforces the deadline. A task whose lease the heartbeat no longer finds is stopped, because the task is final
+ * or another worker has it.
  */
 @Injectable()
 export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
@@ -58,7 +59,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     private readonly metrics: Metrics,
   ) {}
 
-  /** The least seconds that a lease had left when it was last renewed; null before the first renewal. */
+  /** The least seconds that a lease of this process had left at the last renewal; null before the first renewal. */
   get leaseMarginS(): number | null {
     return this.margin;
   }
@@ -112,7 +113,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
-    // Bound to the request of the task, because the heartbeat or the bus aborts the signal outside of it.
+    // The function is bound to the request of the task, because the heartbeat or the bus aborts the signal outside of
+    // it.
     const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
@@ -147,8 +149,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     try {
       kept = await this.queue.renew(leases);
     } catch (err) {
-      // The database is down. The first renewal after the outage shows which leases are lost; every write is fenced
-      // anyway.
+      // The database cannot be reached. The first renewal after the outage shows which leases are lost. Until then
+      // every write is fenced by its claim.
       this.logger.warn({ event: 'lease.renewal_failed', err });
       return;
     }
@@ -186,10 +188,10 @@ function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason 
 const RETRY_MS = 500;
 
 /**
- * Retries a write that must not be lost in a database outage, because a paid call was made or the work is done. Long
+ * Retries a query during a database outage, because a paid call may have been made or the work may be done. Long
  * retries do no harm, because every write is fenced by its claim.
  * @param stillWanted checked before each retry
- * @throws the error of the write, when it is no longer wanted or the error is not an outage
+ * @throws the error of the query, when it is no longer wanted or the error is not an outage
  */
 export async function retryWhileDatabaseDown<Result>(
   stillWanted: () => boolean,

@@ -51,8 +51,9 @@ interface Work<Kept> {
 const CANCEL_MS = 5_000;
 
 /**
- * Chooses the binding that serves a generation, and ensures that no call is paid twice. The next binding is tried only
- * if the one before certainly accepted nothing. After a crash only the binding that was called may continue.
+ * Chooses the binding that serves a generation, and avoids paying for it twice. The next binding is tried only if the
+ * one before certainly accepted nothing. After a crash, a call whose outcome is unknown is repeated only if its binding
+ * allows that.
  */
 @Injectable()
 export class ServeGeneration {
@@ -67,7 +68,7 @@ export class ServeGeneration {
     private readonly links: LinkedImages,
   ) {}
 
-  /** @throws MustWait when all bindings are full or away; ProviderError, or the signal's reason */
+  /** @throws MustWait when no binding can serve the task now; ProviderError; LeaseLost; the signal's reason */
   async serve<Kept>(work: Work<Kept>): Promise<Served<Kept>> {
     const { task, model, lease } = work;
     const bindings = this.providers.bindingsOf(model);
@@ -84,7 +85,7 @@ export class ServeGeneration {
       if (!(await whileDatabaseDown(lease, withdraw))) throw await lease.whyRevoked();
       return this.tryInTurn(bindings, work);
     }
-    // A video is one job, which is already in flight. It needs no reference images any more, and their URLs may be
+    // A video is one job, which is already in flight. The job needs no reference images any more, and their URLs may be
     // gone.
     try {
       const continued = task.kind === 'video' ? { ...work, images: WITHOUT_IMAGES } : work;
@@ -95,7 +96,10 @@ export class ServeGeneration {
     }
   }
 
-  /** Looks up whether the paid call was accepted, after a crash between the intent and the upstream's id. */
+  /**
+   * Looks up whether the paid call was accepted, after a crash that came after the intent and before the upstream's id
+   * was stored.
+   */
   private async maySubmitAgain(
     called: ReadyBinding,
     { task, model, lease }: Work<unknown>,
@@ -145,7 +149,10 @@ export class ServeGeneration {
 
   private isPaused = ({ name, endpoint }: ReadyBinding): boolean => this.pauses.isPaused(name, endpoint);
 
-  /** Called before the reference images are fetched: a fetch at every claim would be in vain. @throws MustWait */
+  /**
+   * Call before the reference images are fetched: while no binding is free, each claim would fetch them in vain.
+   * @throws MustWait
+   */
   private async assertNotWaiting(bindings: ReadyBinding[], task: ClaimedTask, lease: Lease): Promise<void> {
     const closed = bindings.filter((binding) => !binding.circuit.isOpen && !this.isPaused(binding));
     if (closed.length === 0 && bindings.length > 0) {
@@ -199,7 +206,10 @@ export class ServeGeneration {
     }
   }
 
-  /** Cancels the job only after a user's cancel or the deadline: otherwise the task's next claim polls the job. */
+  /**
+   * Cancels the job only if its result is unwanted, as after a user's cancel or the deadline. Otherwise the task's next
+   * claim polls the job.
+   */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,
@@ -223,7 +233,7 @@ export class ServeGeneration {
   }
 }
 
-/** Retries while the database is down, for writes that must not be lost. */
+/** Retries a query while the database is down, until the run is stopped. */
 function whileDatabaseDown<Result>({ signal }: Lease, write: () => Promise<Result>): Promise<Result> {
   return retryWhileDatabaseDown(() => !signal.aborted, write);
 }

@@ -3,16 +3,21 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One slot in five is reserved for API keys that run nothing in this process. Of the polled runs, one key may have four
- * in five. So no key takes all of them. For each five slots one transfer may run at a time.
+ * One slot in five is reserved for API keys that have no slot in this process, and at least one if there are several.
+ * One key may have four in five of the polled runs, so that it leaves some to others. One transfer may run at a time
+ * for every five slots or part of five.
  */
 export const RESERVED_PART = 5;
 
-/** The slot of one run in this process. The run has it from its claim to its end, except while it only polls. */
+/**
+ * The slot of one run in this process. The run has the slot from its claim until it begins to poll without one, or to
+ * its end.
+ */
 export interface Slot {
   /**
    * Runs `work`, which only waits for the upstream, without a slot. Afterwards the run gets a slot for transfers, in
-   * which it downloads and stores. The run keeps its first slot if too many runs poll already.
+   * which it downloads and stores. If too many runs, or too many of its key, poll already, the run keeps its first
+   * slot.
    * @throws the signal's reason when it aborts before a transfer is possible; otherwise the error of `work`
    */
   polling<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
@@ -22,8 +27,8 @@ export interface Slot {
 
 /**
  * The slots of this process. A run that computes, sends or waits for an answer has one of WORKER_CONCURRENCY. Runs that
- * only poll a job have none: up to WORKER_POLLED_RUNS of them wait without a slot. When the job of such a run has
- * ended, it downloads and stores in a slot for transfers, which no hanging call can take.
+ * only poll a job have none: up to WORKER_POLLED_RUNS of them wait without a slot. When its job has ended, such a run
+ * downloads and stores in a slot for transfers.
  */
 @Injectable()
 export class Slots {
@@ -37,7 +42,7 @@ export class Slots {
     this.transfers = new Turns(Math.ceil(config.workerConcurrency / RESERVED_PART));
   }
 
-  /** How many tasks may be claimed now. */
+  /** How many slots of WORKER_CONCURRENCY are free. */
   get free(): number {
     return this.config.workerConcurrency - this.taken.size;
   }
@@ -69,8 +74,8 @@ export class Slots {
         try {
           return await work();
         } finally {
-          // Enters also after a failure, because the run may go on with another binding. After an abort this may run
-          // later than `leave`, so nothing may stay behind.
+          // Enters also after a failure, because the run may go on with another binding. After an abort this code may
+          // run later than `leave`, so it removes the run from `polled` itself.
           endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },
@@ -79,7 +84,9 @@ export class Slots {
     return slot;
   }
 
-  /** A key that polls very many jobs leaves a part of the polled runs to others. */
+  /**
+   * Whether a run of the key may poll without a slot. One key cannot take all polled runs, unless only one is allowed.
+   */
   private mayPoll(apiKeyId: string): boolean {
     const most = this.config.workerPolledRuns;
     if (this.polled.size >= most) return false;

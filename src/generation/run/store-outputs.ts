@@ -35,14 +35,14 @@ export class StoreOutputs {
     private readonly fresh: FreshOutputs,
   ) {}
 
-  /** Whether the storage fails. Then nothing should be bought, because its result could not be stored. */
+  /** Whether the storage fails. Then nothing should be bought, because the result could not be stored. */
   get isFailing(): boolean {
     return this.waiting > 0;
   }
 
   /**
-   * Retries until the task's deadline, because the result is paid for.
-   * @throws ProviderError internal_error when an output is neither an image nor a video; the signal's reason
+   * Retries until the run is stopped, at the latest at the task's deadline, because the result is paid for.
+   * @throws ProviderError internal_error when an output cannot be read or converted; the signal's reason
    */
   async store(
     lease: Lease,

@@ -22,7 +22,7 @@ import { traces } from '../../platform/observe/traces/traces.ts';
 
 /** The least time between two claims of a worker, because the statement costs PostgreSQL as much as ten of its rows. */
 const MIN_INTERVAL_MS = 5;
-/** The least time between claims of reserved slots. Each task of a busy key would cause a claim in vain. */
+/** The least time between claims of reserved slots. Without it, each task of a busy key would cause a claim in vain. */
 const RESERVED_CLAIM_MS = 100;
 
 /** Keeps a least time between the claims of a process. A claim that comes later than that does not wait. */
@@ -54,8 +54,8 @@ export class ClaimIntervals {
 }
 
 /**
- * Runs a claim in a span of the trace that created the task. The id of the span is derived from the claim. So the next
- * claim can link to it, even if the process that made it is dead.
+ * Runs a claim in a span of the trace in which the task was created. The id of the span is derived from the claim. So
+ * the next claim can link to the span, even if the process that made it is dead.
  */
 function inClaimSpan(task: ClaimedTask, work: () => Promise<void>): Promise<void> {
   const created = traces.isOn ? parseTraceparent(task.trace_parent) : null;
@@ -90,8 +90,8 @@ const MAX_CLAIM = 200;
 const SETTLE_MS = 5_000;
 
 /**
- * Claims waiting tasks, as many as this process has free slots for. Wake-ups and slots that become free while a claim
- * is in flight are batched into the next claim.
+ * Claims waiting tasks, at most as many as this process has free slots. Wake-ups and slots that become free while a
+ * claim is in flight are batched into the next claim.
  */
 @Injectable()
 export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -135,7 +135,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
-    // Outside the request whose task has left its slot, because the claim is for the tasks of other requests.
+    // The poll runs outside the request whose task has left its slot, because the claim is for the tasks of other
+    // requests.
     this.slots.onFree(() => {
       if (this.isBehind) outsideOfRequests(() => this.poll());
     });
@@ -163,21 +164,21 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     );
   }
 
-  /** Tasks that run in this process, with those that only poll their provider. */
+  /** Tasks that run in this process, including those that only poll their provider. */
   get busy(): number {
     return this.running.size;
   }
 
   /**
    * Whether this process claims nothing more: an operator drains it, or it is about to stop. It would have to hand over
-   * a new task half-way, so other processes take the new tasks.
+   * a new task half-way, so it leaves new tasks to other processes.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;
   }
 
   /**
-   * Stops claiming until it is called with false. Running tasks go on to their end.
+   * With `on`, stops claiming until a call without it. Running tasks go on to their end.
    * @returns when no claim is in flight any more
    */
   async drain(on: boolean): Promise<void> {

@@ -1,9 +1,10 @@
-/** Shorter prompts identify nothing, and replacing them would garble every message. */
+/** A shorter prompt identifies nothing, and replacing it would garble the message. */
 const MIN_LENGTH = 8;
 
 /**
- * Removes the prompt from an upstream's error before it is logged. Upstreams repeat the prompt in their messages, and
- * logs must not contain prompts. Also finds the prompt escaped as JSON, and cut off at the end of the message.
+ * Removes the prompt from the message of an upstream's error before that is logged. Upstreams may repeat the prompt in
+ * their messages, and logs must not contain prompts. The prompt is found also if it is escaped as JSON, or cut off at
+ * the end of the message. An `Error` stays as it is.
  */
 export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
   if (
