@@ -23,7 +23,7 @@ export class CallWaits {
   ) {}
 
   /**
-   * Waits until the task has succeeded. The task goes on when its client disconnects.
+   * Waits until the task has succeeded. The task goes on even if the client disconnects.
    * @throws ApiError generation_timeout, service_unavailable; the errors of a refused API key and of a failed task
    */
   async untilSucceeded(request: CallRequest, call: StartedCall): Promise<ShownTask> {
@@ -54,8 +54,8 @@ export class CallWaits {
   }
 
   /**
-   * Yields the states of the task, from the current one to the final one. A slow reader gets the latest state.
-   * @throws ApiError as `untilSucceeded` does, except for a failed task
+   * Yields the states of the task, from the current one to the final one. A slow reader misses states in between.
+   * @throws ApiError as `untilSucceeded` does, except for a failed task; task_cancelled if the task was deleted before
    */
   async *states(request: CallRequest, call: StartedCall): AsyncGenerator<ShownTask> {
     const { caller, reply } = request;
@@ -81,7 +81,7 @@ export class CallWaits {
 
   private async unfinished({ taskId, stopping, delivery }: StartedCall): Promise<ApiError> {
     await delivery?.nothingFollows();
-    // A client that does not know where the result will be repeats its request, and may pay twice.
+    // A client that does not know where to find the result repeats its request, and may pay twice.
     const goesOn = `Its result will be at /v1/tasks/${taskId}; ${WHICH_RETRY}.`;
     return stopping?.aborted
       ? new ApiError('service_unavailable', { message: `The service is shutting down. ${goesOn}`, headers: RETRY })
@@ -96,7 +96,7 @@ const RETRY = { 'x-should-retry': 'true', 'retry-after': '1' };
 
 type Outcome = Pick<ShownTask, 'error' | 'usage'>;
 
-/** The outcome of a deleted task: deleting cancels it first. */
+/** The outcome of a deleted task, because deleting cancels an unfinished task first. */
 const DELETED: Outcome = { error: taskError('task_cancelled'), usage: null };
 
 function nullIfDeleted(error: unknown): null {

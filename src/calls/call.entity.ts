@@ -16,16 +16,22 @@ export class Call {
   /** null until the task is stored. The idempotency key of the task derives from the id of the call. */
   @Column('text', { nullable: true }) task_id: string | null;
   @Column('timestamptz') created_at: Date;
-  /** When the last connection that waited for the outcome ended without it. */
+  /** When the last connection that waited for the outcome ended without it, or its client gave the call up. */
   @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
   /** When the outcome was written completely to an open connection. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
   /** Until when equal calls get the failure that this call got. */
   @Column('timestamptz', { nullable: true }) failed_until: Date | null;
-  /** End of the lease of the connection that waits for the outcome; null when there is none. */
+  /**
+   * End of the lease of the connection that waits for the outcome; null once that connection is recorded in
+   * `hung_up_at`.
+   */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
-  /** Name of the message that made the call; null if its client cannot give the call up. */
+  /** Name of the message that made the call; null if its client cannot give the call up, or once the answer begins. */
   @Column('text', { nullable: true }) message: string | null;
-  /** Which attempt holds the call: 0 is the first. A retry has the number that its client sent, or else the next one. */
+  /**
+   * Which attempt holds the call: 0 is the first. A retry has the number that its client sent, or else the next one.
+   * Giving the call up raises the number too.
+   */
   @Column('integer') joined_retry: number;
 }

@@ -42,9 +42,9 @@ export interface StartedCall {
   taskId: string;
   /** Whether an earlier attempt created the task. */
   isReplay: boolean;
-  /** Whether the connection of an earlier attempt is open. Its client may wait for the same task. */
+  /** Whether the connection of an earlier attempt is still open. Its client may wait for the same task. */
   isShared: boolean;
-  /** Aborts when the service stops. */
+  /** Aborts when the service stops; null if the response does not wait. */
   stopping: AbortSignal | null;
   /** null for a call with an Idempotency-Key: the key finds the task without a row in `calls`. */
   delivery: Delivery | null;
@@ -54,15 +54,15 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 
 const ALONE = { isShared: false, delivery: null };
 
-/** How long equal calls get the same failure. Each of them starts this time again. */
+/** Until when equal calls get the same failure. Each of them that gets it starts the time again. */
 const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 
 /** No client can send such an idempotency key: the keys of clients are printable. */
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
- * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks. So
- * every call is recorded before its task, and a retry gets the task of the first attempt.
+ * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks. So a
+ * call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
  */
 @Injectable()
 export class CallsService {
@@ -89,8 +89,8 @@ export class CallsService {
 
   /**
    * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. A call that an
-   * OpenAI client counts as a retry joins an equal call whose outcome was never delivered. Any other call may be a
-   * retry that nobody counts. It joins an equal call that was cut off or has just failed.
+   * OpenAI client counts as a retry joins an equal call whose outcome was not delivered. Any other call may be a retry
+   * that nobody counts. It joins an equal call that was cut off, was given up, or has just failed.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;
@@ -130,7 +130,7 @@ export class CallsService {
         await this.writes.begin({ id, apiKeyId: caller.apiKeyId, path, fingerprint, message });
         this.holdLease(id, 0, reply);
         delivery = this.observe(request, id, 0);
-        // A retry may have come before the row was stored, and created its own task.
+        // The retry of a client that is gone may have come before the row was stored, and created its own task.
         if (reply.raw.destroyed) throw new ApiError('request_timeout', { message: 'The client has disconnected.' });
         return { key: reservedKey(id), requestHash: fingerprint };
       });
@@ -175,7 +175,7 @@ export class CallsService {
     return this.rows.existsBy(abandoned(apiKeyId, fingerprint, taskId));
   }
 
-  /** Lets no equal call join this one, if it is abandoned still. Its task was cancelled because nobody waited. */
+  /** Deletes the call if it is still abandoned, so that no equal call joins it and gets the cancelled task. */
   async forgetAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<void> {
     await this.rows.delete(abandoned(apiKeyId, fingerprint, taskId));
   }
@@ -197,7 +197,7 @@ export class CallsService {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },
       delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
-      // `mine` matches no row once a later retry has replaced this attempt.
+      // `mine` matches no row once a later attempt has replaced this one, or the call was given up.
       hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
       lost: () => void this.record('lost', written.then(writeLost, writeLost)), // after `delivered`, even if it failed
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),

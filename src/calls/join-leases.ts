@@ -4,11 +4,11 @@ import { JOIN_LEASE_S, JoinCall } from './sql/join-call.ts';
 
 const RENEW_EVERY_S = JOIN_LEASE_S / 3;
 
-/** Renews the leases of the retries that wait in this process, all in one statement. */
+/** Renews the leases of the attempts that wait in this process, all in one statement. */
 @Injectable()
 export class JoinLeases implements OnApplicationShutdown {
   private readonly logger = new Logger('calls');
-  /** For the id of a call, the number of the retry that waits for it. */
+  /** For the id of a call, the number of the attempt that waits for its outcome. */
   private readonly waiting = new Map<string, number>();
   private readonly renewals = new Interval(() => this.renew());
   private isRenewing = false;

@@ -5,19 +5,23 @@ import { ApiError } from '../errors/api-error.ts';
 import { Metrics } from '../platform/observe/measuring/metrics.ts';
 
 /**
- * Waiting calls of a process. A waiting call holds a connection and a few objects, but no body. It does not count among
- * the 10,000 requests in flight, so it takes nothing from other requests.
+ * The most waiting calls of a process. A waiting call holds a connection and a few objects, but no body. It does not
+ * count among the 10,000 requests in flight, so it takes nothing from other requests.
  */
 const MAX_CALLS = 5_000;
 /**
- * Waiting calls of one key in a process: it takes ten keys to use up the calls. By default a key runs 50 tasks at once.
+ * The most waiting calls of one key in a process: ten keys are needed to use up MAX_CALLS. By default a key runs 50
+ * tasks at once.
  */
 const MAX_CALLS_PER_KEY = 500;
 
-/** Listeners of a response. Each resource of a call has a listener that releases it; Node warns of more than ten. */
+/**
+ * The most listeners of a response before Node warns; by default it warns of more than ten. Each resource of a call has
+ * a listener that releases it.
+ */
 const MAX_LISTENERS = 20;
 
-/** The requests of this process that wait for the outcome of a task. A task may take ten minutes. */
+/** The requests of this process that wait for the outcome of a task. */
 @Injectable()
 export class OpenCalls implements BeforeApplicationShutdown {
   private readonly open = new Set<AbortController>();
@@ -36,7 +40,7 @@ export class OpenCalls implements BeforeApplicationShutdown {
   /**
    * Admits a call until its response is closed.
    * @returns a signal that aborts when the service stops: then answer the call at once
-   * @throws ApiError rate_limit_exceeded, service_unavailable
+   * @throws ApiError rate_limit_exceeded for too many calls of the key; service_unavailable
    */
   admit(apiKeyId: string, reply: FastifyReply): AbortSignal {
     const count = this.ofKey.get(apiKeyId) ?? 0;

@@ -5,15 +5,15 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { ShownTask } from '../tasks/record/task.entity.ts';
 
 /**
- * The error that a call gets when its task has failed. If a repetition could be paid again, clients other than OpenAI's
- * get a status that they do not repeat.
+ * The error that a call gets when its task has failed. If repeating the call could cost again, clients other than
+ * OpenAI's get a status that they do not repeat.
  */
 export function outcomeError(
   { error, usage }: Pick<ShownTask, 'error' | 'usage'>,
   { headers }: Pick<FastifyRequest, 'headers'>,
 ): ApiError {
   const { code, message, param } = error ?? taskError('internal_error');
-  // A retry creates a new task. A job that failed after the provider accepted it may cost, at the operator's price.
+  // A retry creates a new task. So it is advised only if the provider was unavailable and the failed task cost nothing.
   const wasBought = code !== 'provider_unavailable' || (usage?.cost_micros ?? 0) > 0;
   const isOpenaiClient = headers['x-stainless-lang'] !== undefined;
   return new ApiError(code, {

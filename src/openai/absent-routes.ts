@@ -20,8 +20,8 @@ const ABSENT = {
 };
 
 /**
- * Refuses the calls of OpenAI's API that this service does not have, before a body is read. The refusal says what to
- * use instead. Call this before the application listens.
+ * Refuses routes of OpenAI's API that clients may expect and this service does not have, before a body is read. The
+ * refusal says what to use instead. Call this before the application listens.
  */
 export function refuseAbsentRoutes(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;

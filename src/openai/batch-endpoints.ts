@@ -14,7 +14,10 @@ import type { RequestImage } from './request/uploaded-images.ts';
 import { translateVideo } from './videos/video-request.ts';
 import { toVideo } from './videos/video.view.ts';
 
-/** Registers the image and video routes as endpoints of batches. Their items are JSON bodies, answered with links. */
+/**
+ * Registers the image and video routes as endpoints of batches. Their items are JSON bodies. Pictures are answered with
+ * links.
+ */
 @Injectable()
 export class OpenaiBatchEndpoints implements OnModuleInit {
   constructor(
@@ -60,7 +63,7 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
   }
 }
 
-/** Items of a batch are answered with links: the pictures of a thousand items would be too large for a file. */
+/** Pictures in a batch are answered with links, because those of a thousand items would be too large for a file. */
 function refuseBytes(fields: Record<string, unknown>): void {
   if (fields.stream === true) throw unsupported('stream', 'Items of a batch are not streamed; leave stream out.');
   fields.response_format ??= 'url';
@@ -79,7 +82,7 @@ function translated(translation: Translation, images: object): TranslatedItem {
 
 const referenceOf = (image: RequestImage): string => ('reference' in image ? image.reference : '');
 
-/** The JSON body of an item. The fields are copied, because readers may take some out. */
+/** The JSON body of an item. The fields are copied, because their readers change them. */
 const jsonBody = (fields: Record<string, unknown>): RequestBody => ({
   isForm: false,
   fields: { ...fields },

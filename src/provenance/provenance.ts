@@ -31,7 +31,7 @@ export interface Output extends MadeBy {
 
 /**
  * Marks outputs as made by a model: with XMP, and with PROVENANCE=c2pa also with a signed C2PA manifest that covers the
- * XMP. Marking never fails a task: a file that cannot be marked is stored as the provider made it.
+ * XMP. Marking never fails a task: a mark that cannot be added is left out.
  */
 @Injectable()
 export class Provenance implements OnModuleDestroy {

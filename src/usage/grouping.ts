@@ -3,7 +3,7 @@ import { hasAtMost } from '../platform/schema/code-points.ts';
 import type { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { Group } from './sql/read-usage.ts';
 
-/** The fields in the documented order, for messages. */
+/** The fields in the documented order. */
 const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'error_code', 'api_key_id'] as const;
 const METADATA = 'metadata.';
 /** The most characters of a metadata key. */
@@ -13,12 +13,13 @@ export interface Grouping {
   /** Columns to group by, in a fixed order, so that the same columns make the same statement. */
   groups: Group[];
   metadataKey: string | null;
-  /** `metadata.<key>`: the name of the result's field. */
+  /** The name of the field of a result that has the metadata value: `metadata.<key>`. */
   metadataField: string | null;
 }
 
 /**
- * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or all up to the next comma.
+ * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or is all text up to the next
+ * comma.
  */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 

@@ -1,8 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` sums only the tasks that have
- * one value of this key, or the further values together, and only by quarter. Every row of the ledger is added once.
+ * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` is by quarter, and sums only
+ * the tasks with one value of this key. Values beyond a limit are summed together. Every row of the ledger is added
+ * once.
  */
 @Entity('usage_sums')
 export class UsageSum {

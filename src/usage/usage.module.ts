@@ -13,7 +13,9 @@ import { UsageController } from './usage.controller.ts';
 import { UsageResolver } from './usage.resolver.ts';
 import { UsageService } from './usage.service.ts';
 
-/** Reads what tasks used and cost. The code in src/tasks writes the ledger, in the statement that ends a task. */
+/**
+ * Sums and reads what tasks used and cost. The code in src/tasks writes the ledger, in the statement that ends a task.
+ */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([UsageSum, UsageValue])],
   controllers: [UsageController],

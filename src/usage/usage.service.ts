@@ -10,7 +10,7 @@ import { DEFAULT_BUCKETS, type UsageQuery } from './usage.query.ts';
 import type { UsagePageView, UsageResultView } from './usage.view.ts';
 import { QUARTER_S, Zone } from './buckets/zone.ts';
 
-/** The most results of one page, because groups by metadata can be as many as tasks. */
+/** The most results of one page, because there can be as many groups by metadata as tasks. */
 const MAX_RESULTS = 10_000;
 
 interface Window {
@@ -76,7 +76,10 @@ export class UsageService {
   }
 }
 
-/** A range until now takes its whole last quarter from the sums, because nothing in it is later than now. */
+/**
+ * A range that ends now or later takes its whole last quarter from the sums, because nothing in the sums is later than
+ * now.
+ */
 function untilNow(until: number, { until: end, now }: Window): number {
   return until === end && end >= now ? Math.ceil((until + 1) / QUARTER_S) * QUARTER_S : until;
 }

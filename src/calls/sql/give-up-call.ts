@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The raised number takes the call from its connection, which stays open. A later delivery to it is not recorded. */
+/**
+ * The raised number takes the call from its connection, which stays open. A later delivery to that connection is not
+ * recorded.
+ */
 const GIVE_UP: Statement = {
   name: 'calls.give_up',
   text: `

@@ -17,9 +17,9 @@ const MAX_CANDIDATES = 100;
 
 /**
  * Gives a retry the call that it most likely repeats. Calls that were hung up come first, then calls that no retry
- * waits for, then the oldest. A call that a retry waits for goes only to a retry with a higher number: the earlier
- * retry was cut off, although its connection still looks alive. All candidates are locked in one order, so two retries
- * never get the same call.
+ * waits for; among equals, the oldest comes first. A call with a valid lease goes only to a retry with a higher number:
+ * the attempt before was cut off, although its connection still looks alive. All candidates are locked in one order, so
+ * two retries with the same number do not get the same call.
  */
 const JOIN: Statement = {
   name: 'calls.join',
@@ -64,14 +64,14 @@ export class JoinCall {
   /**
    * @param fingerprint hex
    * @param retry the client's number of this retry, at least 1
-   * @returns null when no undelivered call equals this one
+   * @returns null when there is no call to join
    */
   async join(apiKeyId: string, fingerprint: string, retry: number): Promise<JoinedCall | null> {
     const [call] = await this.sql.run<JoinedCall>(JOIN, [apiKeyId, fingerprint, retry]);
     return call ?? null;
   }
 
-  /** @param retries for the id of each call, the number of the retry that waits for it */
+  /** @param retries for the id of each call, the number of the attempt that waits for it */
   async renew(retries: ReadonlyMap<string, number>): Promise<void> {
     await this.sql.run(RENEW, [[...retries.keys()], [...retries.values()]]);
   }

@@ -3,11 +3,12 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { CANCELLED_BEFORE, JOIN_LEASE_S, type JoinedCall } from './join-call.ts';
 
 /**
- * Finds an equal call of the last 10 minutes to join. A call whose connection ended without the outcome comes first,
- * then a call that has just failed. An open connection holds a lease, so simultaneous equal calls do not join each
- * other. The call of a process that died can be joined when its lease has lapsed. A client that names its messages may
- * give up silently and leave its connection open. So its call can be joined after one second without an answer. The
- * call that was joined least often comes first.
+ * Finds an equal call of the last 10 minutes to join: one whose connection ended without the outcome, or one that has
+ * just failed. An open connection holds a lease, so simultaneous equal calls do not join each other. The call of a
+ * process that died can be joined when its lease has lapsed. A client that names its messages may give up silently and
+ * leave its connection open. So another call with a message can join such a call one second after it began, until its
+ * answer begins. Undelivered calls come first, then those without a valid lease, then those that were joined least
+ * often.
  */
 const JOIN_EQUAL: Statement = {
   name: 'calls.join_equal',

@@ -45,7 +45,7 @@ const DELIVER: Statement = {
     update calls c set delivered_at = now() from held where c.id = held.id`,
 };
 
-/** The writes that every call makes. Raw SQL because the writes of many calls are batched into one statement. */
+/** The writes that most calls make. Raw SQL because the writes of many calls are batched into one statement. */
 @Injectable()
 export class WriteCalls {
   private readonly begun = new Batch<NewCall, void>((calls) => this.insert(calls), { name: BEGIN.name });
@@ -83,7 +83,7 @@ export class WriteCalls {
     ]);
   }
 
-  /** Returns no outcomes, because the callers of these batches need none. */
+  /** Returns an empty list, because the callers of these batches need no results. */
   private async run(statement: Statement, values: unknown[]): Promise<void[]> {
     await this.sql.run(statement, values);
     return [];

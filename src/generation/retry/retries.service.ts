@@ -48,7 +48,7 @@ export class RetriesService {
     try {
       return await this.create(caller, taskId, changes, { ...options, ...(reserveKey && { reserveKey }) });
     } catch (error) {
-      const first = reserved && (await this.firstAnswer(caller, reserved)); // a repeated request gets its answer even if the task was deleted since
+      const first = reserved && (await this.firstAnswer(caller, reserved)); // the earlier task may be deleted by now
       if (!first) throw error;
       return first;
     }

@@ -17,8 +17,8 @@ export interface EditImages {
 }
 
 /**
- * Takes the pictures to edit and the mask out of the body: files of a form, or the field `images` of a JSON body.
- * @throws ApiError missing_required_parameter, unsupported_parameter, unknown_parameter, invalid_type
+ * Takes the pictures to edit, and the mask of a form, out of the body: files of a form, or the field `images` of JSON.
+ * @throws ApiError missing_required_parameter, unsupported_parameter, unknown_parameter, invalid_type, invalid_value
  */
 export function takeEditImages(body: RequestBody): EditImages {
   const masks = body.isForm ? body.files.filter(({ field }) => field === MASK) : [];

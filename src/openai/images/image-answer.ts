@@ -54,7 +54,7 @@ export interface Files {
 }
 
 export interface AnswerWithBytes {
-  /** A string if the files are small and in memory. */
+  /** A string if the answer is short and all its files are in memory. */
   body: Readable | string;
   length: number;
 }
@@ -65,8 +65,8 @@ const MAX_TEXT = 256 * 1024;
 const PIECE_BYTES = 192 * 1024;
 
 /**
- * The answer with the pictures themselves. They are encoded while they are sent, so the text of ten 4K images is never
- * in memory at once. The length is known in advance, so a client notices an answer that breaks off.
+ * The answer with the pictures themselves. A long answer is encoded while it is sent, so the text of ten 4K images is
+ * never in memory at once. The length is known in advance, so a client notices an answer that breaks off.
  * @throws ApiError file_expired; StoredFileMissing for the first file, while the HTTP status can still be chosen
  */
 export async function answerWithBytes(
@@ -94,7 +94,8 @@ export async function answerWithBytes(
     if (file) return encodeKept(file);
     return encodeStored(at === 0 && opened ? opened : storage.open(files[at]!.storage_key));
   };
-  // Strings, because the socket writes them as they are. Buffers would use memory outside the heap until a collection.
+  // The stream has strings, because the socket writes them as they are. Buffers would use memory outside the heap until
+  // a collection.
   const body = Readable.from(write(head, after, tail, encode));
   body.once('close', () => opened?.destroy()); // also if nothing was read
   return { body, length };

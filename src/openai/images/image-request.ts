@@ -27,10 +27,10 @@ export interface ImageRequest extends Translation {
 }
 
 const QUALITIES = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max'];
-/** OpenAI's values that we lack, each with the nearest of ours. */
+/** OpenAI's values that a model may lack, each with the nearest of ours. */
 const NEAREST_QUALITY: Readonly<Record<string, string>> = { hd: 'high', xhigh: 'high', max: 'high' };
 
-/** OpenAI's models that answered with a URL by default. Their clients read nothing else. */
+/** OpenAI's models that answer with a URL by default. Their clients may read nothing else. */
 const ANSWERED_BY_URL: readonly unknown[] = ['dall-e-2', 'dall-e-3'];
 
 const NOT_HERE = {
@@ -43,8 +43,7 @@ const NOT_IN_EDITS = { markup: 'Describe in the prompt what to change.', referen
 const NOT_IN_GENERATIONS = { mask: 'Use POST /v1/images/edits.' };
 
 /**
- * Translates a request for pictures. A field without an exact equivalent is recorded or refused, never dropped
- * silently.
+ * Translates a request for pictures. A field that has no equivalent is recorded as an approximation or refused.
  * @param edit the pictures to edit; null for a generation
  * @throws ApiError with `param` as the client wrote it
  */
@@ -125,7 +124,7 @@ function readBackground(fields: Fields, model: Model, { body }: Translation): vo
   }
 }
 
-/** Reads the fields that are not passed on. */
+/** Reads the fields that are not passed on. Values other than `auto` are recorded as approximations. */
 function readIgnored(fields: Fields, { approximations }: Translation, isEdit: boolean): void {
   for (const name of ['moderation', 'style', ...(isEdit ? ['input_fidelity'] : [])]) {
     const given = fields.text(name);

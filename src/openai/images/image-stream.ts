@@ -18,7 +18,7 @@ export interface PartialPicture {
   bytes: Readable;
 }
 
-/** What a stream reports. The last one is `final`, the task that has ended. */
+/** What a stream reports. If the task ends, the last report is `final`, the task that has ended. */
 export type Happening = { partial: PartialPicture } | { final: ShownTask };
 
 export interface EventSource {
@@ -83,7 +83,7 @@ async function* partialEvent({ task, index, bytes }: PartialPicture, source: Eve
   });
 }
 
-/** One event on one line, encoded while the picture is read. */
+/** One event with its data on one line, encoded while the picture is read. */
 async function* event(type: string, bytes: Readable, rest: object): AsyncGenerator<string> {
   yield `event: ${type}\ndata: {"type":"${type}","b64_json":"`;
   yield* toBase64(bytes);

@@ -9,7 +9,7 @@ export interface ImageUsage {
   total_tokens: number;
 }
 
-/** For events without tokens: clients expect `usage` in every event. */
+/** For finished pictures without tokens of their own, because clients expect `usage` in each `completed` event. */
 export const NO_USAGE: ImageUsage = {
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },
@@ -30,6 +30,6 @@ export function imageUsageOf({ usage, input }: Pick<ShownTask, 'usage' | 'input'
   };
 }
 
-/** With images, the shares of text and images in the tokens are unknown. Then both are zero. */
+/** With images, the shares of text and images in the input tokens are unknown. Then both are zero. */
 const detailsOf = ({ input }: Tokens, hasImages: boolean) =>
   hasImages ? NO_USAGE.input_tokens_details : { image_tokens: 0, text_tokens: input };

@@ -19,7 +19,7 @@ import { answerWithBytes, answerWithLinks } from './image-answer.ts';
 import { type Happening, imageEvents } from './image-stream.ts';
 import type { ImageRequest } from './image-request.ts';
 
-/** Answers a request for pictures with the pictures. */
+/** Answers a request for pictures with the pictures, or with links to them. */
 @Injectable()
 export class ImagesService {
   constructor(
@@ -77,7 +77,7 @@ export class ImagesService {
       .send(Readable.from(events, { objectMode: false, highWaterMark: 1 }));
   }
 
-  /** Looks for partial pictures after the final state too: a slow reader does not see every state. */
+  /** Looks for partial pictures after the final state too, because a slow reader does not see every state. */
   private async *happenings(
     call: CallRequest,
     started: StartedCall,
@@ -105,7 +105,7 @@ export class ImagesService {
     void reply.header('content-length', length).send(body);
   }
 
-  /** Keeps the files of the task in memory until the response is closed. */
+  /** Keeps the files of the task in memory, as far as there is room, until the response is closed. */
   private keepFiles({ reply }: CallRequest, { taskId }: StartedCall): void {
     if (!reply.raw.destroyed) reply.raw.once('close', this.fresh.want(taskId));
   }

@@ -12,8 +12,8 @@ export const takes = (model: Model, parameter: string): boolean =>
   Object.hasOwn(model.parameters.properties, parameter);
 
 /**
- * Passes the parameters that OpenAI's API does not have. Its clients send them as `extra_body`. The schema of the model
- * refuses what the model lacks. Call this after all other fields are read.
+ * Passes the parameters that OpenAI's API does not have. OpenAI's clients send them through `extra_body`. The schema of
+ * the model refuses what the model lacks. Call this after all other fields are read.
  */
 export function passExtra(fields: Fields, model: Model, translation: Translation): void {
   const { properties } = model.parameters;
@@ -24,7 +24,10 @@ export function passExtra(fields: Fields, model: Model, translation: Translation
   for (const name of names) if (name in body) body[name] = typed(body[name], properties[name]?.type);
 }
 
-/** Converts a text of a form to the type in the schema. A text that does not fit stays: the schema refuses it. */
+/**
+ * Converts a text of a form to a number or boolean if the schema has that type. A text that does not fit the type
+ * stays, and the schema refuses it.
+ */
 function typed(value: unknown, type: unknown): unknown {
   if (typeof value !== 'string') return value;
   if ((type === 'integer' || type === 'number') && NUMBER.test(value)) return Number(value);
@@ -64,7 +67,7 @@ export function readSize(fields: Fields, model: Model, translation: Translation,
   const nearest = pixels && nearestSize(model.sizes, pixels);
   const isOfTable = nearest !== null && toPixels(nearest.size) === wanted;
   if (model.pixels && !isOfTable && (!nearest || (pixels && takesSize(model.pixels, pixels)))) {
-    body.size = wanted; // the exact size, which the schema of the model checks
+    body.size = wanted; // the exact size, which is checked later
     return;
   }
   if (!nearest)

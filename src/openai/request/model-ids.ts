@@ -15,7 +15,7 @@ import type { Translation } from './translation.ts';
 
 const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' } as const;
 
-/** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value */
+/** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value, invalid_type */
 export type ReadModel = (fields: Fields, kind: MediaKind, translation: Translation) => Model;
 
 /** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
@@ -36,7 +36,10 @@ export class ModelIds {
       throw new ConfigError(faults.map((id) => `OPENAI_MODEL_ALIASES names ${id}, an unknown model`));
   }
 
-  /** Errors name the models that the caller may use. The creation checks whether the caller may use the given one. */
+  /**
+   * Errors name the models that the caller may use. The creation checks later whether the caller may use the given
+   * model.
+   */
   of(caller: Caller): ReadModel {
     return (fields, kind, translation) => this.read(caller, fields, kind, translation);
   }

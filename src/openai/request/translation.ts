@@ -6,7 +6,7 @@ export interface Translation {
   body: Record<string, unknown>;
   /** What could not be expressed exactly. */
   approximations: Approximation[];
-  /** The client's name of each of our parameters: `reference_images[0]` is `image[0]`. */
+  /** The client's name of each parameter that has another name here: `reference_images[0]` may be `image[0]`. */
   spelling: Map<string, string>;
 }
 

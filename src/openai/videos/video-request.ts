@@ -45,7 +45,7 @@ export function translateVideo({ fields: given, files, isForm }: RequestBody, re
   return { ...translation, firstFrame };
 }
 
-/** OpenAI's clients send `seconds` as text, many others as a number. An operator's model has its own default. */
+/** OpenAI's clients send `seconds` as text, many others as a number. A declared model has its own default. */
 function readSeconds(fields: Fields, { declared }: Model): number | undefined {
   const given = fields.take('seconds') ?? (declared ? undefined : DEFAULT_SECONDS);
   if (given === undefined) return undefined;

@@ -88,7 +88,8 @@ export class VideosController {
   }
 
   /**
-   * Declared before GET: the HEAD route that Fastify derives from a GET would read the whole file to count its bytes.
+   * This route is declared before GET, because the HEAD route that Fastify derives from a GET would read the whole file
+   * to count its bytes.
    */
   @Head(':id/content')
   @Id

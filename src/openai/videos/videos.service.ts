@@ -54,7 +54,10 @@ export class VideosService {
     }
   }
 
-  /** A request for another video: the input of this task, another prompt. No model gets the first video itself. */
+  /**
+   * A request for another video: the input of this task with another prompt. The model does not get the first video
+   * itself.
+   */
   remixOf(task: ShownTask, prompt: unknown): VideoRequest {
     const { prompt: _first, ...input } = task.input;
     return {

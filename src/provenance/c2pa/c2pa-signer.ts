@@ -9,7 +9,7 @@ import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 
 /** The library takes four times the size of a file in memory: 1.1 GB for 250 MB, which is 20 s of 4K video. */
 export const MAX_SIGNED_BYTES = 256 * 1024 * 1024;
-/** WebAssembly memory never shrinks. After a larger file the thread ends, so that its memory is freed. */
+/** WebAssembly memory never shrinks. After a file larger than this the thread ends, so that its memory is freed. */
 const REUSED_UP_TO_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 30_000;
 const TIMEOUT_MS = 120_000;
@@ -36,7 +36,10 @@ export class C2paSigner {
 
   constructor(private readonly credential: Credential) {}
 
-  /** Signs a sample and reads it back. @throws ConfigError when readers would not accept the signatures */
+  /**
+   * Signs a sample and reads it back. @throws ConfigError when readers would not accept the signatures; Error when the
+   * signing fails
+   */
   async check(): Promise<void> {
     const order = { subject: { bytes: SAMPLE }, contentType: 'image/png', model: 'gpt-image-2', verify: true };
     const { faults } = await this.next(order, SAMPLE.length);

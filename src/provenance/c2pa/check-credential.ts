@@ -4,7 +4,7 @@ import { readCredential } from './credential.ts';
 
 /**
  * Signs a sample with C2PA_CERT and C2PA_KEY, if they are used.
- * @throws ConfigError when a file is faulty, or readers would not accept the signature
+ * @throws ConfigError when a file is faulty, or readers would not accept the signature; Error when the signing fails
  */
 export async function checkCredential({ provenance, c2paCert, c2paKey }: Config): Promise<void> {
   // Another check reports missing settings.

@@ -21,6 +21,6 @@ export interface SignOrder {
 
 /**
  * `bytes` is null when the signed copy is in its file. `faults` are what a reader finds wrong, apart from a certificate
- * that it does not know.
+ * that it does not trust; empty without `verify`.
  */
 export type SignReply = { ok: true; bytes: Uint8Array | null; faults: string[] } | { ok: false; message: string };

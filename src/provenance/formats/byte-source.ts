@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { allocateOwned } from '../../platform/run/owned-bytes.ts';
 
-/** Bytes of one read and one write. With 64 kB, a video took three times as long. */
+/** The most bytes of one read. With 64 kB, a video took three times as long. */
 const STEP_BYTES = 1024 * 1024;
 
 /** Joins the pieces into new bytes, which the caller owns. */

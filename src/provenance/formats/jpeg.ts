@@ -11,7 +11,7 @@ const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0');
 const EXIF = Buffer.from('Exif\0');
 /** The type of the superbox of a C2PA manifest store: `c2pa` and the end that ISO 19566-5 gives to all box types. */
 const C2PA = Buffer.from('6332706100110010800000aa00389b71', 'hex');
-/** A segment's length counts its own two bytes. */
+/** The most bytes of a segment's content. The length of a segment also counts its own two bytes. */
 const MAX_SEGMENT_BYTES = 65_535 - 2;
 /** The most segments before the scan, with fill bytes. A file of 128 MB has 2,000 full segments. */
 const MAX_SEGMENTS = 10_000;
@@ -21,7 +21,7 @@ interface Segment {
   at: number;
   /** The offset after the segment. */
   end: number;
-  /** The first bytes of the content: identifiers are at most this long. */
+  /** Up to 60 first bytes of the content. No identifier is longer. */
   start: Buffer;
 }
 
@@ -42,7 +42,7 @@ export async function jpegWithXmp(file: ByteSource, packetOf: PacketOf): Promise
   return [{ from: 0, to: at }, xmpSegment(packetOf(null)), { from: at, to: file.size }];
 }
 
-/** The segments up to the first scan, which is the last of them. @throws Unmarkable */
+/** The segments up to the first scan, whose header is the last of them. @throws Unmarkable */
 async function readSegments(file: ByteSource): Promise<Segment[]> {
   if ((await file.read(0, 2)).toString('hex') !== 'ffd8') throw new Unmarkable('malformed', 'no JPEG signature');
   const segments: Segment[] = [];

@@ -16,13 +16,13 @@ interface Box {
   headerLength: number;
   /** The extended type of a `uuid` box; null for any other box. */
   uuid: Buffer | null;
-  /** The size is written as 0, which means up to the end of the file. */
+  /** Whether the size is written as 0, which means up to the end of the file. */
   isOpen: boolean;
 }
 
 /**
- * Appends the packet in a `uuid` box. Nothing that `moov` or `moof` points to moves, so no offset changes. An old
- * packet becomes free space where it is.
+ * Adds the packet at the end, in a `uuid` box. Nothing that `moov` or `moof` points to moves, so no offset changes. An
+ * old packet becomes free space where it is.
  */
 export async function mp4WithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const boxes = await readBoxes(file);
@@ -30,7 +30,7 @@ export async function mp4WithXmp(file: ByteSource, packetOf: PacketOf): Promise<
   const old = boxes.find(({ uuid }) => uuid?.equals(XMP));
   const last = boxes.at(-1)!;
   const box = xmpBox(packetOf(old ? await readPacket(file, old) : null));
-  // Readers find the index of fragments from the end of the file, so it stays there.
+  // Readers find the index of fragments from the end of the file, so the index stays at the end.
   const at = last.type === 'mfra' ? last.at : file.size;
   const freed = old ? freeing(old, at) : [{ from: 0, to: at }];
   return [...(last.isOpen ? closing(freed, last) : freed), box, { from: at, to: file.size }];
@@ -43,7 +43,7 @@ const freeing = (box: Box, end: number): Piece[] => [
   { from: box.at + 8, to: end },
 ];
 
-/** Writes the size of the last box, which would otherwise contain the box that follows. @throws Unmarkable */
+/** Writes the size of the last box, which would otherwise contain the new box behind it. @throws Unmarkable */
 function closing(pieces: Piece[], { at, end }: Box): Piece[] {
   if (end - at >= 2 ** 32) throw new Unmarkable('no_room', 'the last box is larger than its size can say');
   const size = Buffer.alloc(4);

@@ -5,7 +5,7 @@ import type { PacketOf } from './packet-of.ts';
 /** Flags of the VP8X header (RFC 9649, 2.7). */
 const HAS_XMP = 0x04;
 const HAS_ALPHA = 0x10;
-/** An animation has three chunks for each frame. */
+/** The most chunks that are read. An animation has one for each frame. */
 const MAX_CHUNKS = 100_000;
 
 interface Chunk {
@@ -18,8 +18,8 @@ interface Chunk {
 }
 
 /**
- * Replaces the XMP chunk. Without one, adds it behind all other chunks. A file of a single chunk becomes an extended
- * file, which has a VP8X header.
+ * Replaces the XMP chunk. Without one, adds an XMP chunk behind all other chunks. A file without a VP8X header becomes
+ * an extended file, which has one.
  */
 export async function webpWithXmp(file: ByteSource, packetOf: PacketOf): Promise<Piece[]> {
   const chunks = await readChunks(file);

@@ -44,7 +44,7 @@ export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
   const [rdf] = prefixesOf(text, RDF);
   if (rdf === undefined) throw new Unmarkable('xmp_unreadable', 'the XMP packet holds no RDF');
   for (const prefix of prefixesOf(text, DC_TERMS)) {
-    // The address of a C2PA manifest that is kept elsewhere and binds these bytes.
+    // The value is the address of a C2PA manifest that is kept elsewhere and binds these bytes.
     if (valuesOf(text, prefix, 'provenance').length > 0) throw new Unmarkable('signed', 'a C2PA manifest elsewhere');
   }
 
@@ -108,8 +108,8 @@ function prefixesOf(text: string, namespace: string): string[] {
   return [...prefixes];
 }
 
-// A simple property is an attribute of its description, or an element. No pattern crosses a `<`, so the time of each is
-// linear in the length of the text.
+// A simple property is an attribute of its description, or an element. No repetition in a pattern matches a `<`, so the
+// time of each pattern is linear in the length of the text.
 const attribute = (prefix: string, name: string): RegExp =>
   new RegExp(`\\s${prefix}:${name}\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'g');
 const element = (prefix: string, name: string): RegExp =>

@@ -1,4 +1,4 @@
-/** Why a file stays as it is. `signed`: it has a C2PA manifest with a hash, which any change would break. */
+/** Why a file stays as it is. `signed`: it has a C2PA manifest, whose hash any change of the file would break. */
 export type UnmarkableReason = 'signed' | 'malformed' | 'xmp_unreadable' | 'no_room';
 
 /** The mark cannot be added without damage to what is in the file. */

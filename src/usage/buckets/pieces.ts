@@ -1,7 +1,7 @@
 import { DAY_S } from '../../platform/schema/time.ts';
 import { QUARTER_S } from './zone.ts';
 
-/** A bucket to be summed. Unix seconds; `until` is exclusive. */
+/** A range of time that counts in the bucket of this number. Unix seconds; `until` is exclusive. */
 export interface Range {
   bucket: number;
   since: number;
@@ -13,11 +13,14 @@ export interface Piece extends Range {
   weight: 1 | -1;
 }
 
-/** Where the numbers of buckets come from: sums of whole days and quarters of an hour, and ledger rows at the ends. */
+/**
+ * Where the numbers of buckets come from, besides ledger rows that no sum contains yet: sums of whole days and quarters
+ * of an hour, and other ledger rows at the ends.
+ */
 export interface Pieces {
   days: Piece[];
   quarters: Piece[];
-  /** Ranges within one quarter. */
+  /** Ranges that contain no whole quarter. */
   edges: Range[];
 }
 

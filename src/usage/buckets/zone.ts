@@ -1,11 +1,11 @@
 /**
- * A quarter of an hour in seconds. The present offset of every time zone is a multiple of it, so every local hour and
- * day begins with a quarter.
+ * A quarter of an hour in seconds. The present offset of every time zone is a multiple of a quarter, so present local
+ * hours and days begin with a quarter.
  */
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** Seconds, more than any change of an offset. */
+/** How many seconds around a guess are searched: more than any change of an offset. */
 const SEARCH_S = 26 * HOUR_S;
 
 /** Cuts time at the local hours, days and months of one time zone. All times are unix seconds. */
@@ -39,7 +39,7 @@ export class Zone {
     return this.searchCut(time, width, guess);
   }
 
-  /** Used if a clock change lies before or at the cut: looks at every quarter around the guess. */
+  /** Used if the clocks change between `time` and the cut, or at the cut: looks at every quarter around the guess. */
   private searchCut(time: number, width: '1h' | '1d' | '1M', guess: number): number {
     const first = Math.max(time + 1, guess - SEARCH_S);
     for (let at = Math.ceil(first / QUARTER_S) * QUARTER_S; at < guess + SEARCH_S; at += QUARTER_S) {
@@ -48,7 +48,7 @@ export class Zone {
     return guess;
   }
 
-  /** A day without midnight begins right after the clock change. */
+  /** Whether an hour, day or month begins at this time. A day without midnight begins right after the clock change. */
   private isCut(time: number, width: '1h' | '1d' | '1M'): boolean {
     const [before, now] = [time - 1, time].map((at) => at + this.offsetAt(at)) as [number, number];
     const starts = nextStart(before, width) <= now;

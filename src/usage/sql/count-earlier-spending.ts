@@ -3,8 +3,8 @@ import { keysFrom } from '../../auth/limits/keys-below.ts';
 
 /**
  * Adds the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. A task counts in the
- * period of its end, because the sums do not have its creation. So a few tasks count that were created before the
- * period. What the keys below this key have spent counts too.
+ * period in which it ended, because the sums do not have the time of its creation. So a few tasks count that were
+ * created before the period. What the keys below this key have spent counts too.
  */
 const COUNT = `
   update key_budgets b
@@ -23,7 +23,7 @@ const COUNT = `
   ) s
   where b.api_key_id = $1`;
 
-/** Raw SQL because it is one sum over two tables. Reads some thousand rows at most. */
+/** Raw SQL because one statement sums over two tables. It usually reads some thousand rows. */
 export async function countEarlierSpending(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT, [apiKeyId]);
 }

@@ -20,7 +20,7 @@ const BLANK: Statement = {
   name: 'usage.blank_ledger',
   text: 'update usage_ledger set metadata = null where task_id = any($1::text[])',
 };
-/** Deletes the sums by metadata. Each task is also in a sum without metadata. */
+/** Deletes the sums by metadata of the key. Each task is also in a sum without metadata. */
 const DELETE_SUMS: Statement = {
   name: 'usage.erase_sums',
   text: `
@@ -37,9 +37,9 @@ const DELETE_VALUES: Statement = {
 };
 
 /**
- * Removes the key's metadata, the only texts in its usage. The numbers stay until USAGE_RETENTION_DAYS, because they
- * are money. The ledger goes first, so that rows added to the sums afterwards have no metadata. Raw SQL because each
- * statement is bounded.
+ * Removes the key's metadata, because it is the only text in usage that clients wrote. The numbers stay until
+ * USAGE_RETENTION_DAYS, because they account for money. The ledger goes first, so that rows added to the sums
+ * afterwards have no metadata. Raw SQL because each statement is bounded.
  */
 @Injectable()
 export class EraseUsage implements OnModuleInit {

@@ -23,20 +23,24 @@ export type UsageNumbers = Record<UsageNumber, number>;
 export type UsageEntry = UsageNumbers & { bucket: number } & Record<Group, string | null>;
 
 const RANGES = ['$1', '$2', '$3', '$4'] as const;
-/** The ranges as one JSON parameter, in unix seconds. As lists of columns they would need sixteen parameters. */
+/**
+ * SQL: the rows of one list of ranges, in unix seconds. Each list is one JSON parameter, because lists of columns would
+ * need sixteen parameters in all.
+ */
 const range = (parameter: string): string =>
   `json_to_recordset(${parameter}::json) as p(bucket int, since float8, until float8, weight int)`;
 const within = (column: string): string => `${column} >= to_timestamp(p.since) and ${column} < to_timestamp(p.until)`;
 
 /**
- * Searches the index once for each bucket. A plain join read the rows of all buckets for each one: 375 ms for 400 days.
+ * SQL that makes PostgreSQL search the index once for each range. A plain join read the rows of all buckets for each
+ * bucket: 375 ms for 400 days.
  */
 const EACH_BUCKET = 'offset 0';
 
 /**
- * Adds up sums of days and quarters of an hour, and rows of the ledger: those that no sum contains, and those at the
- * ends of the range. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. The tasks
- * without a metadata key are all tasks minus those with it.
+ * Adds up sums of days and quarters of an hour, and two kinds of ledger rows: those that no sum contains, and those at
+ * the ends of the buckets. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. The
+ * tasks without a metadata key are all tasks minus those with it.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];
@@ -79,7 +83,10 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
   };
 }
 
-/** Raw SQL: one statement over four sources. The request decides its parts, so it is planned each time. */
+/**
+ * Raw SQL: one statement over four sources. The request decides the parts of the statement, so PostgreSQL plans it each
+ * time.
+ */
 @Injectable()
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}

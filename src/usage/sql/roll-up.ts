@@ -37,10 +37,11 @@ const freshIn = (pairs: string, key: string, hash: string): string => `
       ) numbered`;
 
 /**
- * Adds rows of the ledger to the sums and marks them, in one statement. So a row is added exactly once, whatever its
- * time and however late its transaction committed. A time could not replace the mark: it is the beginning of the
- * transaction, and one that began later may commit first. The advisory lock lets one process add at a time; the others
- * find nothing to do. Rows wait while a late confirmation from the provider may still correct their cost.
+ * Adds rows of the ledger to the sums and marks these rows, in one statement. So a row is added exactly once, whatever
+ * its time and however late its transaction committed. A time could not replace the mark: the time of a row is the
+ * beginning of its transaction, and a transaction that began later may commit first. The advisory lock lets one process
+ * add at a time; the others find nothing to do. Rows wait while a late confirmation from the provider may still correct
+ * their cost.
  */
 const ROLL_UP: Statement = {
   name: 'usage.roll_up',
@@ -96,11 +97,11 @@ const ROLL_UP: Statement = {
 };
 
 /**
- * The days for which `usage_values` keeps a row. A task is added to the sums within minutes. Only after a long outage
- * of the database could it be added to an earlier day.
+ * How many days `usage_values` keeps a row. A task is usually added to the sums within minutes. Only after a long
+ * outage of the database could it be added to an earlier day.
  */
 const VALUE_DAYS = 7;
-/** The rows of one round of deletion. */
+/** The most rows that one round deletes from a table. */
 export const PURGE_ROWS = 5_000;
 
 const PURGE_LEDGER: Statement = {
@@ -113,7 +114,9 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/** Deletes whole days, so that the sum of a day is never kept without its quarters. */
+/**
+ * Deletes only sums of days that have wholly passed, so that the sum of a day does not outlive its quarters for long.
+ */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `
