@@ -12,7 +12,7 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { CallRequest, StartedCall } from './calls.service.ts';
 import { outcomeError } from './outcome-error.ts';
 
-/** Waits for the task of a call. The feed wakes the wait, so the database is never polled. */
+/** Waits for the task of a call. The feed wakes the wait, so the wait does not poll the database. */
 @Injectable()
 export class CallWaits {
   constructor(

@@ -29,7 +29,7 @@ import { ListTasksTool } from './tools/list-tasks.tool.ts';
 import { RetryTaskTool } from './tools/retry-task.tool.ts';
 import { ToolsService } from './tools/tools.service.ts';
 
-/** Tools for agents, over the same services as REST. The module translates and holds no state. */
+/** Tools for agents, over the same services as REST. */
 @Module({
   imports: [AuthModule, CallsModule, FilesModule, GenerationModule, ModelsModule, TasksModule, UsageModule],
   controllers: [McpController],

@@ -1,2 +1,2 @@
-/** The route of the MCP server. It also marks its calls among those of other routes. */
+/** The route of the MCP server. The calls that its tools make are recorded with this path. */
 export const MCP_PATH = '/mcp';

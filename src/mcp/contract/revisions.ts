@@ -12,7 +12,7 @@ const WITHOUT_HEADER = '2025-03-26';
 export const knowsLinks = (header: string | string[] | undefined): boolean =>
   String(header ?? WITHOUT_HEADER) >= WITH_LINKS;
 
-/** Drops only the link blocks: the text of the result has the links too. */
+/** Drops only the link blocks, because the text of the result has the links too. */
 export const withoutLinks = (result: CallToolResult): CallToolResult => ({
   ...result,
   content: result.content.filter(({ type }) => type !== 'resource_link'),

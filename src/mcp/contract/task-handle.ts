@@ -12,7 +12,7 @@ export interface ProtocolTask {
   /** ISO 8601. */
   createdAt: string;
   lastUpdatedAt: string;
-  /** Counts from the creation; null if the task is kept. */
+  /** Milliseconds from the creation; null if the task is kept. */
   ttlMs: number | null;
   pollIntervalMs: number;
 }

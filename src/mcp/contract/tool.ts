@@ -38,9 +38,9 @@ export interface Tool {
   readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];
-  /** The answer is a task, which hosts of MCP Apps show in the viewer. */
+  /** Whether hosts of MCP Apps show the answer, which is a task, in the viewer. */
   readonly hasViewer?: true;
-  /** What its models make. Only a caller who may use such a model sees the tool. */
+  /** What the models of the tool make. Only a caller who may use such a model sees the tool in the list. */
   readonly kind?: MediaKind;
   /** The same scope as in REST; null if any key may call. */
   readonly scope: Scope | null;
@@ -50,7 +50,7 @@ export interface Tool {
 }
 
 export const READS = { readOnlyHint: true, openWorldHint: false } as const;
-/** Not idempotent: each call adds a task. Open world: a provider outside sees the prompt. */
+/** Not idempotent: a second call adds a task. Open world: a provider outside sees the prompt. */
 export const CREATES = {
   readOnlyHint: false,
   destructiveHint: false,

@@ -2,8 +2,8 @@ export const JSON_TYPE = 'application/json';
 export const STREAM_TYPE = 'text/event-stream';
 
 /**
- * Whether an Accept header accepts a content type (RFC 9110, 12.5.1): the most specific range decides. A header without
- * a range accepts every type.
+ * Whether an Accept header accepts a content type (RFC 9110, 12.5.1): the most specific range decides. Without a
+ * header, or with one without ranges, every type is accepted.
  */
 export function accepts(header: string | undefined, type: string): boolean {
   const ranges = (header ?? '')
@@ -25,8 +25,8 @@ function readRange(text: string): { name: string; quality: number } {
 }
 
 /**
- * Turns a stream of events into JSON for a client that takes no stream: one message, or the list of a batch. Progress
- * reports are dropped.
+ * Turns a stream of events into JSON for a client that takes no stream: one message, or the list of a batch. Messages
+ * that are no answers, such as progress reports, are dropped.
  */
 export async function toJson(stream: Response, isBatch: boolean): Promise<Response> {
   const text = await stream.text();
@@ -35,6 +35,6 @@ export async function toJson(stream: Response, isBatch: boolean): Promise<Respon
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)) as { id?: unknown; method?: unknown })
     .filter(({ id, method }) => id !== undefined && method === undefined);
-  // A client that has hung up has no message.
+  // There may be no message, if the client has hung up.
   return Response.json(isBatch ? messages : (messages[0] ?? null), { status: stream.status });
 }

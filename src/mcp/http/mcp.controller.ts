@@ -15,7 +15,7 @@ import { ProtocolServer } from '../protocol/protocol-server.ts';
 import { ToolsService } from '../tools/tools.service.ts';
 import { accepts, JSON_TYPE, STREAM_TYPE, toJson } from './accept.ts';
 
-/** Messages of one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
+/** The most messages of one batch. Protocol revision 2025-03-26 has batches; later ones do not. */
 const MAX_MESSAGES = 50;
 /** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
@@ -42,7 +42,10 @@ export class McpController {
     const exchange = { caller: callerOf(request), request, reply, gone: hungUp(reply) };
     const messages = [body].flat();
     const [{ createMcpHandler, isSpecType }, { toWebRequest }] = await loadSdk();
-    /** The SDK itself answers a call without an id or with malformed parameters, of which it checks the state apart. */
+    /**
+     * Whether the message reaches a tool. The SDK itself answers a call without an id or with malformed parameters.
+     * `isSpecType` does not check `requestState`, so it is checked here.
+     */
     const reachesTool = (message: unknown): boolean => {
       const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
       if (jsonrpc !== '2.0' || method !== 'tools/call') return false;
@@ -60,7 +63,8 @@ export class McpController {
     });
     const webRequest = await toWebRequest(withOwnAddress(request), body, { signal: exchange.gone });
     const served = await handler.fetch(webRequest, { parsedBody: body });
-    // The SDK has refused these calls before their tools could count them. With 499 the client has hung up.
+    // The SDK has refused these calls before their tools could count them. Status 499 means that the client has hung
+    // up.
     const refused = served.status >= 400 && served.status !== 499 ? messages : [];
     for (const message of refused) if (reachesTool(message)) await this.rateLimits.count(exchange.caller, 'read');
     const response = isRefusedStream(request, served) ? await toJson(served, Array.isArray(body)) : served;
@@ -79,7 +83,7 @@ export class McpController {
   }
 }
 
-/** Loaded at the first request, because most processes serve no agents. */
+/** The SDK is loaded at the first request, because most processes serve no agents. */
 const loadSdk = () => Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
 
 /** The ids of messages whose client no longer waits. Their connections may still be open. */
@@ -99,7 +103,10 @@ interface CallMessage {
 
 const BOTH_TYPES = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
-/** Whether the client takes JSON or a stream. The SDK demands both by name in requests of the revisions of 2025. */
+/**
+ * Whether the client takes JSON or a stream. In requests of the revisions of 2025, the SDK demands that the Accept
+ * header names both.
+ */
 const takesAnswers = (accept: string | undefined): boolean =>
   accepts(accept, JSON_TYPE) || accepts(accept, STREAM_TYPE);
 
@@ -108,7 +115,7 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
 
 /**
  * The SDK builds a URL from the Host header and the path. Both are replaced, because a client may send forms that no
- * URL has.
+ * URL has. Accept names both types if the client takes one of them.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

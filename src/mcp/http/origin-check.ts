@@ -15,8 +15,8 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const REFUSED = -32_000;
 
 /**
- * Protects against pages that reach this server through the browser of its user. Such a page may use a name that
- * resolves to a loopback address (DNS rebinding). The check runs before the body is read.
+ * Protects against pages that reach this server through the browser of a user. Such a page may use a name that resolves
+ * to a loopback address (DNS rebinding). The check runs before the body is read.
  */
 @Injectable()
 export class OriginCheck {
@@ -46,7 +46,9 @@ export class OriginCheck {
     }
   };
 
-  /** @returns true if it has answered the request. @throws ApiError for a missing or malformed key */
+  /**
+   * @returns true if it has answered the request. @throws ApiError if a POST with a body has a missing or malformed key
+   */
   private answers(request: FastifyRequest, reply: FastifyReply): boolean {
     const { origin, host } = request.headers;
     if (!this.isAllowed(origin) || !this.isOurs(host)) {

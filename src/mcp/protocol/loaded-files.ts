@@ -3,21 +3,21 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 
 /**
- * Bytes of files in memory at once, for all answers of this process. Base64 and JSON make a file take about three times
- * its size.
+ * The most bytes of files in memory at once, for all answers of this process. Base64 and JSON make a file take about
+ * three times its size.
  */
 const MAX_BYTES = 200_000_000;
-/** The largest resource fits twice. It takes five keys to use up MAX_BYTES. */
+/** The same for one API key. The largest resource fits twice. Five keys are needed to use up MAX_BYTES. */
 const MAX_BYTES_PER_KEY = 40_000_000;
 
-/** Bounds the files that wait in memory for slow clients: one batch may ask for fifty of the largest. */
+/** Bounds the files that wait in memory for slow clients, because one batch may ask for fifty of the largest. */
 @Injectable()
 export class LoadedFiles {
   private readonly byKey = new Map<string, number>();
   private total = 0;
 
   /**
-   * Reserves memory until the response is closed. Call it before the file is read.
+   * Reserves memory until the response is closed. Call this before the file is read.
    * @param url where the client can download the file
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */

@@ -35,7 +35,7 @@ const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
 /** For a list of tools that names only the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
-/** False without any model: the operator may add some. */
+/** Whether all models come with the service. False without any model, because the operator may add some. */
 const hasOnlyShipped = (): boolean => catalog.models.length > 0 && catalog.models.every(({ declared }) => !declared);
 const optionsFor = ({ models }: Caller) => ({
   capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
@@ -50,7 +50,7 @@ const TASK_PARAMS = z.looseObject({ taskId: z.string() });
 
 type TaskMethod = (exchange: Exchange, taskId: string) => Promise<Result>;
 
-/** Serves one request of any protocol revision. Nothing is kept between requests. */
+/** Makes the server for one request of any protocol revision. Nothing is kept between requests. */
 @Injectable()
 export class ProtocolServer {
   private readonly logger = new Logger('mcp');

@@ -35,7 +35,8 @@ export class ProtocolTasks {
   }
 
   /**
-   * Changes nothing: our tasks never ask the client for anything. @throws ApiError task_not_found, insufficient_scope
+   * Changes nothing, because our tasks never ask the client for anything. @throws ApiError task_not_found,
+   * insufficient_scope
    */
   async update({ caller }: Exchange, taskId: string): Promise<Result> {
     assertScope(caller, 'tasks:read');

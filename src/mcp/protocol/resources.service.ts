@@ -18,7 +18,7 @@ import { LoadedFiles } from './loaded-files.ts';
 const TASK = 'darkroom://tasks/';
 const FILE = 'darkroom://files/';
 const LISTED_TASKS = 50;
-/** Base64 needs a third more in memory. */
+/** The most bytes of a file in a resource. As Base64, the file needs a third more in memory. */
 const MAX_BLOB_BYTES = 20_000_000;
 
 export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
@@ -50,7 +50,7 @@ export class ResourcesService {
     private readonly lookups: Lookups,
   ) {}
 
-  /** The outputs of the newest tasks. @throws ApiError insufficient_scope */
+  /** The outputs of the newest succeeded tasks that are still stored. @throws ApiError insufficient_scope */
   async list(exchange: Exchange): Promise<ListResourcesResult> {
     const { caller } = exchange;
     assertScope(caller, 'tasks:read');
@@ -72,8 +72,8 @@ export class ResourcesService {
   }
 
   /**
-   * @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope, and those of
-   *   `LoadedFiles`
+   * @throws ApiError task_not_found, file_not_found, file_expired, payload_too_large, insufficient_scope,
+   *   invalid_value, and those of `LoadedFiles`
    */
   async read(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
     const { caller, reply } = exchange;

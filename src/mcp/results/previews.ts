@@ -8,7 +8,7 @@ import { isPresent } from '../../tasks/read/task.view.ts';
 
 /** The most bytes of one preview. */
 const MAX_BYTES = 150_000;
-/** Base64 characters of all previews of a result. Claude Desktop cuts a result at 1,048,576 characters. */
+/** The most Base64 characters of all previews of a result. Claude Desktop cuts a result at 1,048,576 characters. */
 const MAX_CHARACTERS = 700_000;
 /** Pixels of the longest side, and the quality of the encoder: the first pair that fits is taken. */
 const ATTEMPTS = [
@@ -37,8 +37,9 @@ export class Previews {
   constructor(private readonly storage: Storage) {}
 
   /**
-   * Makes a preview of each output that has a picture: an image, or a video with a thumbnail.
-   * @param signal aborts when no client waits for them any more
+   * Makes a preview of each output that has a picture: an image, or a video with a thumbnail. Outputs whose preview
+   * fails are left out.
+   * @param signal aborts when no client waits for the previews any more
    */
   async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {
     const outputs = (task.result ?? []).filter((output) => isPresent(task, output) && pictureOf(output) !== null);
@@ -48,7 +49,7 @@ export class Previews {
       const jpeg = await this.turns
         .take(task.api_key_id, signal, () => this.make(output, maxBytes))
         .catch((error: unknown) => {
-          if (signal.aborted) return null; // not a failure: the client left before its turn
+          if (signal.aborted) return null; // not a failure: the client left too early
           throw error;
         });
       if (jpeg) previews.push({ data: jpeg.toString('base64'), mimeType: 'image/jpeg' });
@@ -56,7 +57,9 @@ export class Previews {
     return previews;
   }
 
-  /** @returns null if the file cannot be read or no preview is small enough; the result still links the file */
+  /**
+   * @returns null if the file cannot be read or decoded, or no preview is small enough; the result still links the file
+   */
   private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
     try {
       const file = await buffer(await this.storage.open(pictureOf(output)!));

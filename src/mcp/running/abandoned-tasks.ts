@@ -3,7 +3,9 @@ import { CallsService } from '../../calls/calls.service.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** How long an abandoned task is left alone: a client repeats a broken call within seconds, and joins its task. */
+/**
+ * How long an abandoned task is left alone, because a client may repeat a broken call within seconds and join its task.
+ */
 const GRACE_MS = 10_000;
 
 interface StartedTask {
@@ -13,8 +15,9 @@ interface StartedTask {
 }
 
 /**
- * In the protocol, closing the stream cancels the call. A task that no worker has claimed after GRACE_MS is then
- * cancelled; one that runs goes on, because it is paid for. A process that stops forgets these tasks, so they run.
+ * In the protocol, closing the stream cancels the call. If no worker has claimed the task after GRACE_MS, and no other
+ * call has joined it, the task is then cancelled. A task that runs goes on, because it may be paid for. A process that
+ * stops forgets these tasks, so they run.
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {
@@ -26,7 +29,7 @@ export class AbandonedTasks implements OnApplicationShutdown {
     private readonly tasks: TasksService,
   ) {}
 
-  /** Cancels the task later if the answer to this call never reaches its client. */
+  /** Checks later whether to cancel the task, if the connection closes before the answer is written. */
   watch({ caller, reply }: ToolCall, started: StartedTask): void {
     const left = () => {
       if (!reply.raw.writableFinished) this.later(caller.apiKeyId, started);

@@ -12,7 +12,7 @@ import { TaskWaits } from './task-waits.ts';
 
 interface Creation {
   tool: string;
-  /** The arguments as the client sent them: an equal call joins the task of a broken one. */
+  /** The arguments as the client sent them, because an equal call joins the task of a broken one. */
   given: ToolArguments;
   waitS: number;
   /** Seconds after which a client that takes a handle gets one. */
@@ -30,7 +30,7 @@ export class Creations {
     private readonly results: TaskResults,
   ) {}
 
-  /** @throws ApiError those of the creation, and of a refused API key */
+  /** @throws ApiError those of the creation, of `TaskWaits.admit`, and of a refused API key */
   async run(
     call: ToolCall,
     { tool, given, waitS, handleAfterS, preview }: Creation,

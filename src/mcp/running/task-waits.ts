@@ -10,7 +10,10 @@ import { isFinal } from '../../tasks/record/task-status.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** The body of a request stays in memory while its call waits, so one with a larger body still counts as in flight. */
+/**
+ * The largest body of a request that does not count as in flight while its call waits. The body stays in memory, so a
+ * request with a larger one counts.
+ */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {

@@ -1,8 +1,8 @@
 import { jsonSchemaOf } from '../../platform/schema/json-schema-of.ts';
 
 /**
- * The schema of a view without its descriptions. An agent gets all tools at once, so only the first tool that returns a
- * task describes its fields.
+ * The schema of a view without descriptions. An agent gets all tools at once, so only the first tool that returns a
+ * task describes the fields of tasks.
  */
 export const briefSchemaOf = (view: Parameters<typeof jsonSchemaOf>[0]): ReturnType<typeof jsonSchemaOf> =>
   withoutDescriptions(jsonSchemaOf(view)) as ReturnType<typeof jsonSchemaOf>;

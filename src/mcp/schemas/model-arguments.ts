@@ -87,7 +87,10 @@ function unionArgument(models: readonly Model[], name: string): ArgumentSchema |
   };
 }
 
-/** Uses the shared description where models differ: the words of one model may be wrong for another. */
+/**
+ * Uses the shared description where those of the models differ, because the words of one model may be wrong for
+ * another.
+ */
 function wordsFor(name: string, [first, ...others]: Taker[]): string {
   const { model, schema } = first!;
   const isSame = others.every((other) => other.schema.description === schema.description);
@@ -96,7 +99,7 @@ function wordsFor(name: string, [first, ...others]: Taker[]): string {
     : firstSentences(widestSchemas(model.kind)[name]?.description ?? schema.description, false);
 }
 
-/** The values of all models, if each has a list of them. */
+/** The values of all models, if each model has a list of them and they are not too many. */
 function values(schemas: readonly ParameterSchema[]): ArgumentSchema {
   if (schemas.some((schema) => !schema.enum)) return {};
   const all = [...new Set(schemas.flatMap((schema) => schema.enum!))];
@@ -127,11 +130,11 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
   return `${text} ${byLimits.map(([limits, ids]) => `${ids}: ${limits || 'any'}`).join('; ')}.`;
 }
 
-/** Leaves out the numbers of one model, which would be wrong for the others. */
+/** Leaves out the numbers of one model unless all models have them, because they would be wrong for the others. */
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 
-/** The description of exact sizes, the only text with their rules. */
+/** Matches the description of exact sizes. Only this text contains the rules of a parameter. */
 const PIXELS = /^The pixels: WIDTHxHEIGHT(?:, (.*))?\.$/;
 
 const idsOf = (takers: Taker[]): string =>
@@ -140,7 +143,7 @@ const suffix = (limits: string): string => (limits === '' ? '' : ` (${limits})`)
 const defaultOf = (schema: ParameterSchema): string =>
   (schema.default ?? '') === '' ? '' : `Default: ${schema.default}.`;
 
-/** What differs between models, in words. */
+/** The bounds, values and default of one model, in words. */
 function limitsOf({
   description,
   enum: values,

@@ -1,6 +1,6 @@
 import type { ArgumentSchema } from './model-arguments.ts';
 
-/** The input of a tool. It is flat and has no alternatives at the top, which several LLM APIs refuse. */
+/** The input of a tool. The schema is flat and has no alternatives at the top, because several LLM APIs refuse them. */
 export interface ToolInput {
   type: 'object';
   properties: Record<string, ArgumentSchema>;
@@ -16,7 +16,7 @@ export const toolInput = (properties: Record<string, ArgumentSchema>, required: 
   additionalProperties: false,
 });
 
-/** Seconds that a call may ask to wait at most. */
+/** The most seconds that a call may ask to wait. */
 export const MAX_WAIT_S = 300;
 
 export const waitArgument = (byDefault: number): ArgumentSchema => ({

@@ -11,7 +11,7 @@ import { previewArgument, type ToolInput, toolInput, waitArgument } from '../sch
 import { modelFor, readOwn } from './own-arguments.ts';
 import { CREATES, type Tool, type ToolAnswer, type ToolArguments, type ToolCall } from '../contract/tool.ts';
 
-/** A client that takes handles gets one for an image that takes longer. */
+/** Seconds after which a client that takes handles gets one for an unfinished image. */
 const HANDLE_AFTER_S = 10;
 
 @Injectable()

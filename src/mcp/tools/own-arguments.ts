@@ -45,8 +45,8 @@ export function readOwn(given: ToolArguments, input: ToolInput, { mcpWaitS }: Pi
 
 /**
  * The model of a call, or the first of its kind that the caller may use.
- * @throws ApiError invalid_value for a model that does not make this kind; model_not_found or model_not_allowed if the
- *   caller may use no model that does
+ * @throws ApiError invalid_value for an unknown model or one that makes another kind; model_not_found or
+ *   model_not_allowed if the caller may use no model of this kind
  */
 export function modelFor(given: unknown, kind: MediaKind, caller: Caller): unknown {
   const ids = ofKind(modelsFor(caller), kind).map(({ id }) => id);
