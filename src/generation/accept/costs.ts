@@ -54,9 +54,9 @@ export class Costs {
 }
 
 /**
- * What the provider makes instead of the requested values, because this may change the price. The images are fetched
- * later, so a provider may refuse a request with images only because they are absent here. Such a refusal is ignored,
- * and the requested values count.
+ * The values that the provider would use instead of the requested ones, because they may change the price. The images
+ * are fetched later, so a refusal here may only be due to their absence. So the refusal of a request with images is
+ * ignored, and the requested values count.
  * @returns null when the provider cannot express a request that has no images
  */
 function approximationsAt(

@@ -5,7 +5,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
 import { COMPONENT } from '../../platform/schema/component.ts';
 
-/** `GptImage2Request` for `gpt-image-2`. */
+/** The name of the schema of a model's requests: `GptImage2Request` for `gpt-image-2`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 

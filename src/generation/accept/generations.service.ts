@@ -200,7 +200,7 @@ export class GenerationsService {
     return { ...created, json };
   }
 
-  /** Answers with the final task, or with the unfinished one when the wait ends before. */
+  /** Answers with the final task, or with the unfinished one when the wait ends earlier. */
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });

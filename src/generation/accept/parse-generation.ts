@@ -121,9 +121,9 @@ function assertSize({ pixels }: Model, given: unknown): void {
     throw new ApiError('invalid_value', { param: 'size', message: sizeFault(pixels, given) });
 }
 
-/** @throws ApiError */
+/** @throws ApiError string_too_long, invalid_url, url_not_allowed */
 function assertUsableUrl({ param, url }: ImageUrl, checkUrl: CheckUrl): void {
-  if (!/^http/i.test(url)) return; // a file or a data: URL
+  if (!/^http/i.test(url)) return; // the id of a file, or a data: URL
   if (url.length > MAX_URL_LENGTH) {
     const message = `${param} must be at most ${MAX_URL_LENGTH} characters long, if it is an http(s) URL.`;
     throw new ApiError('string_too_long', { param, message });
@@ -159,8 +159,8 @@ const OPTIONS = {
   allErrors: false,
   verbose: true,
   formats: { image: true },
-  // The schema of schemas is not compiled, because that took 80 ms of each start. A test checks the models' schemas
-  // with it.
+  // The meta-schema is not compiled, because that took 80 ms of each start. A test checks the models' schemas with the
+  // meta-schema.
   meta: false,
   validateSchema: false,
 } as const;

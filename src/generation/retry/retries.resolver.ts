@@ -28,7 +28,7 @@ export class RetriesResolver {
       description: '1 to 255 printable ASCII characters, shared with the Idempotency-Key header of REST',
     })
     idempotencyKey: string | null | undefined,
-    // The type lacks `| null`, because a union has no class at run time. Then the input would not be validated.
+    // The type lacks `| null`, because a union has no class at run time, and the input would not be validated.
     @Args('input', { type: () => RetryTaskInput, nullable: true, description: 'what to change' })
     input?: RetryTaskInput,
   ): Promise<TaskView> {

@@ -82,8 +82,8 @@ export class RetriesService {
   }
 
   /**
-   * Replaces links to files of this service that are no longer valid by the ids of the files. A file may still be there
-   * and belong to the caller. Links in `changes` stay.
+   * Replaces invalid or expired links to files of this service by the ids of the files, because a file may still be
+   * there and belong to the caller. Links in `changes` stay.
    */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));

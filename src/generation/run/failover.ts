@@ -7,7 +7,10 @@ import { withoutPrompt } from './without-prompt.ts';
 /** Why a binding did not serve a task. The provider has accepted nothing. */
 export type Skipped = ProviderError | UnsupportedRequest | MustWait;
 
-/** A content refusal is final: the same content is not sent to the next provider. */
+/**
+ * Whether the next binding may be tried after this error. A content refusal is final: the same content is not sent to
+ * the next provider.
+ */
 export function canTryNext(error: unknown): error is Skipped {
   if (error instanceof UnsupportedRequest || error instanceof MustWait) return true;
   return error instanceof ProviderError && error.billing === 'none' && error.code !== 'content_policy_violation';

@@ -2,7 +2,8 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { HoldReason } from '../../tasks/record/moment.ts';
 
 /**
- * Before jitter, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one after 0.5 to 30 s.
+ * Without jitter and Retry-After, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one
+ * after 0.5 to 30 s.
  */
 const MIN_WAIT_S = 0.5;
 const MAX_PLACE_WAIT_S = 5;
@@ -11,7 +12,8 @@ const MAX_AWAY_WAIT_S = 30;
 const MAX_RETRY_AFTER_S = 60;
 
 /**
- * The run can only wait for its provider. The task is given back, and a worker claims it again when the time is over.
+ * The run has to wait, mostly for its provider. The task is given back, and a worker claims it again when the time is
+ * over.
  */
 export class MustWait extends Error {
   override name = 'MustWait';

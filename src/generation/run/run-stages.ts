@@ -48,7 +48,7 @@ export class RunStages {
   private isDone = false;
   /** The provider of this run's paid call, until it is known whether the provider accepted the call. */
   private provider: string | null = null;
-  /** When the task was last given back to wait, by the database's clock; null if its last moment is another one. */
+  /** When the task was given back to wait, by the database's clock; null if its timeline does not end with that. */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;
 

@@ -36,7 +36,7 @@ const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
 
 /**
  * Runs a claimed task: reference images -> provider -> storage -> end. An error on the way ends the task with its code,
- * unless the task must wait or its lease is lost.
+ * unless the task must wait or the run was stopped.
  */
 @Injectable()
 export class RunTask {

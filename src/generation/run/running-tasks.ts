@@ -23,9 +23,9 @@ export interface Lease extends NotedLease {
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
-  /** A paid call is in flight and its job, if there is one, has no known id yet. */
+  /** Whether a paid call is in flight whose job, if there is one, has no known id yet. */
   isCalling: boolean;
-  /** The provider has confirmed that it cancelled the job before it ran. */
+  /** Whether the provider has confirmed that it cancelled the job before it ran. */
   isCancelledUnrun: boolean;
   stop(reason: StopReason): void;
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
@@ -114,7 +114,7 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const controller = new AbortController();
     const { signal } = controller;
     // The function is bound to the request of the task, because the heartbeat or the bus aborts the signal outside of
-    // it.
+    // that request.
     const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });

@@ -3,9 +3,9 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One slot in five is reserved for API keys that have no slot in this process, and at least one if there are several.
- * One key may have four in five of the polled runs, so that it leaves some to others. One transfer may run at a time
- * for every five slots or part of five.
+ * One slot in five, and at least one of several, is reserved for API keys that have no slot in this process. One key
+ * may have four in five of the polled runs, so that it leaves some to others. One transfer may run at a time for every
+ * five slots or part of five.
  */
 export const RESERVED_PART = 5;
 

@@ -42,8 +42,8 @@ export class ClaimIntervals {
   }
 
   /**
-   * @returns milliseconds until the next claim of reserved slots; 0 if the caller makes it now, which begins the next
-   *   interval
+   * @returns milliseconds until the next claim of reserved slots; 0 if the caller may make it now, which begins the
+   *   next interval
    */
   beginReserved(): number {
     const nowMs = performance.now();
