@@ -96,7 +96,7 @@ const RETRY = { 'x-should-retry': 'true', 'retry-after': '1' };
 
 type Outcome = Pick<ShownTask, 'error' | 'usage'>;
 
-/** The outcome of a deleted task, because deleting cancels an unfinished task first. */
+/** The outcome of a task that was deleted: deleting cancels an unfinished task first. */
 const DELETED: Outcome = { error: taskError('task_cancelled'), usage: null };
 
 function nullIfDeleted(error: unknown): null {

@@ -54,7 +54,7 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 
 const ALONE = { isShared: false, delivery: null };
 
-/** Until when equal calls get the same failure. Each of them that gets it starts the time again. */
+/** SQL: until when equal calls get the same failure. Each call that gets it starts the time again. */
 const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 
 /** No client can send such an idempotency key: the keys of clients are printable. */

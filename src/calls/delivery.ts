@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** What happened to the response of a call. */
 interface DeliveryEvents {
-  /** The outcome is about to be written. */
+  /** A result is about to be written as the outcome. */
   answering(): Promise<void>;
   /** The outcome was written completely to an open connection. */
   delivered(): void;
@@ -11,14 +11,14 @@ interface DeliveryEvents {
   hungUp(): Promise<void>;
   /** The client reset the connection although the outcome was written: it has not read all of it. */
   lost(): void;
-  /** The outcome is a failure. */
+  /** A failure is about to be written as the outcome. */
   failed(): Promise<void>;
 }
 
 /** How long a connection is observed after the response. A client that stops reading resets it much sooner. */
 const OBSERVED_MS = 2_000;
 
-/** The calls that were just answered over each connection. */
+/** For each connection, the calls that were just answered over it. */
 const answers = new WeakMap<Socket, Set<DeliveryEvents>>();
 
 /** One listener per connection. A connection may serve many calls, and Node warns of more than ten listeners. */
@@ -56,19 +56,21 @@ export class Delivery {
     if (raw.destroyed) end(false);
   }
 
-  /** Call and await this before the outcome is sent: the client may send its next call at once. */
+  /** Call and await this before a result is sent, because the client may send its next call at once. */
   outcomeFollows(): Promise<void> {
     this.hasOutcome = true;
     return this.events.answering();
   }
 
-  /** Call and await this before a failure is sent: the client may repeat its call at once. */
+  /** Call and await this before a failure is sent, because the client may repeat its call at once. */
   failureFollows(): Promise<void> {
     this.hasOutcome = true;
     return this.events.failed();
   }
 
-  /** Call and await this before an answer without the outcome is sent: the client may repeat its call at once. */
+  /**
+   * Call and await this before an answer without the outcome is sent, because the client may repeat its call at once.
+   */
   nothingFollows(): Promise<void> {
     return this.events.hungUp();
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../platform/schema/canonical-json.ts';
 
 /**
- * Identifies what a client sent, whatever the order of its keys.
+ * Identifies the route and what a client sent to it, whatever the order of keys.
  * @param files SHA-256 of the uploaded files in order, hex
  * @returns SHA-256 in hex
  */

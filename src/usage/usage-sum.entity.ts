@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` is by quarter, and sums only
- * the tasks with one value of this key. Values beyond a limit are summed together. Every row of the ledger is added
- * once.
+ * The ledger, summed by quarter of an hour and by day in UTC. A row with a `metadata_key` covers a quarter, and sums
+ * only the tasks with one value of this key. Values beyond a limit are summed together. No row of the ledger is added
+ * twice.
  */
 @Entity('usage_sums')
 export class UsageSum {

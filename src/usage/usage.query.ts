@@ -14,7 +14,7 @@ const ALL_OR_KEY = new RegExp(`^(?:all|key_${TYPE_ID_SUFFIX})$`);
 
 /** Query string of `GET /v1/usage`. */
 export class UsageQuery {
-  /** The parameters that may be given several times; the pipe joins them with commas. */
+  /** The parameters that may be given several times; the pipe joins their values with commas. */
   static readonly repeatable = ['group_by'];
 
   @ApiField.long('from this time on, unix seconds', TIME)

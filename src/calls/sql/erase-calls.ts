@@ -6,7 +6,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 /** Rows that one statement reads. The table holds the calls of an hour. */
 const CALLS = 5_000;
 
-/** Reads the table in pieces, in the order of ids: the index by key has only undelivered calls. */
+/** Reads the table in pieces, in the order of ids, because the index by key has only undelivered calls. */
 const SEE: Statement = {
   name: 'calls.see',
   text: `

@@ -30,7 +30,7 @@ const JOIN_EQUAL: Statement = {
     returning c.id, c.task_id, c.joined_retry as retry, chosen.is_open`,
 };
 
-/** A call to join, the number of the attempt that joins it, and whether an earlier connection of it is open. */
+/** A call to join, the number of the attempt that joins it, and whether an earlier connection of the call is open. */
 export type EqualCall = JoinedCall & { retry: number; is_open: boolean };
 
 /** Raw SQL because a call finds, locks and takes an earlier one in one statement. */

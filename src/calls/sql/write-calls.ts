@@ -34,7 +34,9 @@ const ATTACH: Statement = {
     )
     update calls c set task_id = held.task_id from held where c.id = held.id`,
 };
-/** Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers of the others. */
+/**
+ * Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers to the other attempts.
+ */
 const DELIVER: Statement = {
   name: 'calls.deliver',
   text: `

@@ -50,7 +50,7 @@ export class ResourcesService {
     private readonly lookups: Lookups,
   ) {}
 
-  /** The outputs of the newest succeeded tasks that are still stored. @throws ApiError insufficient_scope */
+  /** The outputs of the newest succeeded tasks, as far as they are still stored. @throws ApiError insufficient_scope */
   async list(exchange: Exchange): Promise<ListResourcesResult> {
     const { caller } = exchange;
     assertScope(caller, 'tasks:read');

@@ -49,7 +49,7 @@ export class Previews {
       const jpeg = await this.turns
         .take(task.api_key_id, signal, () => this.make(output, maxBytes))
         .catch((error: unknown) => {
-          if (signal.aborted) return null; // not a failure: the client left too early
+          if (signal.aborted) return null; // no failure: the client has left
           throw error;
         });
       if (jpeg) previews.push({ data: jpeg.toString('base64'), mimeType: 'image/jpeg' });

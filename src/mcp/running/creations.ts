@@ -20,7 +20,7 @@ interface Creation {
   preview: PreviewChoice;
 }
 
-/** Creates a task for a tool, waits for it, and shows it. */
+/** Creates a task for a tool, waits for its end, and shows the task. */
 @Injectable()
 export class Creations {
   constructor(

@@ -8,7 +8,7 @@ const OPTIONS = { strict: true, allErrors: false, verbose: true, meta: false, va
 const validators = new WeakMap<ToolInput, ValidateFunction>();
 
 /**
- * Checks the arguments of a tool against its schema. For arguments that no service checks.
+ * Checks the arguments of a tool against its schema. Use this for arguments that no service checks.
  * @throws ApiError for the first fault, with what is allowed, so that an agent can correct itself
  */
 export function checkArguments(input: ToolInput, given: object): void {

@@ -21,7 +21,7 @@ export const modelsFor = (caller: Pick<Caller, 'models'>): Model[] =>
 export const ofKind = (models: readonly Model[], kind: MediaKind): Model[] =>
   models.filter((model) => model.kind === kind);
 
-/** A value made from the models that a caller may use. All callers whose keys name no models share one value. */
+/** Makes a value from the models that a caller may use. All callers whose keys name no models share one value. */
 export function perCaller<Made>(make: (models: readonly Model[]) => Made): (caller: Caller) => Made {
   const shared = perSet(() => make(modelsFor({})));
   return (caller) => (caller.models ? make(modelsFor(caller)) : shared());

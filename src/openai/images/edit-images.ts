@@ -12,7 +12,7 @@ const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;
 export interface EditImages {
   /** The pictures to edit; they become `reference_images`. */
   images: RequestImage[];
-  /** The mask of a form. The mask of a JSON body stays among its fields. */
+  /** The mask of a form, if there is one. The mask of a JSON body stays among its fields. */
   mask: RequestImage | null;
 }
 

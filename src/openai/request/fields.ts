@@ -22,7 +22,7 @@ export class Fields {
     return Object.keys(this.given).filter((name) => !this.taken.has(name));
   }
 
-  /** undefined when left out or null */
+  /** Returns undefined if the field is left out or null. */
   take(name: string): unknown {
     this.taken.add(name);
     return Object.hasOwn(this.given, name) ? (this.given[name] ?? undefined) : undefined;

@@ -61,7 +61,7 @@ export class ModelIds {
     }
     if (alias !== undefined) approximations.push({ param: 'model', requested: given, used: model.id });
     body.model = model.id;
-    // If the provider takes no exact size, the nearest size of the table is used.
+    // If the provider that comes first takes no exact size, the nearest size of the table is used.
     return this.availability.takes(model.id, 'size') ? model : { ...model, pixels: null };
   }
 

@@ -23,7 +23,8 @@ export class UploadedImages {
   ) {}
 
   /**
-   * Calls `create` with the reference of each picture, in order. If no task is created, the pictures are deleted.
+   * Calls `create` with the reference of each picture, in order. If no task is created, the stored pictures are
+   * deleted.
    * @throws ApiError invalid_image and file_quota_exceeded, with the client's spelling; and whatever `create` throws
    */
   async with<Result extends Created>(

@@ -5,7 +5,7 @@ import type { PacketOf } from './packet-of.ts';
 
 const XMP = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex');
 const C2PA = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex');
-/** A fragmented MP4 has two boxes for each fragment. */
+/** The most boxes that are read. A fragmented MP4 has two for each fragment. */
 const MAX_BOXES = 100_000;
 
 interface Box {

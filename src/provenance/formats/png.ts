@@ -8,7 +8,7 @@ const SIGNATURE = '89504e470d0a1a0a';
 /** XMP belongs into iTXt; libvips writes it into zTXt. */
 const TEXTS = new Set(['iTXt', 'zTXt', 'tEXt']);
 const KEYWORD = Buffer.from('XML:com.adobe.xmp\0');
-/** An encoder may write chunks of 8 kB; the largest result has 128 MB. */
+/** The most chunks that are read. An encoder may write chunks of 8 kB, and the largest result has 128 MB. */
 const MAX_CHUNKS = 100_000;
 
 interface Chunk {

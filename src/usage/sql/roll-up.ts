@@ -115,7 +115,8 @@ const PURGE_LEDGER: Statement = {
 };
 
 /**
- * Deletes only sums of days that have wholly passed, so that the sum of a day does not outlive its quarters for long.
+ * Deletes only sums of days that lie wholly before the retention, so that the sum of a day does not outlive its
+ * quarters for long.
  */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
