@@ -42,7 +42,7 @@ export interface StartedCall {
   taskId: string;
   /** Whether an earlier attempt created the task. */
   isReplay: boolean;
-  /** Whether the connection of an earlier attempt is still open. Its client may wait for the same task. */
+  /** Whether the connection of an earlier attempt still seems open. Its client may wait for the same task. */
   isShared: boolean;
   /** Aborts when the service stops; null if the response does not wait. */
   stopping: AbortSignal | null;

@@ -6,8 +6,8 @@ const JOINABLE = `interval '30 minutes'`;
 /** Length of a lease, in seconds. A process that died does not renew its lease. */
 export const JOIN_LEASE_S = 30;
 /**
- * SQL: whether the task of a call was cancelled more than 10 seconds ago. Its caller then wants a new one. The subquery
- * is planned for one row, so it never reads the archive.
+ * SQL: whether the task of a call was cancelled more than 10 seconds ago. Its caller then wants a new task. The
+ * subquery is planned for one row, so it does not scan all finished tasks.
  */
 export const CANCELLED_BEFORE = `
   (select d.error->>'code' = 'task_cancelled' and d.completed_at + interval '10 seconds' < now()

@@ -149,8 +149,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     try {
       kept = await this.queue.renew(leases);
     } catch (err) {
-      // The database cannot be reached. The first renewal after the outage shows which leases are lost. Until then
-      // every write is fenced by its claim.
+      // The database cannot be reached. The first renewal after the outage shows which leases are lost. Every write is
+      // fenced by its claim anyway.
       this.logger.warn({ event: 'lease.renewal_failed', err });
       return;
     }

@@ -52,7 +52,7 @@ export class Slots {
     return [...new Set(this.taken.values())];
   }
 
-  /** @param listener called when a slot has become free */
+  /** @param listener called when a slot of WORKER_CONCURRENCY has become free */
   onFree(listener: () => void): void {
     this.listeners.push(listener);
   }

@@ -6,9 +6,9 @@ import type { Exchange } from '../contract/tool.ts';
 const AT_ONCE = 5;
 
 /**
- * Bounds the look-ups of a batch of up to 50 messages, each of which runs a statement. A request that waits 2 s for a
- * connection gets service_unavailable. So without a bound, a batch on a slow database would fail its own messages and
- * other requests.
+ * Bounds the look-ups of a batch, because each of its up to 50 messages may run a statement. A request that waits 2 s
+ * for a connection gets service_unavailable. So without a bound, a batch on a slow database would fail its own messages
+ * and other requests.
  */
 @Injectable()
 export class Lookups {

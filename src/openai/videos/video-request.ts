@@ -79,7 +79,10 @@ function readFirstFrame(
   return image;
 }
 
-/** The mode in which a single image is the first frame: `first_frame`, or the nearest one that the model has. */
+/**
+ * The mode in which a single image is the first frame: `first_frame`, or else the first mode of the model whose name
+ * begins with `first`.
+ */
 function firstFrameMode({ parameters }: Model): string | undefined {
   const modes = valuesOf(parameters, 'reference_mode');
   return modes.includes('first_frame') ? 'first_frame' : modes.find((mode) => mode.startsWith('first'));

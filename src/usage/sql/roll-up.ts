@@ -146,7 +146,7 @@ export class RollUp {
     return row?.rows ?? 0;
   }
 
-  /** @returns the most rows that were deleted of one table */
+  /** @returns how many rows were deleted from the table that lost the most */
   async purge(retentionS: number): Promise<number> {
     const ledger = await this.sql.run(PURGE_LEDGER, [retentionS]);
     const sums = await this.sql.run(PURGE_SUMS, [retentionS]);
