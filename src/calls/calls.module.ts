@@ -15,7 +15,7 @@ import { JoinEqualCall } from './sql/join-equal-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
 import { WriteCalls } from './sql/write-calls.ts';
 
-/** Synchronous calls over the queue: waits, hang-ups, and retries that join the task of an earlier attempt. */
+/** Calls that create a task: how they wait for it, are hung up, and join the task of an earlier attempt. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
   providers: [

@@ -90,7 +90,7 @@ export class CallsService {
   /**
    * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. A call that an
    * OpenAI client counts as a retry joins an equal call whose outcome was not delivered. Any other call may be a retry
-   * that nobody counts. It joins an equal call that was cut off, was given up, or has just failed.
+   * that nobody counts. Such a call joins an equal call that was cut off, was given up, or has just failed.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;

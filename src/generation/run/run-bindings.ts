@@ -80,9 +80,9 @@ type Addressed = Pick<ReadyBinding, 'endpoint' | 'circuit' | 'upstream' | 'name'
 /** Counts the tasks of a provider by address. */
 type Count = (provider: string, urls: string[]) => Promise<ReadonlyMap<string, number>>;
 
-/** Spreads tasks over equal servers. */
+/** Spreads tasks over the servers of the same declared model. */
 export class EvenLoad {
-  /** Runs of this process by endpoint. A run that has not recorded an intent yet is in no other count. */
+  /** Runs of this process by endpoint. A run that has not recorded an intent yet is counted only here. */
   private readonly running = new Map<string, number>();
 
   /** Runs `work` and counts it as one more run at the endpoint. */
@@ -96,9 +96,8 @@ export class EvenLoad {
   }
 
   /**
-   * Bindings in the order in which to try them. If a declaration has a model at several addresses, those with a closed
-   * circuit come first. Among these, and among the others, those with fewer tasks come first. Equal ones keep their
-   * order.
+   * Bindings in the order in which to try them. If a declaration has a model at several addresses, these are sorted: a
+   * closed circuit before an open one, then fewer tasks before more. Equal ones keep their order.
    * @param count called only for bindings at several addresses, so that other bindings cost no statement
    */
   async inOrder<Binding extends Addressed>(bindings: readonly Binding[], count: Count): Promise<Binding[]> {

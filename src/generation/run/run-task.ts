@@ -27,7 +27,7 @@ import { withoutPrompt } from './without-prompt.ts';
 
 type Outcome = Pick<Ending, 'outcome' | 'usage'>;
 
-/** Log levels of failures that are neither the client's nor the provider's. */
+/** Log levels of failures that concern the operator. All other failures have the level `log`. */
 const LEVELS: Partial<Record<TaskErrorCode, 'error' | 'warn'>> = {
   internal_error: 'error',
   result_storage_failed: 'error',

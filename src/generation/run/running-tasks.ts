@@ -23,7 +23,7 @@ export interface Lease extends NotedLease {
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
-  /** Whether a paid call is in flight whose job, if there is one, has no known id yet. */
+  /** Whether a paid call is in flight, and its job, if there is one, has no known id yet. */
   isCalling: boolean;
   /** Whether the provider has confirmed that it cancelled the job before it ran. */
   isCancelledUnrun: boolean;

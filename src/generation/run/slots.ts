@@ -33,7 +33,7 @@ export interface Slot {
 @Injectable()
 export class Slots {
   private readonly taken = new Map<Slot, string>();
-  /** The API key of each run that polls. */
+  /** The API key of each run that polls without a slot. */
   private readonly polled = new Map<Slot, string>();
   private readonly transfers: Turns;
   private readonly listeners: (() => void)[] = [];

@@ -60,8 +60,8 @@ export class StoreOutputs {
     try {
       return await Promise.all(outputs.map(store));
     } catch (error) {
-      // The other writes must stop. They would fail for ever, because the files are deleted with the run, and nothing
-      // is bought while writes fail.
+      // The other writes must stop. Their files are deleted with the run, so these writes would fail for ever, and
+      // nothing would be bought meanwhile.
       failed.abort(error);
       throw error;
     }

@@ -170,8 +170,8 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   /**
-   * Whether this process claims nothing more: an operator drains it, or it is about to stop. It would have to hand over
-   * a new task half-way, so it leaves new tasks to other processes.
+   * Whether this process claims nothing more: an operator drains it, or it is about to stop. Such a process would have
+   * to hand over a new task half-way, so it leaves new tasks to other processes.
    */
   get isDraining(): boolean {
     return this.isPaused || this.stopped !== null || this.readiness.isDraining;
@@ -255,7 +255,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
       this.lastClaimSucceeded = false;
       this.logger.warn({ event: 'claim.failed', err });
       if (isDatabaseAway(err)) {
-        // After the outage every lease looks expired: let live workers renew theirs first.
+        // After the outage every lease may look expired: let live workers renew theirs first.
         this.includeExpiredFromMs = performance.now() + (this.config.taskHeartbeatS + 1) * 1000;
       }
       return { tasks: [], full: false };

@@ -1,5 +1,5 @@
 /**
- * The page that shows a task in hosts of MCP Apps. The tools that return tasks name the page to every client, because
+ * The page that shows a task in hosts of MCP Apps. Tools with `hasViewer` name the page to every client, because
  * clients that know no pages ignore it. So the server need not store what a client said in `initialize`.
  */
 export const VIEWER_URI = 'ui://darkroom/viewer';

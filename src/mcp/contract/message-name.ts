@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Names a message of an API key. The id of the message is not enough: there are no sessions, and each client counts
- * from 0. So the name includes the IP address and the User-Agent.
+ * Names a message of an API key. The id of the message is not enough, because there are no sessions, and several
+ * clients count from 0. So the name includes the IP address and the User-Agent.
  */
 export const messageName = ({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>, id: string | number): string =>
   hash('sha256', JSON.stringify([ip, headers['user-agent'], id]), 'hex');

@@ -20,7 +20,7 @@ const MAX_MESSAGES = 50;
 /** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
 
-/** MCP over Streamable HTTP, without sessions: any process answers any request. */
+/** MCP over Streamable HTTP, without sessions: any process that has the route can answer any request. */
 @ApiExcludeController()
 @Controller('mcp')
 @CountsItself()

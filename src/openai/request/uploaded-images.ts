@@ -14,7 +14,10 @@ interface Created {
   task: { id: string; expires_at: Date } | null;
 }
 
-/** Stores the pictures that requests contain, so that a task can name them. They are deleted with the task's files. */
+/**
+ * Stores the pictures that requests contain, so that a task can name them. The stored pictures are deleted with the
+ * files of the task.
+ */
 @Injectable()
 export class UploadedImages {
   constructor(

@@ -8,7 +8,7 @@ export interface Range {
   until: number;
 }
 
-/** A range of stored sums. Those of weight -1 are subtracted. */
+/** A range of stored sums. Ranges of weight -1 are subtracted. */
 export interface Piece extends Range {
   weight: 1 | -1;
 }

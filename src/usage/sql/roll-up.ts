@@ -135,7 +135,7 @@ const PURGE_VALUES: Statement = {
       limit ${PURGE_ROWS} for update skip locked)) returning 1`,
 };
 
-/** Raw SQL: each statement works on thousands of rows at once. */
+/** Raw SQL because each statement works on up to thousands of rows at once. */
 @Injectable()
 export class RollUp {
   constructor(private readonly sql: Sql) {}
