@@ -20,7 +20,7 @@ const PURGE: Statement = {
 export class PurgeCalls {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns how many were deleted */
+  /** @returns how many calls were deleted */
   async purge(): Promise<number> {
     return (await this.sql.run(PURGE)).length;
   }

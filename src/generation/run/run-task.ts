@@ -139,7 +139,7 @@ export class RunTask {
   }
 
   /**
-   * Gives the task back until its provider may be free. Meanwhile the task takes no slot, and nobody renews its lease.
+   * Gives the task back for the time that it must wait. Meanwhile the task takes no slot, and nobody renews its lease.
    */
   private async postpone(lease: Lease, { seconds, reason }: MustWait): Promise<void> {
     await retryWhileDatabaseDown(

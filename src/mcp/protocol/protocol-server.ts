@@ -17,7 +17,7 @@ import { readViewer } from './viewer.ts';
 import { TASKS_EXTENSION } from '../contract/task-handle.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 
-/** What a client tells its model of this server. At most 1,000 characters. */
+/** What a client tells its model of this server. The text has at most 1,000 characters. */
 const INSTRUCTIONS = [
   'Darkroom makes images and videos from prompts. Each creation is a task that goes on until it ends, also when you stop waiting.',
   'Call generate_image or generate_video; the answer is the finished task with links, or the unfinished task with its id.',
@@ -118,7 +118,7 @@ export class ProtocolServer {
   }
 }
 
-/** One of our errors as a JSON-RPC error, with our code in its data. For methods whose result cannot carry an error. */
+/** One of our errors as a JSON-RPC error, with our code in its data, for methods whose result cannot carry an error. */
 async function toProtocolError(error: ApiError, requestId: string): Promise<ProtocolError> {
   const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
   const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

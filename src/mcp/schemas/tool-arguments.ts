@@ -8,7 +8,7 @@ export interface ToolInput {
   additionalProperties: false;
 }
 
-/** @param required names among the properties */
+/** @param required the names of the required properties */
 export const toolInput = (properties: Record<string, ArgumentSchema>, required: string[] = []): ToolInput => ({
   type: 'object',
   properties,

@@ -57,7 +57,7 @@ export function extendPacket(existing: Buffer, madeBy: MadeBy): Buffer {
   return insert(withoutEmptyDescriptions(kept, rdf), rdf, { ...madeBy, withSourceType });
 }
 
-/** Removes the white space that is reserved for the changes of editors. */
+/** Shortens long white space, which writers reserve for the changes of editors. */
 export function withoutPadding(packet: Buffer): Buffer {
   return Buffer.from(packet.toString().replace(/\s{64,}/g, '\n'));
 }

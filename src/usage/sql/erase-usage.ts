@@ -20,7 +20,7 @@ const BLANK: Statement = {
   name: 'usage.blank_ledger',
   text: 'update usage_ledger set metadata = null where task_id = any($1::text[])',
 };
-/** Deletes the sums by metadata of the key. Each task is also in a sum without metadata. */
+/** Deletes the sums of the API key by metadata. Each task is also in a sum without metadata. */
 const DELETE_SUMS: Statement = {
   name: 'usage.erase_sums',
   text: `
@@ -28,7 +28,7 @@ const DELETE_SUMS: Statement = {
       select ctid from usage_sums where api_key_id = $1 and metadata_key <> '' limit ${ROWS}))`,
 };
 
-/** Deletes the names of the key's metadata, and the hashes of the values. */
+/** Deletes the names in the metadata of the API key, and the hashes of the values. */
 const DELETE_VALUES: Statement = {
   name: 'usage.erase_values',
   text: `
@@ -37,7 +37,7 @@ const DELETE_VALUES: Statement = {
 };
 
 /**
- * Removes the key's metadata, because it is the only text in usage that clients wrote. The numbers stay until
+ * Removes the metadata of the API key, because it is the only text in usage that clients wrote. The numbers stay until
  * USAGE_RETENTION_DAYS, because they account for money. The ledger goes first, so that rows added to the sums
  * afterwards have no metadata. Raw SQL because each statement is bounded.
  */
