@@ -4,7 +4,9 @@ import { typeidUnboxed } from 'typeid-js';
 /** TypeID: `call_` + 26 time-ordered characters. */
 export const newCallId = (): string => typeidUnboxed('call');
 
-/** A request whose response is the outcome of its task. The row is kept as long as a retry may ask for that outcome. */
+/**
+ * A request whose response is its task, or the outcome of the task. The row is kept as long as a retry may ask for it.
+ */
 @Entity('calls')
 export class Call {
   @PrimaryColumn('text') id: string;

@@ -61,8 +61,8 @@ const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
- * Calls that answer with the outcome of a task. The client of such a call repeats it when its connection breaks. So a
- * call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
+ * Calls that answer with a task or its outcome. The client of such a call repeats the call when the connection breaks.
+ * So a call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
  */
 @Injectable()
 export class CallsService {

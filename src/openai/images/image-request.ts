@@ -22,7 +22,7 @@ export interface ImageRequest extends Translation {
   stream: boolean;
   /** Maximum number of partial images in a stream. */
   partialImages: number;
-  /** Echoed in the answer. */
+  /** Returned unchanged in the answer. */
   safetyIdentifier: string | undefined;
 }
 
