@@ -16,8 +16,8 @@ const MAX_CALLS = 5_000;
 const MAX_CALLS_PER_KEY = 500;
 
 /**
- * The most listeners of a response before Node warns; by default it warns of more than ten. Each resource of a call has
- * a listener that releases it.
+ * The most listeners of a response before Node warns, in place of ten. Each resource of a call has a listener that
+ * releases it.
  */
 const MAX_LISTENERS = 20;
 
@@ -40,7 +40,7 @@ export class OpenCalls implements BeforeApplicationShutdown {
   /**
    * Admits a call until its response is closed.
    * @returns a signal that aborts when the service stops: then answer the call at once
-   * @throws ApiError rate_limit_exceeded for too many calls of the key; service_unavailable
+   * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   admit(apiKeyId: string, reply: FastifyReply): AbortSignal {
     const count = this.ofKey.get(apiKeyId) ?? 0;
@@ -62,7 +62,6 @@ export class OpenCalls implements BeforeApplicationShutdown {
     return controller.signal;
   }
 
-  /** Ends all waits and admits no further call. */
   endAll(): void {
     this.isStopping = true;
     for (const controller of this.open) controller.abort();

@@ -6,14 +6,13 @@ import type { Group } from './sql/read-usage.ts';
 /** The fields in the documented order. */
 const FIELDS = ['model', 'kind', 'provider', 'resolution', 'source', 'batch_id', 'error_code', 'api_key_id'] as const;
 const METADATA = 'metadata.';
-/** The most characters of a metadata key. */
 const MAX_KEY_LENGTH = 64;
 
 export interface Grouping {
   /** Columns to group by, in a fixed order, so that the same columns make the same statement. */
   groups: Group[];
   metadataKey: string | null;
-  /** The name of the field of a result that has the metadata value: `metadata.<key>`. */
+  /** The name of the metadata field in a result: `metadata.<key>`. */
   metadataField: string | null;
 }
 

@@ -6,7 +6,6 @@ import { JOIN_LEASE_S } from './join-call.ts';
 export interface NewCall {
   id: string;
   apiKeyId: string;
-  /** The route. */
   path: string;
   /** Hex. */
   fingerprint: string;

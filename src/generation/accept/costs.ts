@@ -54,10 +54,9 @@ export class Costs {
 }
 
 /**
- * The values that the provider would use instead of the requested ones, because they may change the price. The images
- * are fetched later, so a refusal here may only be due to their absence. So the refusal of a request with images is
- * ignored, and the requested values count.
- * @returns null when the provider cannot express a request that has no images
+ * What the provider makes instead of the requested values, because this may change the price. The refusal of a request
+ * with images is ignored, because the images are fetched later and are absent here.
+ * @returns null when the provider cannot express a request without images
  */
 function approximationsAt(
   { provider, upstream }: ReadyBinding,

@@ -3,8 +3,7 @@ import { ApiField } from '../../platform/schema/api-field.ts';
 
 /**
  * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name, so this class has the fields of all
- * models. Fields whose names begin with x_ are in `extra`. The schema of the model decides which fields and values are
- * allowed, as for REST.
+ * models, and x_ fields in `extra`. The schema of the model decides which fields and values are allowed, as for REST.
  */
 @InputType({ description: 'What to make. `Model.parameters` defines which fields a model takes.' })
 export class CreateGenerationInput {

@@ -5,14 +5,13 @@ import type { Model } from '../../models/definition/model.ts';
 import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
 import { COMPONENT } from '../../platform/schema/component.ts';
 
-/** The name of the schema of a model's requests: `GptImage2Request` for `gpt-image-2`. */
+/** The name of a schema: `GptImage2Request` for `gpt-image-2`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
 /**
- * Removes `$schema`, the title and the defaults. Some generators of clients name the type after the title. Some make
- * the client send every default, even that of `aspect_ratio` together with `size`, and that request is refused. So the
- * descriptions say the defaults.
+ * Removes `$schema`, the title and the defaults. Some generators of clients name the type after the title. Some clients
+ * send every default, even that of `aspect_ratio` with `size`, and are refused. So the descriptions say the defaults.
  */
 function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [

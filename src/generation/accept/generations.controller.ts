@@ -71,8 +71,8 @@ export class GenerationsController {
 }
 
 /**
- * Reads the `wait` preference (RFC 7240). A preference never fails a request. So a wait that is invalid or has more
- * than six digits counts as 0, and any other wait above the maximum counts as the maximum.
+ * Reads the `wait` preference (RFC 7240). A preference never fails a request. So an invalid wait, or one of more than
+ * six digits, counts as 0, and another one above the maximum counts as the maximum.
  * @returns seconds, 0 to 60
  */
 function readPreferredWait(prefer: string | undefined): number {

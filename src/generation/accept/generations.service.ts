@@ -27,9 +27,9 @@ interface AcceptOptions {
   reserveKey?: () => Promise<ReservedKey>;
   /** What the calling interface had to approximate to translate its own request into this one. */
   approximations?: Approximation[];
-  /** How many seconds to wait, at most, for the final state before answering. */
+  /** The most seconds to wait for the final state before answering. */
   waitS?: number;
-  /** Aborts when the answer is not needed any more: the client has closed the connection, or its API key is refused. */
+  /** Aborts when the client has closed the connection, or its API key is refused. */
   gone?: AbortSignal | undefined;
   /** Runs the wait, and measures it. */
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
@@ -168,10 +168,7 @@ export class GenerationsService {
     return parsed;
   }
 
-  /**
-   * Runs a creation. Then the files of its images stay as long as the new task, or are forgotten if there is no new
-   * task.
-   */
+  /** Runs a creation. Then its files stay as long as the new task, or are forgotten if there is no new task. */
   private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,

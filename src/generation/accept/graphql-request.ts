@@ -2,8 +2,8 @@ import { ApiError } from '../../errors/api-error.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 
 /**
- * Translates a creation over GraphQL into the body of REST. The schema of GraphQL cannot name the parameters that only
- * one model has. So `extra` has them, and their names begin with x_.
+ * Translates a creation over GraphQL into the body of REST. GraphQL cannot name the parameters that only one model has,
+ * so `extra` has these parameters.
  * @throws ApiError invalid_type, unknown_parameter
  */
 export function requestOfInput({ extra, ...input }: Record<string, unknown>): Record<string, unknown> {

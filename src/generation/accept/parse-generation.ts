@@ -29,7 +29,7 @@ export interface ParsedGeneration {
   input: ResolvedInput;
   metadata: Record<string, string>;
   priority: TaskPriority;
-  /** As given; null if none was given. Whether the caller has this task is not checked yet. */
+  /** As given; null if not given. It is not yet known to be a task of the caller. */
   parentTaskId: string | null;
 }
 
@@ -40,7 +40,7 @@ export type CheckUrl = (url: string) => void;
  * Validates a creation request of any interface. Values are neither coerced nor dropped.
  * @param body parsed JSON, in the field names of REST
  * @param caller says which models it may use
- * @throws ApiError for the first fault, with the name of the field if a field is at fault
+ * @throws ApiError for the first fault, with the name of the field, if there is one
  */
 export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ApiError('invalid_body');

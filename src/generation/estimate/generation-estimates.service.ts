@@ -6,7 +6,6 @@ import { EstimatesService } from '../../tasks/insight/estimates.service.ts';
 import { Costs } from '../accept/costs.ts';
 import type { EstimateView } from './estimate.view.ts';
 
-/** Tells what a generation would cost, and when it would be done, before it is created. */
 @Injectable()
 export class GenerationEstimatesService {
   constructor(

@@ -7,10 +7,9 @@ const HALF = 128;
 const MAX_APART = 0.02;
 
 /**
- * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image. It is white (255)
- * where the image is to change, and black elsewhere. A mask that has a pixel with alpha below 128 is read as OpenAI
- * reads masks: such pixels change. Any other mask is read as diffusion servers read masks: pixels with a grey value of
- * 128 or more change.
+ * Turns a client's mask into the mask that every provider gets: a grey PNG in the size of the image, white (255) where
+ * the image is to change and black elsewhere. A mask with a transparent pixel (alpha below 128) is read as at OpenAI:
+ * transparent pixels change. Any other mask is read as by diffusion servers: light pixels (128 or more) change.
  * @throws ProviderError reference_image_invalid when the shapes differ, nothing would change, or the mask cannot be
  *   read
  */

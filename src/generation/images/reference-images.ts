@@ -140,7 +140,6 @@ export class ReferenceImages {
   }
 }
 
-/** The URLs of the fields, each once. */
 function urlsOf(fields: readonly ImageUrl[]): string[] {
   return [...new Set(fields.map(({ url }) => url))];
 }
@@ -167,7 +166,7 @@ async function shrink(path: string): Promise<void> {
   await rename(smaller, path);
 }
 
-/** Turns a fault of the image or a failed fetch in `work` into an error that names the field of the image. */
+/** Turns a faulty image or a failed fetch in `work` into an error that names the field of the image. */
 async function withParam<Result>(param: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -3,7 +3,6 @@ import { Gauge } from 'prom-client';
 import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 
-/** A reserved part of the budget. */
 export interface Reservation {
   /** Gives back what the files turned out not to need. */
   shrinkTo(bytes: number): void;

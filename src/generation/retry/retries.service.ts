@@ -82,8 +82,8 @@ export class RetriesService {
   }
 
   /**
-   * Replaces invalid or expired links to files of this service by the ids of the files, because a file may still be
-   * there and belong to the caller. Links in `changes` stay.
+   * Replaces invalid and expired links to files of this service by file ids, because a file may still be there and
+   * belong to the caller. Links in `changes` stay.
    */
   private withFileIds(model: Model, parameters: Record<string, unknown>, changes: object): Record<string, unknown> {
     const kept = Object.entries(parameters).filter(([name]) => !Object.hasOwn(changes, name));
@@ -120,8 +120,5 @@ function asChange(error: ApiError, changes: object): ApiError {
   return new ApiError(isGone ? 'file_expired' : error.code, { param, message, status: 400, cause: error });
 }
 
-/**
- * First words of an error's `param` that are no parameters of a model. The header Idempotency-Key begins with
- * `Idempotency`.
- */
+/** First words of an error's `param` that name no parameter of a model, such as that of `Idempotency-Key`. */
 const SHARED_FIELDS = new Set(['', 'model', 'metadata', 'priority', 'parent_task_id', 'task_id', 'Idempotency']);

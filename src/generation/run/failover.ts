@@ -8,8 +8,7 @@ import { withoutPrompt } from './without-prompt.ts';
 export type Skipped = ProviderError | UnsupportedRequest | MustWait;
 
 /**
- * Whether the next binding may be tried after this error. A content refusal is final: the same content is not sent to
- * the next provider.
+ * Whether the next binding may be tried. A content refusal is final: the same content is not sent to the next provider.
  */
 export function canTryNext(error: unknown): error is Skipped {
   if (error instanceof UnsupportedRequest || error instanceof MustWait) return true;
@@ -18,7 +17,7 @@ export function canTryNext(error: unknown): error is Skipped {
 
 /**
  * What becomes of a task that no binding served. It waits if a binding may serve it later. Otherwise it fails with the
- * first error of a provider. If there is none, it fails because no provider can do what a parameter asks for.
+ * first error of a provider, or else because no provider can do what it asks for.
  */
 export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError | MustWait {
   const waits = skipped.filter((one) => one instanceof MustWait);
@@ -36,7 +35,6 @@ export function failureOf(task: ClaimedTask, skipped: Skipped[]): ProviderError 
   return new ProviderError('provider_rejected', { message, param: unsupported.param });
 }
 
-/** The log entry of a skipped binding, for the operator. */
 export const skipOf = (
   task: ClaimedTask,
   { name, credential, upstream }: ReadyBinding,

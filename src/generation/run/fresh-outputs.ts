@@ -12,9 +12,9 @@ interface Wanted {
 }
 
 /**
- * Stored files of tasks for which a request of this process waits. The files are kept until the request is answered, so
- * that the answer need not read them back. Files that another process stored, that are not in memory, or that find no
- * room here are read from storage.
+ * Stored files of tasks for which a request of this process waits. They are kept until the request is answered, so that
+ * the answer need not read them back. Files that are on disk, were stored by another process or find no room here are
+ * read from storage.
  */
 @Injectable()
 export class FreshOutputs {

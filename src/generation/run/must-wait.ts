@@ -2,8 +2,7 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { HoldReason } from '../../tasks/record/moment.ts';
 
 /**
- * Without jitter and Retry-After, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one
- * after 0.5 to 30 s.
+ * Before jitter, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one after 0.5 to 30 s.
  */
 const MIN_WAIT_S = 0.5;
 const MAX_PLACE_WAIT_S = 5;
@@ -26,7 +25,7 @@ export class MustWait extends Error {
   }
 }
 
-/** The provider is at its concurrency limit, or this process has no room for the reference images. */
+/** The provider is at its concurrency limit, or there is no room for reference images. */
 export function waitForPlace(task: ClaimedTask): MustWait {
   return new MustWait(pauseOf(task, MAX_PLACE_WAIT_S));
 }
@@ -44,7 +43,7 @@ export function waitForProvider(task: ClaimedTask, retryAfterMs: number | undefi
 
 /**
  * The pause grows with the time since the task's first start, so that many waiting tasks cost little. The pause has a
- * jitter of up to 20 % in both directions.
+ * jitter of ±20 %.
  */
 function pauseOf({ started_at: startedAt }: ClaimedTask, maxS: number): number {
   const ageS = startedAt ? (Date.now() - startedAt.getTime()) / 1000 : 0;

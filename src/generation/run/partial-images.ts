@@ -7,10 +7,10 @@ import type { Lease } from './running-tasks.ts';
 const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;
 
 /**
- * Early stages of a picture, as images. They are stored in the folder of their task, and deleted with its files. To
- * follow the images, watch the task and ask for the next number after each state, because a stored image raises the
- * progress, up to 99. After the final state, ask until there is none, because states can be merged. Each claim of a
- * task numbers its images from 0.
+ * Early stages of a picture. The images are stored in the folder of their task, and deleted with its files. To follow
+ * them, watch the task and ask for the next number after each state, because a stored image raises the progress, up to
+ * 99. After the final state, ask until there is none, because states can be merged. Each claim of a task numbers its
+ * images from 0.
  */
 @Injectable()
 export class PartialImages {

@@ -38,7 +38,7 @@ export class ProviderRun implements Run {
   private timer: NodeJS.Timeout | null = null;
   private directory: string | null = null;
   private reported: Tokens | null = null;
-  /** Partial images that the provider has made so far, without those beyond the requested number. */
+  /** Partial images made so far, of those that were requested. */
   private partials = 0;
   /** Partial images are stored one after the other, so that they appear in order. */
   private storing = Promise.resolve();
@@ -177,8 +177,8 @@ export class ProviderRun implements Run {
       return await this.write(() => this.services.links.link(this.task, bytes));
     } catch (error) {
       if (this.signal.aborted) throw error;
-      // Any error other than a full quota is taken for an unreachable storage. Nothing is bought yet, so the task can
-      // wait for the storage.
+      // Any error but a full quota is taken for an unreachable storage. Nothing is bought yet, so the task can wait for
+      // the storage.
       if (!(error instanceof ApiError) || error.code !== 'file_quota_exceeded') {
         this.logger.warn({ event: 'image_link.failed', task_id: this.task.id, err: error });
         throw waitForProvider(this.task, undefined);

@@ -5,8 +5,8 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { Place, Submission } from '../../tasks/record/submission.ts';
 
 /**
- * The binding that an earlier claim of the task called, or undefined if that binding is gone. Its upstream model and
- * its address are those that were recorded then, because the declaration may have others by now.
+ * The binding that an earlier claim of the task called, with the upstream model and the address recorded then, because
+ * the declaration may have others by now. Undefined if the binding is gone.
  */
 export function bindingCalled(
   providers: Pick<ProviderRegistry, 'bindingsOf' | 'at'>,

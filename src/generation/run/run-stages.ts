@@ -46,7 +46,7 @@ class StageSpans {
 export class RunStages {
   private sinceMs = performance.now();
   private isDone = false;
-  /** The provider of this run's paid call, until it is known whether the provider accepted the call. */
+  /** The provider of this run's paid call, until the outcome of the call is known. */
   private provider: string | null = null;
   /** When the task was given back to wait, by the database's clock; null if its timeline does not end with that. */
   private readonly heldAtMs: number | null;

@@ -131,7 +131,7 @@ export class RunTask {
 
   /**
    * Gives the task back on shutdown, without counting a lost worker. Another worker may claim it at once, unless a paid
-   * call is in flight. The job of such a call could not be found yet, so the other worker would pay for a second one.
+   * call is in flight: the job of that call could not be found yet, and would be paid for twice.
    */
   private async release(lease: Lease): Promise<void> {
     const released = await this.queue.release(lease, lease.isCalling ? null : 0);

@@ -47,7 +47,6 @@ interface Work<Kept> {
   keep: Keep<Kept>;
 }
 
-/** Time limit for cancelling a job upstream. */
 const CANCEL_MS = 5_000;
 
 /**
@@ -97,8 +96,7 @@ export class ServeGeneration {
   }
 
   /**
-   * Looks up whether the paid call was accepted, after a crash that came after the intent and before the upstream's id
-   * was stored.
+   * Looks up whether the paid call was accepted, after a crash between the intent and the storing of the upstream's id.
    */
   private async maySubmitAgain(
     called: ReadyBinding,
@@ -206,10 +204,7 @@ export class ServeGeneration {
     }
   }
 
-  /**
-   * Cancels the job only if its result is unwanted, as after a user's cancel or the deadline. Otherwise the task's next
-   * claim polls the job.
-   */
+  /** Cancels the job only if its result is unwanted. Otherwise the task's next claim polls the job. */
   private async cancelUpstream(
     { provider }: ReadyBinding,
     request: ProviderRequest,

@@ -47,7 +47,6 @@ export class Slots {
     return this.config.workerConcurrency - this.taken.size;
   }
 
-  /** The API keys that have a slot. */
   get keys(): string[] {
     return [...new Set(this.taken.values())];
   }
@@ -84,9 +83,7 @@ export class Slots {
     return slot;
   }
 
-  /**
-   * Whether a run of the key may poll without a slot. One key cannot take all polled runs, unless only one is allowed.
-   */
+  /** Whether a run of the key may poll without a slot. A key leaves a part of the polled runs to others. */
   private mayPoll(apiKeyId: string): boolean {
     const most = this.config.workerPolledRuns;
     if (this.polled.size >= most) return false;

@@ -41,7 +41,7 @@ export class StoreOutputs {
   }
 
   /**
-   * Retries until the run is stopped, at the latest at the task's deadline, because the result is paid for.
+   * Retries until the run is stopped, because the result is paid for.
    * @throws ProviderError internal_error when an output cannot be read or converted; the signal's reason
    */
   async store(

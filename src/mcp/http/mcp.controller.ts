@@ -20,7 +20,7 @@ const MAX_MESSAGES = 50;
 /** Each message of a batch adds a few listeners to the response, and Node warns of more than ten. */
 const MAX_LISTENERS = MAX_MESSAGES * 10;
 
-/** MCP over Streamable HTTP, without sessions: any process that has the route can answer any request. */
+/** MCP over Streamable HTTP, without sessions: any process with the route can answer any request. */
 @ApiExcludeController()
 @Controller('mcp')
 @CountsItself()
@@ -115,7 +115,7 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
 
 /**
  * The SDK builds a URL from the Host header and the path. Both are replaced, because a client may send forms that no
- * URL has. Accept names both types if the client takes one of them.
+ * URL has. Accept names both types if the client takes one.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

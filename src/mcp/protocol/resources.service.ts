@@ -18,7 +18,7 @@ import { LoadedFiles } from './loaded-files.ts';
 const TASK = 'darkroom://tasks/';
 const FILE = 'darkroom://files/';
 const LISTED_TASKS = 50;
-/** The most bytes of a file in a resource. As Base64, the file needs a third more in memory. */
+/** The most bytes of a file in a resource. Base64 needs a third more in memory. */
 const MAX_BLOB_BYTES = 20_000_000;
 
 export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
@@ -50,7 +50,7 @@ export class ResourcesService {
     private readonly lookups: Lookups,
   ) {}
 
-  /** The outputs of the newest succeeded tasks, as far as they are still stored. @throws ApiError insufficient_scope */
+  /** The stored outputs of the newest succeeded tasks. @throws ApiError insufficient_scope */
   async list(exchange: Exchange): Promise<ListResourcesResult> {
     const { caller } = exchange;
     assertScope(caller, 'tasks:read');

@@ -37,8 +37,7 @@ export class Previews {
   constructor(private readonly storage: Storage) {}
 
   /**
-   * Makes a preview of each output that has a picture: an image, or a video with a thumbnail. Outputs whose preview
-   * fails are left out.
+   * Makes a preview, if it can, of each output that has a picture: an image, or a video with a thumbnail.
    * @param signal aborts when no client waits for the previews any more
    */
   async of(task: ShownTask, signal: AbortSignal): Promise<Preview[]> {
@@ -75,7 +74,6 @@ export class Previews {
   }
 }
 
-/** The storage key of an output's picture. */
 const pictureOf = ({ type, storage_key: key, thumbnail_key: thumbnail }: StoredOutput): string | null =>
   type === 'image' ? key : (thumbnail ?? null);
 

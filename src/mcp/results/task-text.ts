@@ -41,7 +41,6 @@ function failed({ task_id: id, error }: TaskView): string {
 /** The most characters of a prompt in a list. */
 const MAX_PROMPT = 80;
 
-/** One task in the text of a list. */
 export function taskLine({ task_id: id, status, progress, model, input }: TaskView): string {
   const prompt = String(input.prompt ?? '').replaceAll(/\s+/g, ' ');
   const shown = prompt.length > MAX_PROMPT ? `${prompt.slice(0, MAX_PROMPT).toWellFormed()}…` : prompt;

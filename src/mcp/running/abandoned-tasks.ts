@@ -15,9 +15,9 @@ interface StartedTask {
 }
 
 /**
- * In the protocol, closing the stream cancels the call. If no worker has claimed the task after GRACE_MS, and no other
- * call has joined it, the task is then cancelled. A task that runs goes on, because it may be paid for. A process that
- * stops forgets these tasks, so they run.
+ * In the protocol, closing the stream cancels the call. After GRACE_MS its task is cancelled if no worker has claimed
+ * it and no other call has joined it. A task that runs goes on, because it may be paid for. A process that stops
+ * forgets these tasks, so they run.
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Exchange } from '../contract/tool.ts';
 
-/** The most look-ups at once: a quarter of the connections of the pool by default. The rest is for other requests. */
+/** The most look-ups at once: a quarter of the default pool of connections. The rest is for other requests. */
 const AT_ONCE = 5;
 
 /**

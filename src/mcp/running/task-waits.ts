@@ -10,10 +10,7 @@ import { isFinal } from '../../tasks/record/task-status.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/**
- * The largest body of a request that does not count as in flight while its call waits. The body stays in memory, so a
- * request with a larger one counts.
- */
+/** The largest body of a waiting call that does not count as in flight, because a body stays in memory. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {

@@ -99,7 +99,7 @@ function wordsFor(name: string, [first, ...others]: Taker[]): string {
     : firstSentences(widestSchemas(model.kind)[name]?.description ?? schema.description, false);
 }
 
-/** The values of all models, if each model has a list of them and they are not too many. */
+/** The values of all models, if each has a list and they are not too many. */
 function values(schemas: readonly ParameterSchema[]): ArgumentSchema {
   if (schemas.some((schema) => !schema.enum)) return {};
   const all = [...new Set(schemas.flatMap((schema) => schema.enum!))];
@@ -130,7 +130,7 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
   return `${text} ${byLimits.map(([limits, ids]) => `${ids}: ${limits || 'any'}`).join('; ')}.`;
 }
 
-/** Leaves out the numbers of one model unless all models have them, because they would be wrong for the others. */
+/** Leaves out the numbers of one model, which would be wrong for others, unless all models have them. */
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 

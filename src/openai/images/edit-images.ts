@@ -8,7 +8,6 @@ const MASK = 'mask';
 /** `image`, `image[]` and `image[0]`: clients write all three. */
 const IMAGE = /^image(?:\[([0-9]{0,2})\])?$/;
 
-/** The pictures of an edit. */
 export interface EditImages {
   /** The pictures to edit; they become `reference_images`. */
   images: RequestImage[];

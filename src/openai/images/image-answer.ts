@@ -36,7 +36,6 @@ export function filesOf(task: ShownTask): StoredOutput[] {
   return files;
 }
 
-/** The answer with links. */
 export function answerWithLinks(
   task: ShownTask,
   view: TaskView,
@@ -47,7 +46,6 @@ export function answerWithLinks(
   return JSON.stringify({ created: unixSeconds(task.created_at), data, ...answerDetails(task, view, request) });
 }
 
-/** Where the files of an answer are. */
 export interface Files {
   storage: Storage;
   fresh: FreshOutputs;

@@ -11,7 +11,6 @@ import { filesOf } from './image-answer.ts';
 import type { ImageRequest } from './image-request.ts';
 import { imageUsageOf, NO_USAGE } from './image-usage.ts';
 
-/** A partial rendering of a picture. */
 export interface PartialPicture {
   task: ShownTask;
   index: number;

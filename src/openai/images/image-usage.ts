@@ -9,7 +9,7 @@ export interface ImageUsage {
   total_tokens: number;
 }
 
-/** For finished pictures without tokens of their own, because clients expect `usage` in each `completed` event. */
+/** For finished pictures without tokens, because clients expect `usage` in each `completed` event. */
 export const NO_USAGE: ImageUsage = {
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },

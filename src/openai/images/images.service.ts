@@ -105,7 +105,7 @@ export class ImagesService {
     void reply.header('content-length', length).send(body);
   }
 
-  /** Keeps the files of the task in memory, as far as there is room, until the response is closed. */
+  /** Keeps the files of the task in memory, if there is room, until the response is closed. */
   private keepFiles({ reply }: CallRequest, { taskId }: StartedCall): void {
     if (!reply.raw.destroyed) reply.raw.once('close', this.fresh.want(taskId));
   }

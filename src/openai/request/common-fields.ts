@@ -25,8 +25,8 @@ export function passExtra(fields: Fields, model: Model, translation: Translation
 }
 
 /**
- * Converts a text of a form to a number or boolean if the schema has that type. A text that does not fit the type
- * stays, and the schema refuses it.
+ * Converts a text of a form to the number or boolean that the schema asks for. A text that does not fit stays, and the
+ * schema refuses it.
  */
 function typed(value: unknown, type: unknown): unknown {
   if (typeof value !== 'string') return value;
@@ -38,7 +38,6 @@ const NUMBER = /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/;
 
 export const passOurs = (fields: Fields, translation: Translation): void => pass(OURS, fields, translation);
 
-/** Passes fields as they are. */
 export function pass(names: readonly string[], fields: Fields, { body }: Translation): void {
   for (const name of names) {
     const value = fields.take(name);

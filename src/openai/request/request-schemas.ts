@@ -23,7 +23,7 @@ const IMAGES = {
   },
 } as const;
 
-/** Fields that are passed unchanged, because a model takes them under the same name and with the same values. */
+/** Fields that are passed unchanged, because a model takes the same names and values. */
 export const AS_GIVEN = ['output_compression'];
 
 export const GENERATION_BODY = { schema: IMAGES };

@@ -20,7 +20,6 @@ interface Content {
 const CONTENT_SECURITY_POLICY =
   "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** Sends the files of a video. */
 @Injectable()
 export class VideoContent {
   constructor(private readonly storage: Storage) {}

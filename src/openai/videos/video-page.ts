@@ -1,7 +1,6 @@
 import { isTaskId } from '../../tasks/record/task-id.ts';
 import { invalid } from '../request/fields.ts';
 
-/** Which page of the list of videos a client asks for. */
 export interface VideoPage {
   limit: number;
   after: string | undefined;

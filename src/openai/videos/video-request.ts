@@ -14,7 +14,6 @@ const DEFAULT_SECONDS = 4;
 const NAME = 'input_reference';
 const OTHER_NAMES = { duration: 'Use seconds.', first_frame_image_url: `Use ${NAME}.` };
 
-/** A translated request for a video. */
 export interface VideoRequest extends Translation {
   /** The picture that becomes `first_frame_image_url`. */
   firstFrame: RequestImage | null;
@@ -80,8 +79,8 @@ function readFirstFrame(
 }
 
 /**
- * The mode in which a single image is the first frame: `first_frame`, or else the first mode of the model whose name
- * begins with `first`.
+ * The mode in which a single image is the first frame: `first_frame`, or else the first mode whose name begins with
+ * `first`.
  */
 function firstFrameMode({ parameters }: Model): string | undefined {
   const modes = valuesOf(parameters, 'reference_mode');

@@ -11,7 +11,7 @@ const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0');
 const EXIF = Buffer.from('Exif\0');
 /** The type of the superbox of a C2PA manifest store: `c2pa` and the end that ISO 19566-5 gives to all box types. */
 const C2PA = Buffer.from('6332706100110010800000aa00389b71', 'hex');
-/** The most bytes of a segment's content. The length of a segment also counts its own two bytes. */
+/** The most bytes of content: the length of a segment counts its own two bytes too. */
 const MAX_SEGMENT_BYTES = 65_535 - 2;
 /** The most segments before the scan, with fill bytes. A file of 128 MB has 2,000 full segments. */
 const MAX_SEGMENTS = 10_000;

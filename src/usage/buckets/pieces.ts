@@ -1,7 +1,7 @@
 import { DAY_S } from '../../platform/schema/time.ts';
 import { QUARTER_S } from './zone.ts';
 
-/** A range of time that counts in the bucket of this number. Unix seconds; `until` is exclusive. */
+/** A range of time in a bucket. Unix seconds; `until` is exclusive. */
 export interface Range {
   bucket: number;
   since: number;
@@ -14,8 +14,8 @@ export interface Piece extends Range {
 }
 
 /**
- * Where the numbers of buckets come from, besides ledger rows that no sum contains yet: sums of whole days and quarters
- * of an hour, and other ledger rows at the ends.
+ * Where the numbers of buckets come from, besides ledger rows without a sum: sums of whole days and quarters of an
+ * hour, and summed ledger rows at the ends.
  */
 export interface Pieces {
   days: Piece[];

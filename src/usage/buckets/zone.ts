@@ -5,7 +5,7 @@
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** How many seconds around a guess are searched: more than any change of an offset. */
+/** Seconds to search around a guess: more than any change of an offset. */
 const SEARCH_S = 26 * HOUR_S;
 
 /** Cuts time at the local hours, days and months of one time zone. All times are unix seconds. */

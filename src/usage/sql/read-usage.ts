@@ -15,7 +15,6 @@ export interface UsageRequest {
   metadataKey: string | null;
   buckets: readonly Range[];
   pieces: Pieces;
-  /** The most rows. */
   limit: number;
 }
 

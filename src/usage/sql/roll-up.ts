@@ -114,10 +114,7 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/**
- * Deletes only sums of days that lie wholly before the retention, so that the sum of a day does not outlive its
- * quarters for long.
- */
+/** Deletes only sums of whole days, so that the sum of a day does not outlive its quarters for long. */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `
