@@ -72,7 +72,7 @@ export class GenerationsController {
 
 /**
  * Reads the `wait` preference (RFC 7240). A preference never fails a request. So an invalid wait, or one of more than
- * six digits, counts as 0, and another one above the maximum counts as the maximum.
+ * six digits, counts as 0, and any other wait above 60 s counts as 60 s.
  * @returns seconds, 0 to 60
  */
 function readPreferredWait(prefer: string | undefined): number {

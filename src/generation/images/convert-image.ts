@@ -17,7 +17,7 @@ const TIMEOUT_S = 60;
 /** From this quality on, the colours of a JPEG keep their full resolution, which costs a third more bytes. */
 const FULL_COLOUR_QUALITY = 90;
 
-/** Whether the image has another format, or is a JPEG or WebP that a quality below 100 makes smaller. */
+/** Whether the image has another format, or is to be a JPEG or WebP with a quality below 100. */
 export const needsConversion = ({ contentType }: Media, { format, quality }: WantedFormat): boolean =>
   contentType !== `image/${format}` || (format !== 'png' && quality < 100);
 
