@@ -27,8 +27,8 @@ export class FileViews {
 }
 
 /**
- * A file that is made at each read has no hash and no signed link: it contains links of its own, which differ at each
- * read.
+ * The file is made at each read, and contains links that differ at each read, so it has no hash. It has no signed link
+ * either.
  */
 const ofGenerated = (id: string, file: GeneratedFile, bytes: number): FileView => ({
   id,

@@ -47,7 +47,7 @@ import { UploadPurgeWorker } from './uploads/upload-purge.worker.ts';
 import { RequestFileSum } from './record/request-file-sum.entity.ts';
 import { Upload } from './record/upload.entity.ts';
 
-/** Files: what clients upload, and what tasks have made. */
+/** Files that clients upload and that tasks make, their previews, archives and shares. */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([RequestFileSum, Share, Upload, UploadBlob])],
   controllers: [

@@ -24,7 +24,7 @@ export class ArchiveFiles {
   ) {}
 
   /**
-   * @param index the place of the file in the archive
+   * @param index the position of the file in the archive, from 0
    * @throws ApiError file_not_found, also for a file of another key; file_expired, upload_incomplete
    */
   async find(apiKeyId: string, id: string, index: number): Promise<ArchiveFile> {
@@ -37,7 +37,7 @@ export class ArchiveFiles {
 
   /**
    * Needs no API key, because a signed link permits it.
-   * @returns the files whose bytes are still there, under the same names
+   * @returns the files whose bytes are still there, each under the name that it had in the whole archive
    */
   async present(ids: string[]): Promise<ArchiveFile[]> {
     const found: ArchiveFile[] = [];

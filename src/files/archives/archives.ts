@@ -9,7 +9,7 @@ import { type ArchiveFile, ArchiveFiles } from './archive-files.ts';
 import { OpenArchives } from './open-archives.ts';
 import { type Zip, zipOf } from './zip.ts';
 
-/** The most bytes of all files of an archive. */
+/** The most bytes that the files of one archive have together. */
 const MAX_BYTES = 10 * 2 ** 30;
 
 /** Archives have no record: their signed link names the files. */
@@ -39,7 +39,10 @@ export class Archives {
     return { object: 'archive', url, expires_at: expiresAt, bytes: this.zip(files).bytes };
   }
 
-  /** Leaves out files that were deleted or have expired since. @throws ApiError file_expired when no file is left */
+  /**
+   * Leaves out files that were deleted or have expired since the link was made.
+   * @throws ApiError file_expired when no file is left
+   */
   async describe(ids: string[]): Promise<Zip> {
     return this.zip(await this.present(ids));
   }

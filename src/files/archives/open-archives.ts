@@ -13,7 +13,7 @@ export class OpenArchives {
   private total = 0;
 
   /**
-   * @returns a function to call once, when the archive is read
+   * @returns a function to call once, when the archive is no longer read
    * @throws ApiError rate_limit_exceeded, service_unavailable
    */
   take(apiKeyId: string): () => void {

@@ -14,8 +14,8 @@ export interface Zip {
 
 /**
  * The zip of some files, not compressed: pictures and films are compressed already. So the size of the zip is known
- * before the first byte. One file is open at a time. A file that cannot be opened or read, or has another length,
- * destroys the stream.
+ * before the first byte. One file is open at a time. The stream is destroyed if a file cannot be opened or read, or has
+ * another length than on record.
  */
 export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promise<Readable>): Zip {
   const zip = new ZipFile();
@@ -38,7 +38,7 @@ export function zipOf(files: ArchiveFile[], open: (storageKey: string) => Promis
     });
   }
   let bytes = 0;
-  zip.end(undefined, (size = 0) => (bytes = size)); // the types of yazl lack the argument
+  zip.end(undefined, (size = 0) => (bytes = size)); // the types of yazl lack the argument `size`
   return {
     bytes,
     read() {

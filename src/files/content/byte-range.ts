@@ -4,9 +4,9 @@ import type { ByteRange } from '../../platform/storage/storage.ts';
 /**
  * Parses a `Range` header (RFC 9110, 14.2).
  * @param size bytes of the whole file
- * @returns null for the whole file: no header, another unit, a malformed header, or several ranges, which a server may
+ * @returns null for the whole file: no header, another unit, an invalid header, or several ranges, which a server may
  *   ignore
- * @throws ApiError range_not_satisfiable when the range lies outside the file
+ * @throws ApiError range_not_satisfiable when no byte of the file is in the range
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | null {
   const [, from, to] = /^bytes=[ \t]*([0-9]*)-([0-9]*)[ \t]*$/i.exec(header ?? '') ?? [];
@@ -27,8 +27,8 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 /**
- * Whether `If-Range` permits the range. A missing header does, else only the exact tag. A date never matches, since no
- * date is sent.
+ * Whether `If-Range` permits the range. A missing header permits it, and so does exactly the tag of the file. A date
+ * never does, because no answer has a date of the file.
  */
 export function isRangeCurrent(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;

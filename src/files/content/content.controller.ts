@@ -19,7 +19,7 @@ import { DirectUploads } from '../uploads/direct-uploads.ts';
 import { headerRefs } from '../../platform/openapi/headers.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
 
-/** The types that a file can have. Some generators know only the first, so it stands for all. */
+/** Some generators of clients know only the first type, so it stands for all types. */
 const BYTES = Object.fromEntries(
   ['application/octet-stream', 'image/png', 'image/jpeg', 'image/webp', 'video/mp4', 'application/jsonl'].map(
     (type) => [type, { schema: { type: 'string', format: 'binary' } }],
@@ -29,7 +29,7 @@ const BYTES = Object.fromEntries(
 /**
  * Serves the bytes of files, to clients with a signed link or with the key that owns them. Receives the bytes of
  * pending files by signed links. Browsers, mailers and caches add parameters such as `utm_source` to links that they
- * pass on. Unknown parameters are ignored, because the signature covers those that count.
+ * pass on, so unknown parameters are ignored.
  */
 @IgnoresUnknownQuery()
 @ApiTags('Files')
@@ -130,7 +130,7 @@ export class ContentController {
   }
 
   /**
-   * Needs the key: no signed link to such a file is ever made.
+   * A generated file needs the key: no signed link to one is ever made.
    * @returns null when the id is not that of a generated file
    */
   private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {
@@ -142,7 +142,7 @@ export class ContentController {
     return file;
   }
 
-  /** Verifies the signature first: without one, a client must not learn which files exist. */
+  /** Verifies a signed link first: with a wrong signature, a client must not learn which files exist. */
   private async find(id: string, request: FileRequest): Promise<FileContent> {
     const { expires, signature } = request.query;
     const owner = isSigned(request) ? null : callerOf(request).apiKeyId;
@@ -155,9 +155,9 @@ export class ContentController {
   }
 
   /**
-   * A file may be deleted after its record is read and before it is opened. If the record is still there, the file is
-   * lost, or this process uses another storage than the worker. That is an `internal_error`, which the error filter
-   * logs with the key.
+   * Reads the record again, because a file may be deleted after its record is read and before it is opened. If the
+   * record is still there, the file is lost, or this process uses another storage than the worker. That is an
+   * `internal_error`, which the error filter logs with its cause.
    */
   private async throwMissing(error: unknown, id: string, request: FileRequest): Promise<never> {
     if (error instanceof StoredFileMissing) await this.find(id, request);

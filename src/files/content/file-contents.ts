@@ -34,7 +34,7 @@ export class FileContents {
     private readonly outputs: TaskFiles,
   ) {}
 
-  /** @returns null when there is no such file */
+  /** @returns null when there is no such file, or an upload was deleted */
   async find(id: string): Promise<FileContent | NoContent | null> {
     return isUploadId(id) ? this.findUpload(id) : this.findOutput(id);
   }

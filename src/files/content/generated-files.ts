@@ -15,7 +15,7 @@ export interface GeneratedFile {
 /** @returns null when the API key has no such file */
 type Source = (apiKeyId: string, fileId: string) => Promise<GeneratedFile | null>;
 
-/** Files that upper rooms make. Each room registers the form of its ids. */
+/** Files that other modules make when they are read. Each module registers the form of its ids. */
 @Injectable()
 export class GeneratedFiles {
   private readonly sources: { ids: RegExp; find: Source }[] = [];
@@ -24,7 +24,7 @@ export class GeneratedFiles {
     this.sources.push({ ids, find });
   }
 
-  /** @returns null when no id of this form is generated */
+  /** @returns null when no generated file has an id of this form */
   sourceOf(fileId: string): Source | null {
     return this.sources.find(({ ids }) => ids.test(fileId))?.find ?? null;
   }

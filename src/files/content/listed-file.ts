@@ -2,8 +2,8 @@ import { ApiError } from '../../errors/api-error.ts';
 
 /**
  * Finds a file that a list in a request body names.
- * @throws ApiError of `find`, with the entry of the list as `param`, and with 400 in place of a status that refers to
- *   the path
+ * @throws ApiError of `find`. Below 500, `param` is the entry of the list, and the status is 400, except for
+ *   upload_incomplete
  */
 export async function listedFile<Found>(index: number, find: () => Promise<Found>): Promise<Found> {
   try {

@@ -5,8 +5,8 @@ import type { GuardedRequest } from '../../auth/access/access.ts';
 export type FileRequest = FastifyRequest<{ Querystring: Record<string, unknown> }> & GuardedRequest;
 
 /**
- * Whether the signature decides about the request: it then needs no key. Also true without a signature and a key, and
- * the handler reports the missing signature.
+ * Whether the signature decides about the request, which then needs no key. Also true for a request with neither a
+ * signature nor a key, so that the handler reports the missing signature.
  */
 export const isSigned = (request: GuardedRequest): boolean => {
   const { signature, expires } = (request as FileRequest).query;
@@ -25,11 +25,14 @@ export const Signature = () => (target: object, name: string | symbol, descripto
 
 /**
  * The file came from a provider or a client, so a browser must execute nothing in it. A browser shows an image or video
- * inside a page that it generates. The policy applies to that page too, so it allows sources and styles.
+ * inside a page that it generates. The policy applies to that page too, so it allows the file itself and styles.
  */
 export const FILE_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/** An answer to a signed link may be cached for as long as the link works. */
+/**
+ * An answer to a signed link may be cached while the link works, but not longer than `maxAgeS`. Any other answer is
+ * checked at each use.
+ */
 export function cacheControlOf(request: FileRequest, maxAgeS = Infinity): string {
   const secondsLeft = Math.max(0, Number(request.query.expires) - Math.ceil(Date.now() / 1000));
   return isSigned(request) ? `private, max-age=${Math.min(secondsLeft, maxAgeS)}` : 'private, no-cache';

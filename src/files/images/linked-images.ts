@@ -15,7 +15,7 @@ interface OwnedTask {
   deadline_at: Date;
 }
 
-/** Images of tasks that providers fetch by a link, instead of getting their bytes. */
+/** Images of tasks that providers fetch by a link, instead of getting their bytes in the request. */
 @Injectable()
 export class LinkedImages {
   constructor(
@@ -26,8 +26,9 @@ export class LinkedImages {
   ) {}
 
   /**
-   * Stores the bytes like a file that came inside the task's request. They count as such a file, and are deleted with
-   * the files of the task or when the link ends. The same bytes are stored once, however often the task is tried.
+   * Stores the bytes like a file that came inside the task's request. They count as such a file. They are deleted with
+   * the files of the task, or when the link ends if that is earlier. The same bytes are stored once, however often the
+   * task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded
    */

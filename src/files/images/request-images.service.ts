@@ -22,7 +22,10 @@ function decodeDataUrl(url: string, param: string): Buffer {
   });
 }
 
-/** Adds the field to an error about its image. @throws ApiError of `work`, with the field as `param` */
+/**
+ * Adds the field to an error about its image.
+ * @throws ApiError of `work`, below 500 with the field as `param`
+ */
 export async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -44,11 +47,11 @@ function fault(code: keyof typeof MESSAGES, param: string): ApiError {
   return new ApiError(code, { status: 400, param, message: `${param} ${MESSAGES[code]}.` });
 }
 
-/** The images of a creation that are files of this service. */
+/** The files that came inside the request of a creation, as data: URLs. */
 export interface RequestImages {
   /** By field: the id of the file that its data: URL has become. */
   replaced: ReadonlyMap<string, string>;
-  /** The files that came inside the request. */
+  /** The ids of these files. */
   created: string[];
 }
 
@@ -71,7 +74,9 @@ interface Unresolved {
 
 export const NO_IMAGES: RequestImages = { replaced: new Map(), created: [] };
 
-/** Turns the images of a creation into files that stay until its task has read them. */
+/**
+ * Stores the images that come inside a creation. Keeps these and the files that it names until its task has read them.
+ */
 @Injectable()
 export class RequestImagesService {
   private readonly logger = new Logger('files');
@@ -85,7 +90,7 @@ export class RequestImagesService {
     private readonly inspector: FileInspector,
   ) {}
 
-  /** Whether the URL is a link of this service, which is never fetched. */
+  /** Whether the URL is a link of this service. Such a link is never fetched. */
   isOwn(url: string): boolean {
     return this.links.parse(url) !== null;
   }
@@ -93,8 +98,8 @@ export class RequestImagesService {
   /**
    * Runs no statement for a creation without images.
    * @param needS seconds for which the task may need the files
-   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_url, upload_incomplete or file_quota_exceeded
-   *   with the field as `param`; then nothing is stored
+   * @throws ApiError file_not_found, file_expired, invalid_image, invalid_file, invalid_url, upload_incomplete or
+   *   file_quota_exceeded with the field as `param`; then no file of the request stays
    */
   async resolve(caller: Caller, fields: readonly ImageUrl[], needS: number): Promise<RequestImages> {
     if (fields.length === 0) return NO_IMAGES;
@@ -104,8 +109,8 @@ export class RequestImagesService {
   }
 
   /**
-   * Resolves the images of many creations, with one statement for all their uploads.
-   * @returns for each creation its images, or the error that `resolve` would throw
+   * Resolves the images of many creations. One statement finds all the uploads that they name.
+   * @returns for each creation its images, or the error below 500 that `resolve` would throw
    */
   async resolveAll(
     caller: Caller,
@@ -199,7 +204,7 @@ export class RequestImagesService {
     throw new ApiError('invalid_url', { param, message });
   }
 
-  /** The uploads among the named files, kept for `needS` seconds. */
+  /** Keeps the uploads among the named files for at least `needS` seconds, and returns them by id. */
   private async reserve(caller: Caller, named: Named[], needS: number): Promise<Map<string, ReservedUpload>> {
     const ids = [...new Set(named.map(({ id }) => id).filter(isUploadId))];
     const linked = named.filter(({ isLink }) => isLink).map(({ id }) => id);

@@ -27,11 +27,11 @@ export class StoredImages {
     private readonly storage: Storage,
   ) {}
 
-  /** The id of the file that a field names; null for a URL of another host or without a valid signature. */
+  /** The id of the file that a field names; null for a URL that is no link of this service or has a wrong signature. */
   fileIdIn(value: string): string | null {
     if (value.startsWith('file_')) return value;
     const link = this.links.parse(value);
-    // The link may have expired since the creation.
+    // Time 0, because the link may have expired since the creation.
     return link && this.links.verify(link.fileId, link.expires, link.signature, 0) ? link.fileId : null;
   }
 

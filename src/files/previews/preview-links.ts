@@ -12,7 +12,10 @@ import type { FilePreviewView } from './preview.view.ts';
 export class PreviewLinks {
   constructor(private readonly links: FileLinks) {}
 
-  /** @throws ApiError invalid_value */
+  /**
+   * @returns null when there is no output, its file is gone, or a video has no still
+   * @throws ApiError invalid_value
+   */
   of(task: ShownTask, output: StoredOutput | undefined, width: number): FilePreviewView | null {
     if (!isPreviewWidth(width)) {
       const message = `width must be ${PREVIEW_WIDTHS.join(', ')}.`;

@@ -14,7 +14,7 @@ import { Previews } from './previews.ts';
 
 const WEBP = { 'image/webp': { schema: { type: 'string', format: 'binary' } } };
 
-/** Serves small stills of outputs, with a signed link or with the key. */
+/** Serves small stills of outputs, with a signed link or with the key that owns them. */
 @IgnoresUnknownQuery()
 @ApiTags('Files')
 @Controller('v1/files')
@@ -53,7 +53,7 @@ export class PreviewsController {
     return still === null ? reply.code(304).send() : reply.send(still);
   }
 
-  /** Verifies the signature first: without one, a client must not learn which files exist. */
+  /** Verifies a signed link first: with a wrong signature, a client must not learn which files exist. */
   private async find(id: string, width: PreviewWidth, request: FileRequest): Promise<OutputFile> {
     const { expires, signature } = request.query;
     const owner = isSigned(request) ? null : callerOf(request).apiKeyId;

@@ -7,7 +7,9 @@ import { type PreviewWidth, previewKeyOf } from '../../tasks/read/preview-key.ts
 import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
-/** Previews rendered at the same time in this process. A 4K image takes some 30 MB and a second of one core. */
+/**
+ * Previews rendered at the same time in this process. To render a 4K image takes some 30 MB and a second of one core.
+ */
 const AT_ONCE = 2;
 /** The most previews that wait or are rendered in this process. A gallery asks for some dozens at a time. */
 const MAX_WAITING = 200;
@@ -32,7 +34,7 @@ export class Previews {
   /**
    * @param file an output whose bytes are present
    * @throws ApiError variant_not_available for a video without a still; file_expired; service_unavailable when too many
-   *   previews are being made
+   *   previews are being made, or this one has waited too long
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
     const key = previewKeyOf(file.task.id, file.output.index, width);
@@ -44,7 +46,10 @@ export class Previews {
     }
   }
 
-  /** Requests for the same preview share one rendering. Two processes may both render it: they store the same bytes. */
+  /**
+   * In one process, requests for the same preview share one rendering. Another process may render it too, and stores
+   * the same bytes.
+   */
   private makeOnce(key: string, file: OutputFile, width: PreviewWidth): Promise<Buffer> {
     let making = this.making.get(key);
     if (!making) {
@@ -89,7 +94,7 @@ export class Previews {
   }
 
   private async render(sourceKey: string, width: PreviewWidth): Promise<Buffer> {
-    const { default: sharp } = await import('sharp'); // before the source is opened, so that its errors have a listener at once
+    const { default: sharp } = await import('sharp'); // before the source is opened, so that errors of the source have a listener at once
     const source = await this.storage.open(sourceKey);
     const still = sharp({ limitInputPixels: MAX_PIXELS, sequentialRead: true, failOn: 'none' })
       .timeout({ seconds: TIMEOUT_S })

@@ -75,12 +75,12 @@ export class DeletedFileView {
 
 export const toDeletedFileView = (id: string): DeletedFileView => ({ id, object: 'file', deleted: true });
 
-/** Describes a file, with a newly signed link. */
+/** Describes a file. If its bytes can be read, the link to them is newly signed. */
 export function toFileView(file: Upload | OutputFile, links: FileLinks, upload?: FileUploadView): FileView {
   return 'output' in file ? ofOutput(file, links) : ofUpload(file, links, upload);
 }
 
-/** The fields of a file that is no output. */
+/** What a file that is no output says about being kept. */
 export const NOT_KEPT = { kept: false, collection: null };
 
 function ofUpload(file: Upload, links: FileLinks, upload: FileUploadView | undefined): FileView {

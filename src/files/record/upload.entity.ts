@@ -25,12 +25,12 @@ export class Upload {
   @Column('integer') bytes: number;
   /** Hex; null while pending. */
   @Column('text', { nullable: true }) sha256: string | null;
-  /** Hex; what the client declared for a direct upload. */
+  /** Hex; the hash that the client declared for a direct upload; null if none. */
   @Column('text', { nullable: true }) declared_sha256: string | null;
-  /** Pixels; null unless it is an image. */
+  /** Pixels; null unless it is a processed image. */
   @Column('integer', { nullable: true }) width: number | null;
   @Column('integer', { nullable: true }) height: number | null;
-  /** The row of the bytes; null once the upload has expired. */
+  /** The row of the bytes; null once the purge has released the bytes of an expired upload. */
   @Column('text', { nullable: true }) blob_id: string | null;
   /** Seconds that the file is kept once processed. */
   @Column('integer') lifetime_s: number;
@@ -42,10 +42,10 @@ export class Upload {
   /** When the owner deleted the file, or no task was created for its request. Its id is unknown from then on. */
   @Column('timestamptz', { nullable: true }) deleted_at: Date | null;
   /**
-   * The file came inside a request and is deleted with the files of its task. It is not listed, and counts against a
+   * The file came inside a request, and is deleted with the files of its task. It is not listed, and counts against a
    * quota of its own.
    */
   @Column('boolean') of_task: boolean;
-  /** null until that task is created. */
+  /** The task of such a file; null until it is created. */
   @Column('text', { nullable: true }) task_id: string | null;
 }

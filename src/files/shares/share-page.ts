@@ -40,7 +40,7 @@ figcaption a { margin-left: auto; }
 .prompt { max-width: 80ch; max-height: 20lh; margin: 4px 0 0; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; color: light-dark(#1d1815, #f3ede7); }
 `;
 
-/** No script runs, nothing is loaded from or told to another site, and the only style is the one above. */
+/** No script runs, nothing is loaded from another site or sent to one, and the only style is the one above. */
 export const SHARE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -131,7 +131,10 @@ interface Placed<File> {
   index: number;
 }
 
-/** The meta tags for previews in chats: the first picture, or the first frame of a film, and the first film. */
+/**
+ * The meta tags for previews in chats. The picture is the first file that is a picture or a film with a still. The film
+ * is the first film.
+ */
 function cardOf({ url, files }: SharePage): [string, string][] {
   const placed = files.flatMap((file, index) => (file ? [{ file, index }] : []));
   const still = placed.find(({ file }) => file.kind === 'image' || hasStill(file));

@@ -14,7 +14,7 @@ export interface SharedFile {
   /** Pixels. */
   width: number;
   height: number;
-  /** null: the file is an upload. */
+  /** null for an upload. */
   output: OutputFile | null;
 }
 

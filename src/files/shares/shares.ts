@@ -31,7 +31,9 @@ export class Shares {
     private readonly keys: WorkingKeys,
   ) {}
 
-  /** @throws ApiError file_not_found, file_expired, upload_incomplete, invalid_value, too_many_items */
+  /**
+   * @throws ApiError file_not_found, file_expired, upload_incomplete, invalid_value, value_out_of_range, too_many_items
+   */
   async create(actor: Actor, { file_ids, expires_at, show_prompt = false }: CreateShareInput): Promise<Share> {
     assertEnd(expires_at);
     const { apiKeyId } = actor.caller!;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Begins to use bytes that are already stored. Writes the row, because the purge locks it too, and compares `used_at`
- * again after a wait. With a lock alone, the purge would delete bytes that have just found a new user.
+ * Begins to use bytes that are already stored. Writes the row, because the purge then compares `used_at` again. If this
+ * only locked the row, the purge would delete bytes that have just found a new user.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',
@@ -19,7 +19,7 @@ const ANNOUNCE_BLOB: Statement = {
     values ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
 };
 
-/** Marks the bytes as durable. Fails with a unique violation when another upload of the same bytes was first. */
+/** Makes written bytes usable. Fails with a unique violation when another upload of the same bytes was first. */
 export const ACTIVATE_BLOB: Statement = {
   name: 'files.activate_blob',
   text: `update upload_blobs set doomed_at = null, used_at = now() where id = $1 and doomed_at > now() returning id`,
@@ -40,7 +40,7 @@ export const newBlobId = (apiKeyId: string): string => `uploads/${apiKeyId}/${ra
 
 /**
  * Announces bytes that are about to be written. Unless they are activated, the purge deletes them after `seconds`.
- * @param announcedBytes set for a link that the service cannot revoke: the bytes that it permits
+ * @param announcedBytes how many bytes a link permits that the service cannot revoke; null without such a link
  */
 export async function announceBlob(
   tx: Tx,

@@ -3,7 +3,7 @@ import type { ErasedPiece } from '../../auth/erasure/erasure-work.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** The most rows of one piece. */
+/** The most rows of one statement. */
 const ERASED_UPLOADS = 500;
 
 const DELETE: Statement = {
@@ -13,13 +13,13 @@ const DELETE: Statement = {
       select id from uploads where api_key_id = $1 order by id limit ${ERASED_UPLOADS}))`,
 };
 
-/** The keys in storage of one API key lie together in the index: `uploads/key_…/`. */
+/** The keys in storage of one API key begin with `uploads/key_…/`, so they lie together in the index. */
 const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
 
 /**
  * Marks the bytes, so that no new upload uses them, and the purge deletes them if the erasure does not. While bytes are
- * being written, or a link still permits them, `doomed_at` is in the future: the purge deletes what is there after that
- * time.
+ * being written, or a link still permits them, the old `doomed_at` is in the future: the purge deletes what is there
+ * after that time.
  */
 const DOOM: Statement = {
   name: 'files.doom_of_key',

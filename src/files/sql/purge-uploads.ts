@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { deleteBlobs } from './request-files.ts';
 
-/** The most rows of one round. */
+/** The most rows of one statement. */
 export const PURGE_UPLOADS = 500;
 
 /**
@@ -10,7 +10,7 @@ export const PURGE_UPLOADS = 500;
  * stay.
  */
 const SETTLED = `interval '10 minutes'`;
-/** After this time, bytes that could not be deleted are tried again, also those whose worker died. */
+/** Bytes that a worker has taken and not deleted are tried again after this time, also when the worker died. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const isFree = '(needed_until is null or needed_until < now())';
@@ -54,7 +54,8 @@ const REMOVE_EXPIRED = remove(
   'expires_at < now() - make_interval(secs => $1) and blob_id is null',
 );
 /**
- * Deletes files that came inside a request, once the files or the record of its task are gone and no task needs them.
+ * Deletes files that came inside a request, once their task is deleted, has expired or has lost its files, and no task
+ * needs them.
  */
 const REMOVE_OF_TASKS = remove(
   'files.remove_of_tasks',
@@ -62,15 +63,18 @@ const REMOVE_OF_TASKS = remove(
    and not exists (select from tasks t where t.id = u.task_id and not t.files_purged and t.expires_at > now())`,
 );
 
-/** Within this time a transaction that releases bytes has committed, so its uploads are seen to be gone. */
+/**
+ * Within this time a transaction that releases bytes has committed, so the check below sees that its uploads are gone.
+ */
 const COMMITTED = `interval '1 minute'`;
 
 const isReleased = `released_at < now() - ${COMMITTED} and used_at < now() - ${SETTLED}`;
 
 /**
  * Checks bytes that an upload has released. Marks them for deletion if no upload uses them, else only clears
- * `released_at`. If another transaction has written the row since this statement began, PostgreSQL compares both times
- * again. Only the times show this: what that transaction did to `uploads` is not in the snapshot.
+ * `released_at`. If another transaction has written the row since this statement began, PostgreSQL compares
+ * `released_at` and `used_at` again. Only these times show a new use: what that transaction did to `uploads` is not in
+ * the snapshot.
  */
 const DOOM: Statement = {
   name: 'files.doom_released',
@@ -123,7 +127,7 @@ export class PurgeUploads {
     return rounds.reduce((sum, rows) => sum + rows.length, 0);
   }
 
-  /** @returns how many blobs were checked, because an upload has stopped using them */
+  /** @returns how many released blobs were checked */
   async doomReleased(): Promise<number> {
     return (await this.sql.run(DOOM)).length;
   }

@@ -20,7 +20,7 @@ const RESERVE: Statement = {
     returning u.*, u.expires_at <= now() as is_expired`,
 };
 
-/** Attaches files that came inside a request to its task. They are kept as long as the files of the task. */
+/** Attaches files that came inside a request to its task, and sets when they expire. */
 const ATTACH: Statement = {
   name: 'files.tie_to_task',
   text: `

@@ -5,8 +5,8 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
 /**
- * The most uploads that are summed together, pending ones included: those of one API key or, below a key with its own
- * limit of bytes, those of all keys.
+ * The most uploads that count together, pending ones included: those of one API key. If the key has a limit of bytes of
+ * its own, the uploads of all keys below it count too.
  */
 export const MAX_UPLOADS = 10_000;
 
@@ -20,7 +20,7 @@ const LOCK_KEY: Statement = {
  * What the key `$1` stores apart from the upload `$3`. If the key has a limit of its own, what all keys below it store
  * counts too. Bytes of the key `$4` with the hash `$2` do not count, because they are stored once. `$2` is null for an
  * announced file, and so is the hash of each pending one. In a bucket, the link of an upload still works after its file
- * is deleted or completed, so its bytes count until the link ends.
+ * is deleted or completed, so its bytes count until `doomed_at`.
  */
 const ROOM: Statement = {
   name: 'files.room',
@@ -100,7 +100,7 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 });
 
 /**
- * Waits for a statement that is sent together with the locks before it, which saves a round trip.
+ * Waits for some locks, and for a statement that is sent together with them, which saves a round trip.
  * @throws the error of a lock, although the statement then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {

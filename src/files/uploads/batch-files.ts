@@ -20,7 +20,7 @@ export class BatchFiles {
   /**
    * Reads the bytes, at most 20 MB. Completes a pending file first.
    * @param param the field that names the file
-   * @throws ApiError file_not_found, file_expired, invalid_file, upload_incomplete
+   * @throws ApiError file_not_found, file_expired, invalid_file, upload_incomplete, file_quota_exceeded
    */
   async read(caller: Caller, id: string, param: string): Promise<Buffer> {
     try {

@@ -3,10 +3,14 @@ import { Sql, type Tx } from '../../platform/database/sql.ts';
 import { Storage, type StorageBody } from '../../platform/storage/storage.ts';
 import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sql/blob-rows.ts';
 
-/** Seconds for which a write is announced: longer than the slowest write to storage, which gives up after minutes. */
+/**
+ * Seconds for which a write is announced: longer than the slowest write to storage, which is given up after minutes.
+ */
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
-/** The most attempts. One fails when the same bytes are uploaded, deleted or purged at the same moment. */
+/**
+ * The most attempts. One fails when another upload of the same bytes was first. The next attempt then uses its bytes.
+ */
 const ROUNDS = 5;
 
 interface Bytes {
@@ -74,7 +78,7 @@ export class Blobs {
     if (id !== null) await this.storage.delete(id).catch(() => undefined);
   }
 
-  /** Deletes at once bytes that no upload will use. If that fails, the purge deletes them. */
+  /** Deletes bytes at once, unless an upload can use them. If that fails, the purge deletes them. */
   async discard(id: string): Promise<void> {
     try {
       const usable = await this.sql.run(DOOM_BLOB, [id]);

@@ -23,11 +23,11 @@ import type { Upload } from '../record/upload.entity.ts';
 
 /** How long a link for an upload works. */
 const LINK_S = HOUR_S;
-/** An upload may have begun just before its link expired. */
+/** How long after the end of its link an upload that has begun may still run. */
 const LATE_S = HOUR_S;
 /** How long an upload that is never completed counts against the quota. */
 const PENDING_S = 24 * HOUR_S;
-/** How many uploads are read back at the same time. Each has a scratch file, and is then inspected alone. */
+/** How many uploads are read back at the same time. Each has a scratch file. They are then inspected one at a time. */
 const READ_AT_ONCE = 8;
 const NEVER = new AbortController().signal;
 
@@ -79,7 +79,8 @@ export class DirectUploads {
 
   /**
    * Receives the bytes of a pending file, if files are stored on disk. The signature of the link is verified already.
-   * @throws ApiError invalid_file when they have another length or type than declared
+   * @throws ApiError file_expired; invalid_file when the bytes have another length or type than declared, or are there
+   *   already
    */
   async receive(id: string, body: FileBody): Promise<void> {
     const upload = await this.awaited(id);
@@ -110,8 +111,8 @@ export class DirectUploads {
 
   /**
    * Reads the bytes back, inspects and keeps them. May be repeated without harm.
-   * @throws ApiError upload_incomplete; file_expired, invalid_image, invalid_file or file_quota_exceeded, and then the
-   *   bytes are deleted
+   * @throws ApiError file_not_found, file_expired, upload_incomplete; invalid_image, invalid_file or
+   *   file_quota_exceeded, and then the bytes are deleted
    */
   async complete(caller: Caller, id: string): Promise<Upload> {
     const upload = await this.files.findUpload(caller.apiKeyId, id);
@@ -127,7 +128,7 @@ export class DirectUploads {
     try {
       const source = await this.readBack(upload.blob_id, upload.bytes, join(folder, 'file'));
       const completed = await this.files.complete(caller, upload, source);
-      await this.storage.delete(upload.blob_id).catch(() => undefined); // if this fails, the purge deletes it
+      await this.storage.delete(upload.blob_id).catch(() => undefined); // if this fails, the purge deletes the bytes
       return completed;
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) await this.storage.delete(upload.blob_id);

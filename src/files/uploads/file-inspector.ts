@@ -11,7 +11,7 @@ import type { Purpose } from '../record/upload.entity.ts';
 /** 20 MB, as for images that are fetched. */
 export const MAX_FILE_BYTES = 20_000_000;
 
-/** Lines that are parsed before other requests get their turn. */
+/** Bytes of lines that are parsed before other requests get their turn. */
 const LINE_BYTES_AT_ONCE = 256 * 1024;
 
 export interface Inspection {
@@ -26,8 +26,8 @@ export interface Inspection {
 export type Source = Buffer | { path: string; bytes: number };
 
 /**
- * Decides by its bytes what a file is. Files are read one at a time into one buffer: 20 files of 20 MB at once would
- * otherwise take 400 MB.
+ * Decides by its bytes what a file is. Scratch files are read one at a time into one buffer: 20 files of 20 MB at once
+ * would otherwise take 400 MB.
  */
 @Injectable()
 export class FileInspector {
@@ -35,7 +35,7 @@ export class FileInspector {
   private shared: Buffer | undefined;
 
   /**
-   * @param owner the API key. Keys take turns, so a file waits for at most one file of each other key.
+   * @param owner the API key. Keys take turns, so a key with many files delays another key by one file at a time.
    * @throws ApiError invalid_image, invalid_file
    */
   async inspect(owner: string, purpose: Purpose, source: Source): Promise<Inspection> {

@@ -22,7 +22,7 @@ import { type Purpose, Upload } from '../record/upload.entity.ts';
 /** How long a file that came inside a request is kept while it has no task. */
 const UNTIED_S = HOUR_S;
 
-/** What the client states about a file. */
+/** What a request states about a file. */
 export interface NewFile {
   purpose: Purpose;
   /** Only shown. */
@@ -45,7 +45,10 @@ export interface UploadPage {
   withThoseOfTasks?: boolean;
 }
 
-/** The files of an API key: its uploads, and the outputs of its tasks. Every call is bound to the key. */
+/**
+ * The files of an API key: its uploads, and the outputs of its tasks. Every call but `ofTask` and `findAny` is bound to
+ * the key.
+ */
 @Injectable()
 export class FilesService {
   constructor(
@@ -90,7 +93,8 @@ export class FilesService {
 
   /**
    * Gives a pending upload its bytes.
-   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, file_not_found; the upload then stays pending
+   * @throws ApiError invalid_image, invalid_file, file_quota_exceeded, and then the upload stays pending;
+   *   file_not_found, file_expired
    */
   async complete(caller: Caller, pending: Upload, source: ScratchFile): Promise<Upload> {
     const { apiKeyId } = caller;
@@ -133,7 +137,7 @@ export class FilesService {
     return upload;
   }
 
-  /** Uploads, newest first. */
+  /** The uploads that have not expired, newest first by default. */
   async list(
     apiKeyId: string,
     { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
@@ -157,7 +161,7 @@ export class FilesService {
   /**
    * Deletes a file: its id is unknown from now on. The bytes of an upload stay while an unfinished task needs them. The
    * task of an output stays. On disk, an upload link that is still valid then accepts no bytes. A bucket accepts them,
-   * and they are deleted when the link has expired.
+   * and the purge deletes them when the link has expired.
    * @throws ApiError file_not_found
    */
   async delete(actor: Actor, id: string): Promise<void> {

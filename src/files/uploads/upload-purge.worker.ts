@@ -8,7 +8,9 @@ import { DAY_S } from '../../platform/schema/time.ts';
 import { ShareRows } from '../sql/share-rows.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
-/** Seconds between purges that found little. Requests enforce expiry to the second; the purge only frees the space. */
+/**
+ * Seconds between purges, unless one was full. Requests enforce expiry to the second; the purge only frees the space.
+ */
 const PURGE_EVERY_S = 60;
 
 /**
@@ -35,7 +37,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await removeAbandonedScratch(); // of uploads, in a process that runs no task
+    await removeAbandonedScratch(); // of uploads: a process that runs no task has them too
     if (this.config.role !== 'api') this.interval.start(1);
   }
 

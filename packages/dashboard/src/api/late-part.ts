@@ -1,13 +1,16 @@
 import { createStore } from '../store.ts';
 import { noteMissingPart } from './outdated.ts';
 
-/** Pauses before a part of the page is requested again, while the service does not answer. */
+/** The first and the longest pause before a part of the page is requested again. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
 /** After this many answers without the part, it is given up. */
 const ATTEMPTS = 3;
 
-/** Set while a part of the page waits for a service that does not answer: unix milliseconds of the next attempt. */
+/**
+ * Set while a part of the page that did not load waits for its next request: the time of that request, unix
+ * milliseconds.
+ */
 export type Awaited = { retryAt: number } | null;
 
 const { get, set, subscribe } = createStore<Awaited>(null);
@@ -72,7 +75,7 @@ async function askForStyles(): Promise<void> {
 }
 
 /**
- * Which build the service has now; null: it does not answer. The page names its first script by a hash of its content.
+ * Which build the service has now; null: it sends no page. The page names its first script by a hash of its content.
  */
 async function builtNow(): Promise<'same' | 'other' | null> {
   const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.getAttribute('src');

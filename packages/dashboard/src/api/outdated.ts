@@ -1,4 +1,4 @@
-/** A newer build may have removed parts of this build that were not loaded yet. */
+/** The key of the note that a newer build has removed a part of this build. */
 const NOTE = 'darkroom.updated';
 let isMissing = false;
 

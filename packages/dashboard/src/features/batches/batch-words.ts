@@ -7,7 +7,7 @@ const ORDER: readonly Batch['status'][] = ['IN_PROGRESS', 'CANCELLING', 'COMPLET
 
 /**
  * The newer of two states, because reads and live events may arrive in either order. Items leave the queue and become
- * final, never the reverse, so the counts tell which state is older.
+ * final, never the reverse, and the status has an order too. So both tell which state is older.
  * @returns the first one, unless it is older
  */
 export function newerOf(state: Batch, other: Batch): Batch {

@@ -37,7 +37,7 @@ interface Props {
   onState(state: BatchState): void;
 }
 
-/** Every batch of the key, with its progress. */
+/** The batches of the key in the chosen state, with their progress. */
 export function BatchesPage({ state, onState }: Props) {
   const { data, error, reload, pager } = usePages(
     Batches,

@@ -77,7 +77,7 @@ export const BatchUpdated = graphql(
   [BatchFields],
 );
 
-/** The items that have a task, newest first, with the tasks that were made from them. */
+/** The items that have a task, newest first, each with up to five tasks that were made from it. */
 export const BatchItems = graphql(
   `
     query BatchItems($filter: TaskFilter, $after: String) {

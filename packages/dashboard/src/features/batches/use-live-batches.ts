@@ -7,7 +7,7 @@ import { type Batch, BatchUpdated } from './batches.documents.ts';
 const MAX_FOLLOWED = 20;
 
 /**
- * The same batches in their present state. Batches that have ended are not followed.
+ * The same batches in their present state. Follows at most `MAX_FOLLOWED` of those that have not ended.
  * @param reload reads the batches again: while there is no socket, and when one of them may be deleted
  */
 export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {

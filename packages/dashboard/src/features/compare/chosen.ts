@@ -7,7 +7,7 @@ export interface Chosen {
   index: number;
 }
 
-/** Reads `outputs=file_a,file_b` and `tasks=task_a,task_b`: at most four, in their order, without misspelt ids. */
+/** Reads `outputs=file_a,file_b` and `tasks=task_a,task_b`: at most four, outputs first, without misspelt ids. */
 export function chosenOf({ outputs, tasks }: { outputs?: string; tasks?: string }): Chosen[] {
   const all = [...split(outputs).map(ofOutput), ...split(tasks).map(ofTask)].filter((each) => each !== null);
   return all.slice(0, MAX_COMPARED);

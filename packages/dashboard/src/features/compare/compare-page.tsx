@@ -27,7 +27,7 @@ interface Props {
   onTasks(): void;
 }
 
-/** Two to four outputs side by side, zoomed together, with a table of their inputs. */
+/** Two to four outputs side by side, with a table of their inputs. Pictures are zoomed together. */
 export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);

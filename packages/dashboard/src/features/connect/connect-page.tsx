@@ -61,11 +61,11 @@ export function ConnectPage({ mayRead, mayManageKeys }: Props) {
   );
 }
 
-/** Waits for a task of this key and shows it live. */
+/** Waits for a new task of this key and shows it live. */
 function Arrival() {
   const [arrived, setArrived] = useState<TaskRow | null>(null);
   useEffect(() => {
-    // The feed begins with the unfinished tasks, which are older.
+    // The feed begins with the unfinished tasks. Those that are older than this page are left out.
     const since = Date.now() / 1_000 - CLOCK_SKEW_S;
     return onNewTasks((added) => {
       const newest = added.find(({ createdAt }) => createdAt >= since);

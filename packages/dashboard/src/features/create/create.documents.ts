@@ -58,7 +58,7 @@ export const TaskInput = graphql(`
   }
 `);
 
-/** The newest prompts of the key, newest first. */
+/** The prompts of the newest tasks of the key, newest first. */
 export const PastPrompts = graphql(`
   query PastPrompts {
     tasks(first: 50) {

@@ -3,7 +3,7 @@ import { run } from '../../api/client.ts';
 import { OwnFile } from '../../live/file.documents.ts';
 import { createStore } from '../../store.ts';
 
-/** URLs of previews, by the ids of their files; null: still loading, or the file has no preview. */
+/** URLs of previews, by the ids of their files; null: the link is still being read, or there is none. */
 const previews = createStore<ReadonlyMap<string, string | null>>(new Map());
 const put = (id: string, url: string | null): void => previews.set(new Map(previews.get()).set(id, url));
 

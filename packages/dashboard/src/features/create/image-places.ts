@@ -2,7 +2,7 @@ import { type Control, controlsOf, imagesOf, isImage, type ModelSchema, roomOf, 
 
 /**
  * Adds images to the field of that name, then to the free fields that take a picture on its own, in the order of the
- * form. If no field is free, a field for one image gets the new one in place of its old one.
+ * form. If no field is free, the first field gets the new image in place of its old one, if it takes only one.
  * @param unseen images that the user has not seen in the form yet, so nothing replaces them
  * @returns the values, and how many images found no field
  */
