@@ -4,7 +4,7 @@ interface Attempt {
   attemptedAt: number | null;
 }
 
-/** What a receiver answered: `200 in 84 ms`, `503 in 3 ms`, `No answer`. */
+/** What a receiver answered: `200 in 84 ms`, `503 in 3 ms`, `No answer`; `Waiting` before the attempt. */
 export function attemptWords({ statusCode, durationMs, attemptedAt }: Attempt): string {
   if (!attemptedAt) return 'Waiting';
   if (statusCode === null) return 'No answer';

@@ -7,7 +7,7 @@ const tick = (): void => clock.set(wholeSecond());
 let timer: ReturnType<typeof setInterval> | undefined;
 let listeners = 0;
 
-/** The time in whole unix seconds, updated once a second. */
+/** The time in whole unix seconds, updated once a second while `onTick` has a listener. */
 export const nowS = clock.get;
 
 export function onTick(listener: () => void): () => void {

@@ -1,6 +1,6 @@
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** A size in decimal units with one decimal: `1.4 MB`. */
+/** A size in decimal units: `512 B`, `1.4 MB`. */
 export function bytes(count: number): string {
   let value = count;
   let unit = 0;

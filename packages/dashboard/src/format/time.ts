@@ -24,7 +24,7 @@ function pair(seconds: number, [large, largeName]: Unit, [small, smallName]: Uni
   return `${Math.floor(seconds / large)} ${largeName}${rest > 0 ? ` ${rest} ${smallName}` : ''}`;
 }
 
-/** `just now`, `4 min ago`, `2 h ago`, `yesterday`, `3 days ago`; from 7 days on the date. */
+/** `just now`, `30 s ago`, `4 min ago`, `2 h ago`, `yesterday`, `3 days ago`; from 7 days on the date. */
 export function ago(at: number, now: number): string {
   const age = now - at;
   if (age < 5) return 'just now';

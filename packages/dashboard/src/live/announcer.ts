@@ -2,7 +2,7 @@ import { failureWords } from '../api/error-words.ts';
 import { createStore } from '../store.ts';
 import { onTask, taskRow, type TaskRow } from './task-store.ts';
 
-/** Screen readers get at most one sentence within this time. */
+/** Screen readers get at most one announcement within this time. */
 const QUIET_MS = 5_000;
 const STEPS = [25, 50, 75];
 

@@ -8,7 +8,7 @@ export interface ListPlace<Pages> {
   focusId: string | null;
 }
 
-/** Entries of the history that are remembered. The oldest are dropped first. */
+/** The most entries of the history that are remembered. The oldest are dropped first. */
 const MAX_PLACES = 20;
 const places = new Map<string, ListPlace<unknown>>();
 

@@ -39,7 +39,7 @@ export const UnkeepTask = graphql(
   [TaskRowFields],
 );
 
-/** The collections of kept tasks and outputs, newest first. */
+/** The collections of kept tasks and of their outputs, newest tasks first. */
 export const KeptNames = graphql(`
   query KeptNames($after: String) {
     tasks(filter: { kept: true }, after: $after, first: 100) {

@@ -14,7 +14,7 @@ export interface Starred {
 const underWay = new Map<string, Promise<unknown>>();
 
 /**
- * Shows the star at once, and removes it if the service refuses it.
+ * Shows the change of the star at once, and takes it back if the service refuses it.
  * @returns why the service refused it; null: it was accepted
  */
 export async function setStar({ taskId, output: { id, index } }: Starred, star: Star): Promise<CallError | null> {

@@ -16,7 +16,7 @@ const CLOCK_SKEW_S = 10;
 /** After this time a hidden page closes its socket. */
 const HIDDEN_MS = 300_000;
 const REFUSED_BEFORE_POLLING = 3;
-/** Close codes of the service: signed out, and too many sockets of this key. */
+/** Close codes: signed out, too many sockets of this key, and the service ends. */
 const SIGNED_OUT = 4403;
 const TOO_MANY = 4429;
 const GOING_AWAY = 1001;
@@ -38,7 +38,10 @@ export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
   return () => newTaskListeners.delete(listener);
 }
 
-/** Follows all tasks of the key until the returned function is called. Reconnecting loses no event. */
+/**
+ * Follows all tasks of the key until the returned function is called. After a break the feed goes on from where it
+ * ended.
+ */
 export function startTaskFeed(): () => void {
   const abort = new AbortController();
   newestEnd = Math.floor(Date.now() / 1_000) - CLOCK_SKEW_S;

@@ -29,7 +29,7 @@ interface Props {
   onChange(value: string[]): void;
 }
 
-/** Reference images: dropped, pasted, browsed or by URL. The browser never fetches a foreign URL. */
+/** Reference images: dropped, pasted, chosen or by URL. The browser never fetches a foreign URL. */
 export function ImageTray({ ids, label, name, faults, value, max, disabled, onChange }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -67,7 +67,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
     setUrl(null);
   };
 
-  // The hint of the field says why.
+  // Nothing is shown, because the hint of the field says why it is disabled.
   if (disabled && value.length === 0 && uploads.length === 0) return null;
 
   return (

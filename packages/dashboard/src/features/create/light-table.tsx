@@ -39,9 +39,9 @@ const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableVi
 
 const uploads = part(() => import('./uploads.ts'));
 
-/** A second press within this time is ignored. */
+/** A second press of Generate within this time is ignored. */
 const SAME_PRESS_MS = 400;
-/** At this width the drawer is a sheet. */
+/** Up to this width the drawer is a sheet. */
 const NARROW = '(max-width: 1023px)';
 
 interface Props {
@@ -71,7 +71,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);
   const count = useSyncExternalStore(onUploadCount, uploadCount);
-  /** The uploads that a press of Generate waits for; null: no press waits. */
+  /** The counts of uploads at a press of Generate that waits for them; null: no press waits. */
   const [awaited, setAwaited] = useState<UploadCount | null>(null);
 
   /** Focuses the field in the drawer; if it is not there, the prompt. */
@@ -125,8 +125,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     if (!hasFailed && count.running > 0) return;
     setAwaited(null);
     if (!hasFailed) void send();
-    // Only the uploads decide when it is sent.
-    // oxlint-disable-next-line react/exhaustive-deps
+    // Only the uploads decide when the request is sent.
   }, [awaited, count]);
 
   const waits = useRef(false);

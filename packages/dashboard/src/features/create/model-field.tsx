@@ -4,7 +4,7 @@ import { duration } from '../../format/time.ts';
 import { type Model, typicalRunS } from './create.documents.ts';
 import type { Form } from './use-form.ts';
 
-/** The choice of the model, with its waiting time and cost. */
+/** The choice of the model, with the time that its tasks typically run. */
 export function ModelField({ models, form }: { models: readonly Model[]; form: Form }) {
   const { model } = form;
   const typicalS = typicalRunS(model);

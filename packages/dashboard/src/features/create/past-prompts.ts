@@ -9,7 +9,7 @@ export interface PastPrompt {
   at: number;
 }
 
-/** The prompts of this key, newest first, each once. They include what this tab has just sent. */
+/** The prompts of the newest tasks of this key, newest first, each once. They include what this tab has just sent. */
 export function usePastPrompts(runs: readonly Run[], mayRead: boolean): readonly PastPrompt[] {
   const { data } = useQuery(PastPrompts, mayRead ? {} : null);
   const sent = runs.map(({ request, at }): PastPrompt => ({ prompt: request.prompt, model: request.model, at }));

@@ -10,7 +10,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { type Run, send } from './runs.ts';
 import styles from './strip.module.css';
 
-/** How long the task has waited or run, or how long it ran. */
+/** How long the task has waited or run. After its end: how long it ran, when it ended, and its cost. */
 export function Timing({ task, typicalS }: { task: TaskRow; typicalS: number | null }) {
   const now = useSyncExternalStore(onTick, nowS);
   if (task.status === 'QUEUED') return <span>waiting {duration(Math.max(0, now - task.createdAt))}</span>;
@@ -46,7 +46,7 @@ export function Failure({ task: { error } }: { task: TaskRow }) {
   );
 }
 
-/** Why a request was refused or got no answer, and a way to send it again. */
+/** Why a request was refused or got no answer, with a countdown or a button to send it again. */
 export function Refusal({ run }: { run: Run }) {
   const { fault } = run;
   if (!fault) return null;

@@ -7,7 +7,7 @@ import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
 import type { Values } from './schema-rules.ts';
 
-/** A request that this tab has sent. A new run never replaces an older one. */
+/** A request that this tab has sent. The tab remembers the newest `MAX_RUNS`. */
 export interface Run {
   /** The idempotency key: a repeated request creates no second task. */
   key: string;

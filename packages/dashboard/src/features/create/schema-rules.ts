@@ -198,13 +198,13 @@ export function requestOf(model: string, schema: ModelSchema, values: Values, ev
   return request;
 }
 
-/** Whether an empty text means another request than the default text. */
+/** Whether an empty text is a value of its own, because a missing text means the default text. */
 export const mayBeCleared = (kind: ControlKind, field: ParameterSchema): boolean =>
   isText(kind) && Boolean(field.default);
 
 const isText = (kind: ControlKind): boolean => kind === 'prompt' || kind === 'area' || kind === 'text';
 
-/** Whether a value of the form says something else than no value. */
+/** Whether the form has a value for the control. An empty text counts if `mayBeCleared`. */
 export const isSet = ({ kind, schema }: Control, value: unknown): boolean =>
   !isEmpty(value) || (value === '' && mayBeCleared(kind, schema));
 
@@ -229,7 +229,7 @@ export function missing(schema: ModelSchema, values: Values): { name: string; te
 
 interface Switched {
   values: Values;
-  /** Sentences about what was dropped because the model lacks it. */
+  /** What was dropped or reset because the model lacks it, in words. */
   notes: string[];
 }
 
@@ -324,7 +324,7 @@ export function chipWords({ kind, schema, name, label }: Control, value: unknown
   return kind === 'choice' && !['auto', 'omni'].includes(String(shown)) ? String(shown) : `${label}: ${String(shown)}`;
 }
 
-/** The bounds of a size, read from the words of the schema. */
+/** The bounds of a size, read from the description in the schema, and the size to start from. */
 export function sizeBounds({ description = '', default: byDefault }: ParameterSchema) {
   const [, step, , min, max] = /(?:multiple of (\d+)|whole number)( from (\d+) to (\d+))/.exec(description) ?? [];
   const bounds = { step: Number(step ?? 1), min: Number(min ?? 16), max: Number(max ?? 9_999) };

@@ -34,7 +34,7 @@ interface Props {
 export function Strip({ runs, models, acts }: Props) {
   const [first] = runs;
   const tasks = useTasks(runs.map(({ taskId }) => taskId));
-  // A strip has the animation only if one of its tasks was seen unfinished, so not after a reload.
+  // A strip has the animation only if one of its tasks was seen unfinished, so not if all had ended before a reload.
   const [watched, setWatched] = useState(false);
   if (!watched && tasks.some((task) => task && !isFinal(task))) setWatched(true);
   const ids = runs.map(({ taskId }) => taskId ?? '').join(' ');

@@ -6,7 +6,7 @@ import { createStore } from '../../store.ts';
  */
 export interface UploadCount {
   running: number;
-  /** How many did not arrive since the page was loaded. */
+  /** How many have failed since the page was loaded. */
   failed: number;
 }
 

@@ -16,7 +16,7 @@ export interface Upload {
   key: number;
   place: Uploaded['place'];
   file: File;
-  /** Sent share, 0 to 1. */
+  /** The part of the file that was sent, 0 to 1. */
   share: number;
   fault: string | null;
   cancel(): void;
@@ -24,7 +24,7 @@ export interface Upload {
 
 const uploads = createStore<readonly Upload[]>([]);
 let nextKey = 1;
-/** The trays on the screen. The progress of a field without a tray is shown as a report. */
+/** The trays on the screen. The progress of an upload for a field without a tray is shown as a report. */
 const trays = new Set<{ place: string }>();
 const isSeen = (place: Uploaded['place']): boolean => [...trays].some((each) => each.place === place);
 /** Functions that remove the reports of uploads, by the keys of the uploads. */
@@ -74,7 +74,9 @@ export async function takeImages(files: readonly File[], formNow: () => Content)
   return keyNow() === startedBy; // each upload has counted its own failure
 }
 
-/** As many usable images as there is room for, and all other files, because each of those is refused with its name. */
+/**
+ * As many usable images as there is room for, and all unusable files, because each of these is refused with its name.
+ */
 export function withinRoom(files: readonly File[], room: number): readonly File[] {
   const beyond = new Set(files.filter((file) => whyUnfit(file) === null).slice(Math.max(0, room)));
   return files.filter((file) => !beyond.has(file));

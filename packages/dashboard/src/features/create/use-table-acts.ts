@@ -67,7 +67,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   const filmModel = models.find(
     (model) => model.kind === 'VIDEO' && model.available && imagePlaceOf(schemaOf(model)) !== null,
   );
-  /** Puts the picture into the form as the first frame of a film, which the user then describes. */
+  /** Puts the picture into the form of a film, which the user then describes. */
   function animate(fileId: string, prompt: unknown, modelId: string, taskId: string | null) {
     if (!filmModel) return report('No model makes a film of a picture.', true);
     const from = modelOf(modelId);

@@ -215,7 +215,7 @@ export function GalleryGrid(props: Props) {
   );
 }
 
-/** The file of the tile that the element is, or is in. */
+/** The id of the file of the tile that the element is, or is in. */
 const tileOf = (target: EventTarget): string | undefined =>
   (target as HTMLElement).closest<HTMLElement>('[data-tile]')?.dataset.tile;
 

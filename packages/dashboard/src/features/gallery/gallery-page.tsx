@@ -31,7 +31,7 @@ type Size = keyof typeof SIZES;
 
 interface Props {
   search: GallerySearch;
-  /** The file that is open in the lightbox. */
+  /** The file that is open in the viewer. */
   fileId: string | null;
   mayCreate: boolean;
   /** @param isTyping whether the change replaces the entry of the history, as while typing */

@@ -17,7 +17,7 @@ const ShareDialog = lazy(
 );
 const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteFiles: it }) => ({ default: it }))));
 
-/** Files in one share; the service has the same limit. */
+/** The most files in one share; the service has the same limit. */
 const MAX_SHARED = 8;
 
 interface Props {

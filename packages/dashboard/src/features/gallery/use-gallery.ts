@@ -31,7 +31,7 @@ export interface Gallery {
   reload(): void;
 }
 
-/** Pages of 50 tasks that are read at once to find a file or a day. */
+/** The most pages of 50 tasks that one search for a file, a day or the end reads. */
 const MAX_SEARCHED_PAGES = 40;
 
 const START = { shots: [] as readonly Shot[], cursor: null as string | null, hasMore: true };
@@ -50,7 +50,9 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const round = useRef(0);
   const restored = useRef(start ? filter : null);
 
-  /** A task matches the filter if one of its outputs is kept; its other outputs are left out here. */
+  /**
+   * A task matches the filter if one of its outputs is kept, or in the collection. Its other outputs are left out here.
+   */
   const isWanted = ({ output }: Shot) =>
     (withExpired || output.url !== null) &&
     (kept !== '1' || output.kept) &&

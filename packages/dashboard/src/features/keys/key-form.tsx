@@ -19,7 +19,7 @@ const DAY = 86_400;
 const LIVES: Record<string, number> = { '30 days': 30 * DAY, '90 days': 90 * DAY, '1 year': 365 * DAY };
 const USUAL: readonly Key['scopes'][number][] = ['GENERATIONS_WRITE', 'TASKS_READ', 'TASKS_CANCEL'];
 
-/** The values of the form; for an existing key only what has changed. */
+/** The values of the form. For an existing key, `models`, `expiresAt` and `limits` are missing if unchanged. */
 export interface KeyInput {
   name: string;
   scopes: Key['scopes'];

@@ -64,7 +64,7 @@ const MOTION: Choice<'motion'> = {
   ],
 };
 
-/** How this browser shows the dashboard, and which other browsers are signed in with the key. */
+/** How this browser shows the dashboard, and which browsers are signed in with the key. */
 export function SettingsPage() {
   const now = useSyncExternalStore(onLook, look);
   const { data, error, reload } = useQuery(Sessions, {});

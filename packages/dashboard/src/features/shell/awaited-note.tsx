@@ -6,8 +6,8 @@ import { Button } from '../../parts/button.tsx';
 import styles from './shell.module.css';
 
 /**
- * Shown while the next screen cannot be loaded because the service does not answer. The present screen stays until it
- * does.
+ * Shown while the next screen cannot be loaded because the service does not answer. The present screen stays until the
+ * service answers.
  */
 export function AwaitedNote() {
   const awaited = useSyncExternalStore(onAwaitedPart, awaitedPart);

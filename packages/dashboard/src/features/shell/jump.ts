@@ -1,4 +1,4 @@
-/** The path of the screen that shows an id; null if the text is no id, or there is no such screen. */
+/** The path of the screen that shows an id; null if the text is no id, or no screen shows it. */
 export function targetOf(text: string): string | null {
   if (/^task_[0-9a-z]{26}$/.test(text)) return `/tasks/${text}`;
   const output = /^file_(?<task>[0-9a-z]{26})_(?<index>\d+)$/.exec(text)?.groups;

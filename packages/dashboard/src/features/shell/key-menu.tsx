@@ -8,7 +8,7 @@ interface Props {
   items: MenuItem[];
 }
 
-/** The API key that is signed in, with a menu of what belongs to this browser. */
+/** The API key that is signed in, with the menu of `useActions`. */
 export function KeyMenu({ apiKey, items }: Props) {
   return (
     <MenuButton

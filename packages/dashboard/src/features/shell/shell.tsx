@@ -23,7 +23,7 @@ import { useActions } from './use-actions.tsx';
 const Palette = lazy(part(() => import('./palette.tsx').then(({ Palette: it }) => ({ default: it }))));
 const ShortcutHelp = lazy(part(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: it }) => ({ default: it }))));
 
-/** The pause before the other parts are loaded. By then the first screen is drawn. */
+/** The pause before the other parts are loaded. By then the first screen is usually drawn. */
 const CALM_MS = 3_000;
 
 /** How many entries the tab bar of a narrow screen has, beside "More". */

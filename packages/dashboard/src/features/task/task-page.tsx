@@ -254,7 +254,7 @@ const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
     .map(ownFileIn)
     .filter((id) => id !== null);
 
-/** The chosen ratio; 1 if the model decides. */
+/** The chosen ratio; 1 if none was chosen, or the model decides. */
 function ratioOf({ input }: Pick<Detail, 'input'>): number {
   const [width = 0, height = 0] = String((input as { aspect_ratio?: unknown }).aspect_ratio)
     .split(':')

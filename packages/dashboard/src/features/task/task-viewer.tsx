@@ -100,7 +100,7 @@ export function TaskViewer(props: Props) {
         )}
       </Viewer>
       {mayKeep && url && (
-        // While two pictures are compared, the key b shows the other one.
+        // While two pictures are compared, the key b shows the other one and opens no collections.
         <KeepKeys target={() => [{ ...row, output: shown }]} hasCollections={!other} />
       )}
       <p className={styles.caption}>

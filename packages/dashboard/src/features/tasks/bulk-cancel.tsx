@@ -14,7 +14,7 @@ import { report } from '../../parts/toasts.ts';
 import { CancelTasks, TaskIds } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
-/** Ids in one call. */
+/** The most ids in one call. */
 const CHUNK = 100;
 /** From this many tasks on, the user has to type the number. */
 const TYPED_FROM = 51;
@@ -32,7 +32,7 @@ interface Props {
   /** The selected tasks; null: all unfinished tasks that match the filters. */
   taskIds: string[] | null;
   onClose(): void;
-  /** Called when a task was cancelled. */
+  /** Called at the end, unless cancelling failed before any task was cancelled. */
   onDone(): void;
 }
 

@@ -5,7 +5,9 @@ import { isFinal, putTasks, taskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 
-/** Makes the selected tasks again, one after the other. Unfinished tasks are skipped. */
+/**
+ * Makes the selected tasks again, one after the other. Skips tasks that are unfinished or that the page does not know.
+ */
 export async function runAgain(taskIds: readonly string[]): Promise<void> {
   let sent = 0;
   for (const taskId of taskIds) {

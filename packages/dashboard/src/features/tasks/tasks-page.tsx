@@ -32,7 +32,7 @@ interface Props {
   onCreate(): void;
 }
 
-/** Every task of the key, newest first, with live changes. */
+/** The tasks of the key that match the filters, newest first, with live changes. */
 export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch, onCreate }: Props) {
   const list = useTaskList(search);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

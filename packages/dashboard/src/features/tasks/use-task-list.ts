@@ -24,7 +24,7 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** The newest tasks of a filter. Returns none if they cannot be read: the next event then reads them again. */
+/** The ids of the newest tasks of a filter; none if they cannot be read. The next event then reads them again. */
 async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
   const found = await run(TaskIds, { filter, after: null }).catch(() => null);
   return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
@@ -41,7 +41,9 @@ function newerThan(known: readonly string[], ids: readonly string[]): readonly s
 
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
 
-/** The ids of a filtered list, page by page. Rows never move: new tasks are shown only when the user asks for them. */
+/**
+ * The ids of a filtered list, page by page. Events move no rows: new tasks are shown only when the user asks for them.
+ */
 export function useTaskList(search: TaskSearch): TaskList {
   const key = JSON.stringify(filterOf(search));
   const [start] = useState(() => placeOf<typeof EMPTY>('tasks', key));

@@ -1,4 +1,4 @@
-/** A table as CSV. A cell that a spreadsheet would read as a formula gets a quote in front. */
+/** A table as CSV. A text that a spreadsheet would read as a formula gets an apostrophe in front. */
 export function toCsv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => row.map(cell).join(',')).join('\r\n');
 }

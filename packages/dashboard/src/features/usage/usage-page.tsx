@@ -100,7 +100,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
   const { data, error, reload } = useQuery(Usage, question);
   const asked = ownId === null ? null : {};
   const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
-  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // the page is the newest one
+  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // without `onNewer`, `page` is the newest
   const usage = data?.usage;
   if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 

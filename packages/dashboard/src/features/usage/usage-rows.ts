@@ -64,7 +64,7 @@ export function csvRows(
   return [heading, ...lines];
 }
 
-/** Groups that get a colour of their own. */
+/** The most groups that get a colour of their own. */
 const MOST_SERIES = 5;
 
 /**

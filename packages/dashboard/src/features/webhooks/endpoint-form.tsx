@@ -20,7 +20,7 @@ interface Props {
   onClose(): void;
 }
 
-/** The form of an endpoint: its URL, and the events that it receives. */
+/** The form of an endpoint: its URL, its description, and the events that it receives. */
 export function EndpointForm({ title, initial, words: [word, busyWord], onSave, onClose }: Props) {
   const [url, setUrl] = useState(initial.url);
   const [description, setDescription] = useState(initial.description);
