@@ -37,7 +37,9 @@ export class DarkroomError extends Error implements ErrorDetails {
   }
 }
 
-/** All other statuses from 400 to 499, such as 400, 413 and 422: usually the request has to change. */
+/**
+ * All statuses below 500 that have no class of their own, such as 400, 413 and 422: usually the request has to change.
+ */
 export class BadRequestError extends DarkroomError {
   override name = 'BadRequestError';
 }

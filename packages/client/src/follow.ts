@@ -3,7 +3,7 @@ import { readEvents } from './http/events.ts';
 import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 
-/** A task or batch that is followed until its final state. */
+/** A task, a batch or all tasks of the key, followed until a final state. */
 export interface Followed<State> {
   id: string;
   /** The path of the stream of events; null: there is no stream, only reads. */
@@ -25,7 +25,7 @@ export interface Followed<State> {
 const PATIENCE_MS = 300_000;
 /**
  * How long the first event may take. The stream of a task or batch begins with its state at once, unless a proxy holds
- * it back.
+ * the stream back.
  */
 const FIRST_EVENT_MS = 10_000;
 

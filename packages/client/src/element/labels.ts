@@ -10,7 +10,7 @@ export interface TaskLabels {
   unreadable: string;
   /** The text on the button that tries again. The button is below `unreadable`. */
   again: string;
-  /** The text in place of an output whose file is no longer kept. */
+  /** The text in place of an output whose file is no longer kept, or does not load. */
   expired: string;
 }
 

@@ -16,7 +16,7 @@ const OneTask = graphql(
   [TaskRowFields],
 );
 
-/** The pause between reads of the open task while there is no socket. */
+/** The pause between reads of the open task while the feed polls. */
 const POLL_MS = 2_000;
 
 /** Reads a task again. If that fails, the row stays as it is. */

@@ -16,7 +16,7 @@ interface Props {
   onClear(): void;
   /** The filters that are always visible. */
   children: ReactNode;
-  /** The filters that the button Filter shows. Until then they are in the page, hidden. */
+  /** The filters that the button Filter shows. Before that these filters are in the page, but hidden. */
   renderMore(isShown: boolean): ReactNode;
 }
 

@@ -9,7 +9,7 @@ interface Props {
 
 /**
  * Narrows a list to a model. The model that the address names is an option even before the models are read, and after
- * its removal.
+ * it was removed.
  */
 export function ModelSelect({ models, value, onChange }: Props) {
   const shown = value === '' || models.includes(value) ? models : [value, ...models];

@@ -5,7 +5,8 @@ type Values = Record<string, unknown>;
 export type Language = 'curl' | 'typescript' | 'python' | 'graphql' | 'json';
 
 /**
- * How the code gets its result: it reads the task until that ends, lets the creation wait, or receives every change.
+ * How the code gets its result: it reads the task until the task ends, lets the creation wait, or receives every
+ * change.
  */
 export type Wait = 'poll' | 'wait' | 'subscribe';
 
@@ -22,7 +23,7 @@ const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 /** A text in single quotes, for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The ways in which each language can wait, with their labels. JSON is only the request. */
+/** The ways in which each language can wait, with their labels. JSON is only the request, so it has none. */
 export const WAITS: Record<Language, readonly { value: Wait; label: string }[]> = {
   curl: [
     { value: 'poll', label: 'read until it ends' },

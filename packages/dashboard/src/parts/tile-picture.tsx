@@ -19,7 +19,7 @@ interface Props {
   index?: number | string;
 }
 
-/** A picture in a tile, or a film, which shows its first frame until something plays it. */
+/** A picture in a tile, or a film, which shows its poster or first frame until something plays it. */
 export function TilePicture({ src, gone = 'Deleted', poster, alt, isFilm, seconds, develop, index }: Props) {
   const [failed, setFailed] = useState(false);
   return (

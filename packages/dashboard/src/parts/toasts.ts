@@ -1,6 +1,6 @@
 import { createStore } from '../store.ts';
 
-/** Short messages about what an action did. Reads that fail are shown in place of their data instead. */
+/** A short message about what an action did. A read that fails is shown in place of its data instead. */
 export interface Report {
   id: number;
   text: string;

@@ -3,7 +3,7 @@ import { part } from '../api/late-part.ts';
 import { pick } from './search.ts';
 import { signedInRoute } from './signed-in.tsx';
 
-/** The lightbox is a child route, so that the gallery stays in place below it. */
+/** The viewer is a child route, so that the gallery stays in place below it. */
 export const galleryRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'gallery',

@@ -21,7 +21,7 @@ export const signedInRoute = createRoute({
   component: SignedIn,
 });
 
-/** The session of this browser with the scopes of its key, read again at each sign-in. */
+/** The session of this browser, also a lost one, as it was read at the last sign-in; null: there is none. */
 export function useSession() {
   const now = useSyncExternalStore(onSignIn, signIn);
   return now.state === 'in' || now.state === 'lost' ? now.session : null;

@@ -61,7 +61,7 @@ export function TaskScreen() {
   );
 }
 
-/** The title `47 % · A lighthouse at dusk` while the task runs. */
+/** The title `47 % · A lighthouse at dusk` while the task runs, else its state and the prompt. */
 function TaskTitle({ taskId }: { taskId: string }) {
   const row = useTask(taskId);
   const state =

@@ -10,7 +10,7 @@ import { TextInput } from '../parts/text-input.tsx';
 import styles from './collection-dialog.module.css';
 import { collect, outputNow } from './keep.ts';
 
-/** The most characters that the service accepts. */
+/** The most characters that the service accepts as a name. */
 const MAX_CHARACTERS = 64;
 
 interface Props {

@@ -10,7 +10,7 @@ import { FilmScrub } from './film-scrub.tsx';
 import styles from './viewer.module.css';
 
 const SPEEDS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
-/** The seconds of one frame: models make 24 frames a second. */
+/** The seconds of one frame, if the film has 24 frames a second. */
 const FRAME_S = 1 / 24;
 /** If a renewed link fails within this time, the link is not the reason. */
 const RENEWED_MS = 5_000;

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { duration } from '../format/time.ts';
 import styles from './viewer.module.css';
 
-/** How many stills are shown. */
+/** The number of stills. */
 const STILLS = 10;
 const HEIGHT = 44;
 

@@ -4,7 +4,7 @@ import { TilePicture } from '../parts/tile-picture.tsx';
 import styles from './full-viewer.module.css';
 import type { Shot } from './shot.ts';
 
-/** How many pictures are drawn on each side. */
+/** The most pictures that are drawn on each side. */
 const NEAR = 12;
 
 interface Props {

@@ -16,7 +16,7 @@ import { StarButton } from './star-button.tsx';
 import { Viewer } from './viewer.tsx';
 
 interface Props {
-  /** The picture that is open; null: it is not among `shots` and was not found. */
+  /** The picture that is open; null: it is loading, or was not found. */
   shot: Shot | null;
   /** The pictures among which the arrow keys move. */
   shots: readonly Shot[];
@@ -24,7 +24,7 @@ interface Props {
   /** The name of the screen to which the button leads if there is no picture. */
   home: string;
   onGo(shot: Shot): void;
-  /** At the ends it does nothing, or reads more pictures. */
+  /** Opens the next picture or the one before. At the ends it does nothing, or reads more pictures. */
   onStep(by: 1 | -1): void;
   onEnd(last: boolean): void;
   onClose(): void;

@@ -6,7 +6,7 @@ import { Id } from '../parts/id.tsx';
 import styles from './given.module.css';
 import { ownFileIn } from './own-file-in.ts';
 
-/** A value of an input. An own file is shown as a small picture with its id, a foreign link without its signature. */
+/** A value of an input. An own file is shown as a small picture with its id, a foreign link without its query. */
 export function Given({ value }: { value: unknown }): ReactNode {
   if (Array.isArray(value)) {
     return value.map((each, at) => (

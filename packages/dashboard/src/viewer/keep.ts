@@ -18,7 +18,10 @@ export async function toggleStars(files: readonly Starred[]): Promise<void> {
 export const collect = (files: readonly Starred[], collection: string | null): Promise<void> =>
   starAll(files, { kept: true, collection });
 
-/** Changes the files one after the other. Reports what was refused, and for several files what was done. */
+/**
+ * Changes the files one after the other. Reports what was refused and, for several files or a collection, what was
+ * done.
+ */
 async function starAll(files: readonly Starred[], star: Star): Promise<void> {
   const refused = new Map<string, number>();
   for (const file of files) {

@@ -1,2 +1,2 @@
-/** How many outputs the screen Compare shows side by side. */
+/** The most outputs that the screen Compare shows side by side. */
 export const MAX_COMPARED = 4;

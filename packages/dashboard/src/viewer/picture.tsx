@@ -19,7 +19,7 @@ interface Props {
   style?: CSSProperties;
 }
 
-/** A picture at its position in the frame. An expired link is renewed once. */
+/** A picture at its position in the frame. A link that fails is renewed once. */
 export function Picture({ picture, placement, style }: Props) {
   const { fileId, src, alt, width, height } = picture;
   const [renewed, setRenewed] = useState<string | null>(null);

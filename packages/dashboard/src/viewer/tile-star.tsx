@@ -11,7 +11,7 @@ interface Props {
 }
 
 /**
- * The star of a tile, and a ring around the tile in the two days before its deletion. The parent element must be
+ * The star of a tile, and a ring around the tile in the two days before its file is deleted. The parent element must be
  * positioned.
  */
 export function TileStar({ listed, name, tabIndex }: Props) {
