@@ -90,7 +90,7 @@ export class Run implements AsyncIterable<Task> {
   }
 }
 
-/** Creates a task or batch. The request carries an idempotency key, so sending it again never pays twice. */
+/** Creates a task or batch. The request carries an idempotency key, so sending it again does not pay twice. */
 export function create<Answer>(
   transport: Transport,
   path: string,

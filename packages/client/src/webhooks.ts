@@ -27,7 +27,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
  * @param rawBody as it arrived: parsing and writing it again may change its bytes
  * @param secrets `whsec_…`; several while one is being replaced
  * @throws WebhookVerificationError when a header is missing, a secret is not base64, no signature matches one of the
- *   secrets, or the time is outside the tolerance
+ *   secrets, or the timestamp is malformed or outside the tolerance
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,

@@ -91,7 +91,8 @@ function factRow(fact: string): string {
 }
 
 /**
- * The parts of a line for which there is room: the marks, as much of the title as fits, and the measures if both fit.
+ * The parts of a line for which there is room: the marks, the measures if they fit beside the marks, and then as much
+ * of the title as fits.
  */
 function lineOf(
   { marks, title, measures }: { marks: string; title: string; measures: string },

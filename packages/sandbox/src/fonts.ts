@@ -26,8 +26,8 @@ const FACES: Face[] = [
 ];
 
 /**
- * The text without emoji and control characters. Empty if the fonts lack a letter of the text, or if it has no letter:
- * the rest would be fragments and stray commas.
+ * The text without emoji and control characters. Empty if the fonts lack a letter or digit of the text, or if the text
+ * has none: the rest would be fragments and stray commas.
  */
 export function writable(text: string): string {
   const characters = [...text.normalize('NFC')];

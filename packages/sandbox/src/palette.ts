@@ -120,8 +120,8 @@ export function choosePalette(text: string, random: Random, shifting: Random = r
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
   const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
-  // Only the brightest colours of a second mood are used. Its light and dark ones would clash with those of the first
-  // mood.
+  // A second mood gives its hues and its accent, but not its lightness: its light and dark colours would clash with
+  // those of the first mood.
   const blend = other ? withSecondMood(base, other) : base;
   if (!first) return blend;
   return mood ? withAccent(blend, first, second) : recoloured(blend, first, second);

@@ -6,7 +6,10 @@ import type { SourceImage } from './render-order.ts';
 // Images are seldom decoded again, so libvips' cache would only take memory.
 sharp.cache(false);
 
-/** Decodes an image with its EXIF orientation, cropped to exactly this size. @throws UndecodableImage */
+/**
+ * Decodes an image with its EXIF orientation, scaled and cropped to exactly this size.
+ * @throws UndecodableImage
+ */
 export async function decodeToCover(image: SourceImage, width: number, height: number): Promise<Canvas> {
   try {
     const { data, info } = await sharp(image.path, { failOn: 'error' })

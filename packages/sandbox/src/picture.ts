@@ -10,8 +10,8 @@ import { frameOf } from './scenes/scene.ts';
 
 // Painting takes about this share of the time of a picture. Encoding the PNG takes the rest.
 const PAINTING_SHARE = 0.6;
-// Level 2 takes 10 ms of CPU for a 1K picture. Level 6 takes 15 ms, and its files are a fifth smaller. With a filter
-// chosen for each row it takes 26 ms.
+// Level 2 takes 10 ms of CPU for a 1K picture. Level 6 takes 15 ms, and its files are a fifth smaller. Choosing a
+// filter for each row takes 26 ms.
 const PNG_COMPRESSION = 2;
 
 // The pixels of a 2K picture, which are painted in one step of about 40 ms.

@@ -52,6 +52,7 @@ export class RenderPool {
    * @returns the PNGs of an order of pictures; nothing for a film, which is in its file
    * @throws UndecodableImage
    * @throws RenderCrashed
+   * @throws Error when the pool is closed
    * @throws the signal's reason, within half a second of its abort
    */
   render(

@@ -1,4 +1,4 @@
-/** The fields that the page reads of a task. The tools return the task in `structuredContent`. */
+/** The fields of a task and its outputs that the page reads. The tools return the task in `structuredContent`. */
 export interface Output {
   id: string;
   type: 'image' | 'video';

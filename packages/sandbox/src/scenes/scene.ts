@@ -148,7 +148,7 @@ function fillGlow(context: SKRSContext2D, palette: Palette, { x, y, radius }: Ci
   context.fillRect(x - reach, y - reach, 2 * reach, 2 * reach);
 }
 
-/** Small lights in the upper part of the sky. */
+/** Small lights, most of them in the upper part of the frame. */
 export function stars({ frame, palette, random, camera }: SceneSetup, count: number): Layer {
   const lights = Array.from({ length: count }, () => ({
     x: random.between(-frame.margin, frame.width + frame.margin),
