@@ -31,7 +31,7 @@ export class Nodes {
     if (!type) return null;
     assertScope(caller, type.scope);
     try {
-      // The spread also copies symbols, so the view keeps what is stored behind it.
+      // The spread also copies symbols, so the copy keeps what the view stores under them.
       return { ...(await type.find(caller, id)), __typename: type.name };
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 import type { Scope } from '../access/caller.ts';
 
-/** The tenant. A rotation can leave two of its secrets valid for a time, so secrets have their own table. */
+/** The tenant. A rotation can leave several of its secrets valid for a time, so secrets have their own table. */
 @Entity('api_keys')
 export class ApiKey {
   /** `key_` and 26 characters, time-ordered. */

@@ -31,7 +31,7 @@ export class Bootstrap {
    * creates a key if there is none, not even a revoked one. Creates none in production, where containers keep the
    * standard output, or in a process that has no API.
    * @returns the created key, to be printed once; null when nothing must be printed
-   * @throws Error when the checksum of BOOTSTRAP_API_KEY is wrong
+   * @throws Error when BOOTSTRAP_API_KEY is malformed or its checksum is wrong
    */
   async run(): Promise<IssuedApiKey | null> {
     const preset = this.config.bootstrapApiKey;

@@ -11,7 +11,7 @@ export type KeyFacts = Pick<ApiKey, 'id' | 'name' | 'limits' | 'last_used_at'>;
 export class KeyNames {
   constructor(@InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>) {}
 
-  /** @returns the facts by id of the key; deleted keys are missing */
+  /** @returns the facts by id of the key; keys that do not exist are missing */
   async of(ids: string[]): Promise<Map<string, KeyFacts>> {
     const rows = await this.apiKeys.find({
       select: { id: true, name: true, limits: true, last_used_at: true },

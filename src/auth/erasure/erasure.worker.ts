@@ -64,7 +64,7 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * After a failed step the other steps still run, then its error is thrown.
+   * After a failed step the other steps still run. Then the first error is thrown.
    * @returns whether the key has nothing left and can get nothing more
    */
   private async round(work: ErasureWork, { is_quiet }: TakenErasure): Promise<boolean> {

@@ -121,7 +121,7 @@ export function toLimitsView(own: ApiKeyLimits, config: Config): ApiKeyLimitsVie
   return { ...Object.fromEntries(limits), budget: own.budget ? toBudgetView(own.budget) : null } as ApiKeyLimitsView;
 }
 
-/** Limits that override the configured ones. 0 = no limit. */
+/** Limits that override the configured ones. 0 = no limit, except for the weight, the retentions and the budget. */
 @InputType('ApiKeyLimitsInput', { description: 'Limits of an API key. 0: no limit.' })
 export class ApiKeyLimitsInput implements ApiKeyLimits {
   @Limit('generations that may be created in a minute') creates_per_minute?: number;

@@ -3,7 +3,7 @@ import { Config } from '../../platform/config/config.ts';
 import { purgeInterval } from '../../platform/run/purge-interval.ts';
 import { DeleteRateWindows, PURGE_WINDOWS } from './sql/delete-rate-windows.ts';
 
-/** Deletes the rate limit windows of keys that make no requests any more. Runs in every worker process. */
+/** Deletes rate limit windows that ended a while ago. Runs in every worker process. */
 @Injectable()
 export class RateWindowPurge implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly purges = purgeInterval({

@@ -4,7 +4,7 @@ import { ErasureSteps } from '../erasure-steps.ts';
 import type { ErasureWork } from '../erasure-work.ts';
 import { readThrough } from '../read-through.ts';
 
-/** The most rows of one piece. */
+/** The most sessions or audit events of one piece. */
 const ROWS = 1_000;
 
 const DELETE_CODES: Statement = {
@@ -26,8 +26,8 @@ const SEE_EVENTS: Statement = {
 };
 
 /**
- * Keeps what was done and when. Removes the key's name and the hint of its secret. Removes the address, browser and
- * request id of the client from the acts of the key itself.
+ * Keeps what was done and when. Removes the key's name and the hint of its secret. Removes the address, the browser,
+ * the session and the request id from the acts of the key itself.
  */
 const BLANK_EVENTS: Statement = {
   name: 'erasures.blank_audit_events',

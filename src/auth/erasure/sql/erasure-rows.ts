@@ -48,8 +48,8 @@ const PUT_OFF: Statement = {
 };
 
 /**
- * Removes the texts that name or describe the key itself. Its hashes stay: without them BOOTSTRAP_API_KEY would bring the
- * key back.
+ * Removes the name, hint, limits and last use of the key. Its hashes stay: without them BOOTSTRAP_API_KEY would bring
+ * the key back.
  */
 const BLANK_KEY: Statement = {
   name: 'erasures.blank_key',
