@@ -18,7 +18,7 @@ import type { Purpose } from './record/upload.entity.ts';
 const FileConnection = connectionOf(FileView, 'File');
 const FileId = (): ParameterDecorator => Args('id', { type: () => String, description: 'identifier of the file' });
 
-/** Bytes never travel through GraphQL. */
+/** The bytes of files never travel through GraphQL. */
 @Resolver()
 export class FilesResolver {
   constructor(

@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts';
 /** What decides who may use a model. */
 interface Guarded {
   id: string;
-  /** true: a key without a list of models may not use the model. */
+  /** true: only a key with a list of models, its own or that of a key above it, may use the model. */
   isListed: boolean;
 }
 

@@ -142,7 +142,7 @@ export class ApiKeysService {
     return found ?? notFound();
   }
 
-  /** Whether the key is neither revoked nor expired. An upload link of any other key permits nothing. */
+  /** Whether the key is neither revoked nor expired. An upload link of a revoked or expired key permits nothing. */
   isUsable(id: string): Promise<boolean> {
     const active = { id, revoked_at: IsNull() };
     return this.apiKeys.existsBy([

@@ -9,7 +9,7 @@ import { assertCovers, type Grantor } from './grants.ts';
 
 interface LockedKeys {
   target: ApiKey | undefined;
-  /** null: the actor is not bounded. */
+  /** null: the actor is no API key, so nothing bounds the act. */
   grantor: Grantor | null;
 }
 

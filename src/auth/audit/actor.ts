@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { callerOf, type GuardedRequest, requestOf } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** Characters of a User-Agent header that are kept. */
+/** The most characters of a User-Agent header that are kept. */
 const MAX_USER_AGENT = 200;
 
 export const ACTOR_TYPES = ['api_key', 'command_line', 'service'] as const;

@@ -145,6 +145,9 @@ export class KeyWatch implements OnApplicationShutdown {
   }
 }
 
-/** No header equals the name of a session: the look-up refuses every header that does not begin with Bearer. */
+/**
+ * A header never equals the name of a session, because the look-up refuses every header that does not begin with
+ * Bearer.
+ */
 const nameOf = (credential: Credential): string =>
   credential instanceof SessionToken ? `session ${credential.token}` : credential!; // without a credential the look-up throws

@@ -6,7 +6,7 @@ import { ErasureSteps } from './erasure-steps.ts';
 import { LAST_STEPS, ROUND_STEPS } from './erasure-step.ts';
 import { ErasureWork } from './erasure-work.ts';
 
-/** Seconds between rounds, and after one that failed. */
+/** Seconds between rounds, and seconds until the next attempt after a failed round. */
 const ROUND_EVERY_S = 5;
 const RETRY_AFTER_S = 30;
 

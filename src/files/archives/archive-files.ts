@@ -37,7 +37,7 @@ export class ArchiveFiles {
 
   /**
    * Needs no API key, because a signed link permits it.
-   * @returns the files whose bytes are still there, each under the name that it had in the whole archive
+   * @returns the files whose bytes are still there, with the names that they had when the link was made
    */
   async present(ids: string[]): Promise<ArchiveFile[]> {
     const found: ArchiveFile[] = [];

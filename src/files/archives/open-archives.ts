@@ -6,7 +6,7 @@ const MAX_PER_KEY = 4;
 /** The most open archives of all keys together, in each process. */
 const MAX_OPEN = 50;
 
-/** The archives that are being read: limited per key and in all. */
+/** The archives that are being read. Their number is limited for each key, and for all keys together. */
 @Injectable()
 export class OpenArchives {
   private readonly ofKey = new Map<string, number>();

@@ -8,7 +8,7 @@ const MODE = 0o100644;
 export interface Zip {
   /** The size of the whole zip. */
   bytes: number;
-  /** Begins to open the files. */
+  /** Begins to open the files, and returns the bytes of the zip. */
   read(): Readable;
 }
 

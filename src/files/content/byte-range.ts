@@ -27,8 +27,8 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 /**
- * Whether `If-Range` permits the range. A missing header permits it, and so does exactly the tag of the file. A date
- * never does, because no answer has a date of the file.
+ * Whether `If-Range` permits the range. A missing header permits it, and so does the exact tag of the file. A date
+ * never does, because no answer has `Last-Modified`.
  */
 export function isRangeCurrent(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag;

@@ -19,7 +19,7 @@ export interface DirectLink {
   maxAgeS: number;
 }
 
-/** Lets clients read files from the bucket themselves, if FILE_DELIVERY says so. */
+/** Lets clients read files from the bucket itself, if FILE_DELIVERY is `redirect`. */
 @Injectable()
 export class DirectDelivery {
   constructor(

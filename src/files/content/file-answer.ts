@@ -20,7 +20,7 @@ export const rangeOf = (file: FileContent, headers: IncomingHttpHeaders): ByteRa
     ? parseRange(headers.range, file.bytes)
     : null;
 
-/** The headers that 200, 206 and 304 share. */
+/** Sets the headers that 200, 206 and 304 share. */
 export function setFileHeaders(reply: FastifyReply, file: FileContent, terms: FileTerms): void {
   void reply.headers({
     'content-type': file.contentType,

@@ -26,7 +26,7 @@ export interface NoContent {
 
 export const hasContent = (found: FileContent | NoContent): found is FileContent => 'storageKey' in found;
 
-/** Finds the bytes of files of all keys: a signed link is a permission of its own. */
+/** Finds the bytes of files of all keys, because a signed link permits the file of any key. */
 @Injectable()
 export class FileContents {
   constructor(
@@ -34,7 +34,7 @@ export class FileContents {
     private readonly outputs: TaskFiles,
   ) {}
 
-  /** @returns null when there is no such file, or an upload was deleted */
+  /** @returns null when there is no such file, or when it is an upload that was deleted */
   async find(id: string): Promise<FileContent | NoContent | null> {
     return isUploadId(id) ? this.findUpload(id) : this.findOutput(id);
   }

@@ -25,7 +25,8 @@ export const Signature = () => (target: object, name: string | symbol, descripto
 
 /**
  * The file came from a provider or a client, so a browser must execute nothing in it. A browser shows an image or video
- * inside a page that it generates. The policy applies to that page too, so it allows the file itself and styles.
+ * inside a page that the browser generates. The policy applies to that page too, so it allows the file itself and
+ * styles.
  */
 export const FILE_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 

@@ -6,7 +6,7 @@ import { FileLinks } from '../../tasks/read/file-links.ts';
 import { ReserveUploads } from '../sql/reserve-uploads.ts';
 import { FilesService } from '../uploads/files.service.ts';
 
-/** Seconds after the deadline of its task for which an image can be read. */
+/** How long after the deadline of its task a linked image can still be read, in seconds. */
 const AFTER_DEADLINE_S = HOUR_S;
 
 interface OwnedTask {

@@ -49,7 +49,7 @@ function fault(code: keyof typeof MESSAGES, param: string): ApiError {
 
 /** The files that came inside the request of a creation, as data: URLs. */
 export interface RequestImages {
-  /** By field: the id of the file that its data: URL has become. */
+  /** For each field the id of the file that its data: URL has become. */
   replaced: ReadonlyMap<string, string>;
   /** The ids of these files. */
   created: string[];
@@ -75,7 +75,8 @@ interface Unresolved {
 export const NO_IMAGES: RequestImages = { replaced: new Map(), created: [] };
 
 /**
- * Stores the images that come inside a creation. Keeps these and the files that it names until its task has read them.
+ * Stores the images that come inside a creation. Keeps these, and the files that the creation names, until its task has
+ * read them.
  */
 @Injectable()
 export class RequestImagesService {

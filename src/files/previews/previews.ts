@@ -8,7 +8,7 @@ import { type OutputFile, TaskFiles } from '../../tasks/read/task-files.ts';
 import { sourceKeyOf } from './preview-size.ts';
 
 /**
- * Previews rendered at the same time in this process. To render a 4K image takes some 30 MB and a second of one core.
+ * Previews rendered at the same time in this process. Rendering a 4K image takes some 30 MB and a second of one core.
  */
 const AT_ONCE = 2;
 /** The most previews that wait or are rendered in this process. A gallery asks for some dozens at a time. */

@@ -1,7 +1,10 @@
 import { typeidUnboxed } from 'typeid-js';
 import { typeIdTest } from '../../platform/schema/type-id.ts';
 
-/** TypeID: `file_` and 26 characters, time-ordered. An output's id has an underscore and its index after it. */
+/**
+ * The id of an upload is a TypeID: `file_` and 26 characters, time-ordered. The id of an output also has an underscore
+ * and the output's index.
+ */
 export const newUploadId = (): string => typeidUnboxed('file');
 
 export const isUploadId = typeIdTest('file');

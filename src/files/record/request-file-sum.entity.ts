@@ -4,6 +4,6 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('request_file_sums')
 export class RequestFileSum {
   @PrimaryColumn('text') api_key_id: string;
-  /** Text, as a bigint may not fit a number. */
+  /** Text, because a bigint may not fit a number of JavaScript. */
   @Column('bigint') bytes: string;
 }

@@ -18,8 +18,8 @@ export class UploadBlob {
    */
   @Column('timestamptz', { nullable: true }) doomed_at: Date | null;
   /**
-   * Until this time no worker takes the bytes to delete them, because another has taken them or a link still permits
-   * them.
+   * Until this time no worker takes the bytes to delete them, because another worker has taken them or a link still
+   * permits writing them.
    */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
   /**

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ErasureSteps } from '../../auth/erasure/erasure-steps.ts';
 import { ShareRows } from '../sql/share-rows.ts';
 
-/** Erases the shares of an API key. Nobody can open them since the revocation of the key. */
+/** Erases the shares of an API key. Nobody can open a share after the revocation of its key. */
 @Injectable()
 export class EraseShares implements OnModuleInit {
   constructor(

@@ -52,7 +52,7 @@ export class SharePageController {
   }
 
   /**
-   * Declared before GET: otherwise Fastify would derive a HEAD route from it, which reads the whole file to count its
+   * Declared before GET: otherwise Fastify would derive from GET a HEAD route that reads the whole file to count its
    * bytes.
    */
   @Head(':token/:index')

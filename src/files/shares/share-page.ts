@@ -5,7 +5,7 @@ import type { SharedFile } from './shared-files.ts';
 export interface SharePage {
   /** The address of the page. */
   url: string;
-  /** The last segment of `url`: addresses of files begin with it. */
+  /** The last segment of `url`. The relative addresses of files begin with it. */
   token: string;
   /** null: the file is gone. */
   files: (SharedFile | null)[];
@@ -15,7 +15,7 @@ export interface SharePage {
 
 /** Pixels of the longest side of a preview: enough for chats, and for a column of the page. */
 export const STILL_WIDTH = 1024;
-/** Characters of a prompt in the description that chats show. */
+/** The most characters of a prompt in the description that chats show. */
 const MAX_DESCRIPTION = 300;
 
 const STYLE = `

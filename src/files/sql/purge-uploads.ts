@@ -6,8 +6,8 @@ import { deleteBlobs } from './request-files.ts';
 export const PURGE_UPLOADS = 500;
 
 /**
- * A creation may begin to use bytes while their last upload is being purged. So bytes whose use began within this time
- * stay.
+ * A new upload may begin to use bytes while their last upload is being purged. So bytes whose use began within this
+ * time stay.
  */
 const SETTLED = `interval '10 minutes'`;
 /** Bytes that a worker has taken and not deleted are tried again after this time, also when the worker died. */

@@ -5,8 +5,8 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
 /**
- * The most uploads that count together, pending ones included: those of one API key. If the key has a limit of bytes of
- * its own, the uploads of all keys below it count too.
+ * The most uploads of one API key, pending ones included. If the key has a limit of bytes of its own, the uploads of
+ * all keys below it count too.
  */
 export const MAX_UPLOADS = 10_000;
 
@@ -88,7 +88,7 @@ export interface NewUpload extends Omit<Content, 'sha256'> {
 export interface Quota {
   /** 0: no limit. */
   maxBytes: number;
-  /** The keys above with a limit of their own, which count these bytes too. */
+  /** The keys above this key with a limit of their own, which count these bytes too. */
   above: { apiKeyId: string; maxBytes: number }[];
 }
 

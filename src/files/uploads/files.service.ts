@@ -178,7 +178,7 @@ export class FilesService {
     if (upload?.status === 'pending') await this.blobs.deleteAnnounced(upload.blob_id);
   }
 
-  /** Finds uploads of any API key, deleted ones too: a signed link is a permission of its own. */
+  /** Finds uploads of any API key, deleted ones too, because a signed link permits the file of any key. */
   async findAny(ids: string[]): Promise<Upload[]> {
     return this.uploads.findBy({ id: In(ids) });
   }

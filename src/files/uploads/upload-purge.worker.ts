@@ -37,7 +37,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await removeAbandonedScratch(); // of uploads: a process that runs no task has them too
+    await removeAbandonedScratch(); // scratch files of uploads, which a process without tasks has too
     if (this.config.role !== 'api') this.interval.start(1);
   }
 

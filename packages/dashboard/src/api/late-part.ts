@@ -4,7 +4,7 @@ import { noteMissingPart } from './outdated.ts';
 /** The first and the longest pause before a part of the page is requested again. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
-/** After this many answers without the part, it is given up. */
+/** After this many broken answers in place of the part, it is given up. */
 const ATTEMPTS = 3;
 
 /**

@@ -1,4 +1,4 @@
-/** The key of the note that a newer build has removed a part of this build. */
+/** The storage key of the note that a newer build has removed a part of this build. */
 const NOTE = 'darkroom.updated';
 let isMissing = false;
 

@@ -7,7 +7,10 @@ const MAX_LINKS = 20_000;
 
 const kept = new Map<string, { url: string; expiresAt: number }>();
 
-/** The link of a file, on this origin: the service may name itself by another host than the browser uses. */
+/**
+ * The link of a file on this origin; null: the file is gone. The service may name itself by another host than the
+ * browser uses.
+ */
 export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: number | null }): string | null {
   if (file.url === null) {
     kept.delete(file.id); // the file was deleted, so its old link no longer works

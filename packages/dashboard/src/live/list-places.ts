@@ -1,5 +1,6 @@
 /**
- * What a list showed at an entry of the history. With it Back leads to the same rows and to the one that had the focus.
+ * What a list showed at an entry of the history. With this, Back leads to the same rows and to the one that had the
+ * focus.
  */
 export interface ListPlace<Pages> {
   /** The filter of the list. */

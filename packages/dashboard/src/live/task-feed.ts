@@ -16,7 +16,7 @@ const CLOCK_SKEW_S = 10;
 /** After this time a hidden page closes its socket. */
 const HIDDEN_MS = 300_000;
 const REFUSED_BEFORE_POLLING = 3;
-/** Close codes: signed out, too many sockets of this key, and the service ends. */
+/** Close codes: signed out, too many sockets of this key, and the service shuts down. */
 const SIGNED_OUT = 4403;
 const TOO_MANY = 4429;
 const GOING_AWAY = 1001;

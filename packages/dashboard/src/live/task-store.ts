@@ -47,7 +47,7 @@ export interface Output {
   preview: { url: string; urlExpiresAt: number } | null;
 }
 
-/** Whether an output is kept, and in which collection; null: in none. */
+/** Whether an output is kept, and in which collection; `collection` null: in none. */
 export type Star = Pick<Output, 'kept' | 'collection'>;
 
 /** The most rows that are stored. Beyond that the oldest final rows are dropped, unless something shows them. */

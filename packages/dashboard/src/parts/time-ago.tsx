@@ -4,7 +4,7 @@ import { nowS, onTick } from '../format/clock.ts';
 
 interface Props {
   at: number;
-  /** The class and role if the element contains only the age, such as a cell. */
+  /** The class and role of the element, where it is itself a cell. */
   className?: string | undefined;
   role?: 'gridcell';
 }

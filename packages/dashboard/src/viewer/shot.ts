@@ -28,7 +28,7 @@ export const shotsOf = ({ taskId, model, prompt, createdAt, outputs, filesUntil 
     ratio: output.width / output.height,
   }));
 
-/** The task of an output, whose id the id of the output contains; null: the id is not that of an output. */
+/** The id of an output contains the id of its task. null: the id is not that of an output. */
 export function taskOf(fileId: string | null): string | null {
   const task = /^file_(?<task>[0-9a-z]{26})_\d+$/.exec(fileId ?? '')?.groups?.['task'];
   return task ? `task_${task}` : null;

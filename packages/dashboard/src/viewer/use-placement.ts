@@ -16,7 +16,10 @@ export interface Zoom {
   /** Zooms so that one pixel of the picture takes this many pixels of the screen. */
   to(zoom: number): void;
   pan(x: number, y: number): void;
-  /** Moves a zoomed picture by an arrow key. False: the picture fits its frame, so the key may do something else. */
+  /**
+   * Moves a zoomed picture by an arrow key. False: the picture fits its frame or the key is no arrow, so the key may do
+   * something else.
+   */
   arrow(key: string): boolean;
   handlers: Record<
     'onPointerDown' | 'onPointerMove' | 'onPointerUp' | 'onPointerCancel',

@@ -3,7 +3,9 @@ import { follow, gathered } from '../../live/follow.ts';
 import { isEnded, newerOf } from './batch-words.ts';
 import { type Batch, BatchUpdated } from './batches.documents.ts';
 
-/** A socket carries 50 operations, and other parts of the page need some of them. */
+/**
+ * The most batches that are followed. A socket carries 50 operations, and other parts of the page need some of them.
+ */
 const MAX_FOLLOWED = 20;
 
 /**

@@ -44,7 +44,9 @@ export function CreatePage(props: Props) {
   return <Begun key={begun.times} models={data?.models ?? []} {...props} />;
 }
 
-/** Starts from the task in the address, else from the form in the fragment, else from the draft of this tab. */
+/**
+ * Starts from the task in the address, else from the form in the fragment, else from the draft of this tab, else empty.
+ */
 function Begun({ models: [first, ...rest], search, ...others }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>
     search.from ? null : (draftInFragment(location.hash) ?? savedDraft() ?? { model: search.model ?? '', values: {} }),

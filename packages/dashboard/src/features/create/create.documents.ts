@@ -36,7 +36,7 @@ export const typicalRunS = ({ typical, health }: Model): number | null =>
   typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
 /**
- * Reads only the id, because the live feed brings the task. The feed does so also when a repeated request gets the
+ * Reads only the id, because the live feed brings the task. The feed also brings it when a repeated request gets the
  * first answer again.
  */
 export const CreateGeneration = graphql(`
@@ -47,7 +47,7 @@ export const CreateGeneration = graphql(`
   }
 `);
 
-/** The input of another task, to start "Edit as new" and "Vary". */
+/** The input of a task, from which "Edit as new" and "Vary" start. */
 export const TaskInput = graphql(`
   query TaskInput($taskId: String!) {
     task(taskId: $taskId) {

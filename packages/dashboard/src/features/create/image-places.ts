@@ -1,8 +1,8 @@
 import { type Control, controlsOf, imagesOf, isImage, type ModelSchema, roomOf, type Values } from './schema-rules.ts';
 
 /**
- * Adds images to the field of that name, then to the free fields that take a picture on its own, in the order of the
- * form. If no field is free, the first field gets the new image in place of its old one, if it takes only one.
+ * Adds images to the field `name`, then to the free fields that take a picture on its own, in the order of the form. If
+ * no field is free, the first field gets the new image in place of its old one, if it takes only one.
  * @param unseen images that the user has not seen in the form yet, so nothing replaces them
  * @returns the values, and how many images found no field
  */
@@ -27,7 +27,7 @@ export function withImages(
   return { values: next, left };
 }
 
-/** The field of that name, then the fields that take a picture on its own and are of use beside the other values. */
+/** The field `name`, then the fields that take a picture on its own and are of use beside the other values. */
 function placesOf(schema: ModelSchema, values: Values, name: string | null): Control[] {
   const isOpen = ({ kind, disabled }: Control) => isImage(kind) && disabled === null;
   const alone = new Set(

@@ -93,7 +93,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   }, []);
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
-    if (search.ref || search.animate) onTaken(); // `useTableActs` takes the second in the same commit
+    if (search.ref || search.animate) onTaken(); // `useTableActs` takes `animate` in the same commit
     // The address names the picture only once; from then on it is in the form.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref, search.animate]);
@@ -126,6 +126,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     setAwaited(null);
     if (!hasFailed) void send();
     // Only the uploads decide when the request is sent.
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [awaited, count]);
 
   const waits = useRef(false);
@@ -253,7 +254,9 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
 
 const isOwnFile = (value: string): boolean => value.startsWith('file_');
 
-/** The id of the file that is the only reference; null if it is a link, or if there are none or several. */
+/**
+ * The id of the file that is the only reference; null if the reference is a link, or if there is none or more than one.
+ */
 function onlyPicture({ model, values }: Form): string | null {
   const place = imagePlaceOf(schemaOf(model), values);
   const [image, ...others] = place ? imagesOf(values[place.name]) : [];

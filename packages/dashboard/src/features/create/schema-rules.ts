@@ -198,7 +198,7 @@ export function requestOf(model: string, schema: ModelSchema, values: Values, ev
   return request;
 }
 
-/** Whether an empty text is a value of its own, because a missing text means the default text. */
+/** Whether an empty text must be sent, because a missing text means the default text. */
 export const mayBeCleared = (kind: ControlKind, field: ParameterSchema): boolean =>
   isText(kind) && Boolean(field.default);
 
@@ -217,7 +217,7 @@ const isEmpty = (value: unknown): boolean =>
 export const isPairs = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first missing value, in words; null: none is missing. */
+/** The first required value that is missing, in words; null: none. */
 export function missing(schema: ModelSchema, values: Values): { name: string; text: string } | null {
   for (const { name, label, required, schema: field } of controlsOf(schema, values)) {
     const value = values[name];
@@ -242,7 +242,8 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   for (const [name, value] of Object.entries(values)) {
     const old = from.properties[name];
     const field = to.properties[name];
-    // A text that the user cleared stays cleared, also for a later model if this one has no such text.
+    // A text that the user cleared stays cleared. It is kept even if this model has no such text, because a later model
+    // may have it.
     if (value === '' && (!field || isText(kindOf(field, name)))) kept[name] = '';
     if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const fitting = field && fit(value, field);

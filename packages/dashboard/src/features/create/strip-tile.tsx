@@ -129,7 +129,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
   );
 }
 
-/** Before the output exists, its tile already has the final shape. */
+/** The tile of an output that does not exist yet. It already has the final shape. */
 function Blank({ place: { run, task } }: { place: Place }) {
   if (run.fault || task?.status === 'FAILED') {
     const words = task?.error ? failureWords(task.error.code).title : 'Not sent';

@@ -100,7 +100,7 @@ interface CaptionProps {
   acts: StripActs;
 }
 
-/** Below the tiles: the states, the prompt, and what can be done with all that one press of Generate made. */
+/** Below the tiles: the states, the prompt, and the actions on all tasks of one press of Generate. */
 function Caption({ runs, tasks, modelOf, acts }: CaptionProps) {
   const [run, ...others] = runs;
   const [task] = tasks;

@@ -44,7 +44,7 @@ export function useCost(models: readonly Model[], targets: readonly Target[], re
           : null,
       );
     };
-    // An incomplete form has no price.
+    // An incomplete form is refused, so it has no price.
     const timer = setTimeout(() => void ask().catch(() => !isOld && setCost(null)), TYPING_MS);
     return () => {
       isOld = true;

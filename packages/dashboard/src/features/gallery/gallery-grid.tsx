@@ -26,7 +26,7 @@ interface Props {
   gallery: Gallery;
   rowHeight: number;
   selected: ReadonlySet<string>;
-  /** Where to scroll. */
+  /** The tile or day to scroll to; null: none. */
   located: Target | null;
   onSelect(selected: ReadonlySet<string>): void;
   onOpen(shot: Shot): void;

@@ -12,7 +12,7 @@ const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service
 interface Props {
   acts: readonly Act[];
   pager: PagerProps;
-  /** Whether to show also what keys kept and shared. */
+  /** Whether to show what keys have kept and shared too. */
   withMakers: boolean;
   onWithMakers(withMakers: boolean): void;
 }

@@ -10,7 +10,7 @@ import styles from './sign-in.module.css';
 const SignInForm = lazy(part(() => import('./sign-in-form.tsx').then(({ SignInForm: it }) => ({ default: it }))));
 
 interface Props {
-  /** The one-time code of the link that the service prints. */
+  /** The one-time code of the link that the service prints; null: none. */
   code: string | null;
   onDone(): void;
 }

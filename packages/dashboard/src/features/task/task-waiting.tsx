@@ -15,7 +15,7 @@ const WAITS = {
   PAUSE: 'Paused by the operator',
 };
 
-/** Shown in place of the first output until that exists. */
+/** Shown in place of the first output until the output exists. */
 export function Waiting({ row, ratio }: { row: TaskRow; ratio: number }) {
   const now = useSyncExternalStore(onTick, nowS);
   const { data } = useQuery(TaskWait, row.status === 'QUEUED' ? { taskId: row.taskId } : null);

@@ -107,7 +107,7 @@ export function EventPage({ endpointId, eventId }: Props) {
   );
 }
 
-/** Indented for reading only. The copy button gives the signed bytes. */
+/** The body, indented for reading only. The copy button gives the signed bytes. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

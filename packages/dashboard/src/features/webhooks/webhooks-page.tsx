@@ -113,7 +113,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
   );
 }
 
-/** `500, 4 min ago` */
+/** The last answer, such as `500, 4 min ago`. */
 function LastAnswer({ endpoint: { stats } }: { endpoint: Endpoint }) {
   const { lastAttemptedAt, lastStatusCode } = stats;
   if (lastAttemptedAt === null) return <>–</>;
