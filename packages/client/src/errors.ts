@@ -55,7 +55,7 @@ export class BudgetError extends DarkroomError {
 export class PermissionError extends DarkroomError {
   override name = 'PermissionError';
 }
-/** 404 and 410: the object does not exist, or no longer. */
+/** 404 and 410: the object does not exist, or no longer exists. */
 export class NotFoundError extends DarkroomError {
   override name = 'NotFoundError';
 }

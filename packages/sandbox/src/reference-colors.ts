@@ -31,8 +31,8 @@ export async function sampleColors(images: readonly SourceImage[]): Promise<Colo
 }
 
 /**
- * The palette with the colours of images. The sky gets those at the top of the first image, the ground those at its
- * bottom, and accents the most vivid ones of all images.
+ * The palette with the colours of images. The sky gets those of the upper half of the first image, the other layers
+ * those of its lower half, and accents the most vivid ones of all images.
  */
 export function colored(palette: Palette, samples: readonly Color[][]): Palette {
   const [first] = samples;

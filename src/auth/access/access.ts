@@ -30,7 +30,10 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   callerOf(requestOf(context)),
 );
 
-/** The caller of a raw request. @throws Error when the guard authenticated nobody, as on a public route */
+/**
+ * The caller that the guard has stored in a request.
+ * @throws Error when the guard authenticated nobody, as on a public route
+ */
 export function callerOf({ caller }: GuardedRequest): Caller {
   if (!caller) throw new Error('A public route has no caller, because the guard authenticates nothing there.');
   return caller;

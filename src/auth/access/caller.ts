@@ -33,7 +33,9 @@ export interface CallerLimits {
   weight: number;
   /** Days that the record of a task is kept, from the creation of the task. Never longer than configured. */
   taskRetentionDays: number;
-  /** Days that the files of a task are kept, from its end. Never longer than configured, or than the record. */
+  /**
+   * Days that the files of a task are kept, from the end of the task. Never longer than configured, or than the record.
+   */
   fileRetentionDays: number;
 }
 
@@ -56,13 +58,13 @@ export interface Caller {
   scopes: readonly Scope[];
   limits: CallerLimits;
   /**
-   * Whether the key, or a key above it, has a budget. Its creations then reserve their cost. Only the database knows how
-   * much of the budget is left.
+   * Whether the key, or a key above it, has a budget. Creations of the key then reserve their cost. Only the database
+   * knows how much of the budget is left.
    */
   hasBudget: boolean;
   /**
-   * The keys above this one, its maker and so on, that have limits of their own. Its requests, tasks and files count against
-   * these limits too. Missing: none.
+   * The keys above this one, its maker and so on, that have limits of their own. The requests, tasks and files of this
+   * key count against these limits too. Missing: none.
    */
   bounds?: readonly CallerBound[];
   /**

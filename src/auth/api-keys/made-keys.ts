@@ -3,7 +3,10 @@ import { ApiError } from '../../errors/api-error.ts';
 import { keysFrom } from '../limits/keys-below.ts';
 import { ApiKey } from './api-key.entity.ts';
 
-/** The most keys above a key. All of them are read with the key, and its use counts for those that are bounded. */
+/**
+ * The most keys above a key. All of them are read with the key, and the use of the key counts for those that are
+ * bounded.
+ */
 const MAX_ABOVE = 8;
 /**
  * The most keys that one key has made and that are not revoked: a revocation locks all below it. Below a key with a

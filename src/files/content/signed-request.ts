@@ -13,7 +13,7 @@ export const isSigned = (request: GuardedRequest): boolean => {
   return signature !== undefined || expires !== undefined || request.headers.authorization === undefined;
 };
 
-/** The parameters of a signed link. */
+/** Documents the parameters of a signed link. */
 export const Signature = () => (target: object, name: string | symbol, descriptor: PropertyDescriptor) => {
   ApiQuery({ name: 'expires', required: false, description: 'unix seconds', schema: { type: 'string' } })(
     target,

@@ -46,6 +46,6 @@ export class Upload {
    * quota of its own.
    */
   @Column('boolean') of_task: boolean;
-  /** The task of such a file; null until it is created. */
+  /** The task of a file that came inside a request; null until the task is created. */
   @Column('text', { nullable: true }) task_id: string | null;
 }

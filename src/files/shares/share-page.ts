@@ -118,7 +118,9 @@ ${shown}
 ${prompt === null ? '' : promptText(prompt)}</figure>`;
 }
 
-/** Lets the browser load the preview where a large picture is shown small. */
+/**
+ * The attributes that let the browser load the preview where a large picture is shown small; empty for any other file.
+ */
 function choiceOf(file: SharedFile, path: string, count: number): string {
   if (!hasStill(file) || Math.max(file.width, file.height) <= STILL_WIDTH) return '';
   const still = previewSizeOf(file, STILL_WIDTH);

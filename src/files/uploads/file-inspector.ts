@@ -77,7 +77,7 @@ async function inspectImage(bytes: Buffer): Promise<Inspection> {
   }
 }
 
-/** JSON lines: a JSON object on each line; empty lines are allowed. */
+/** JSON lines: a JSON object on each line, and at least one. Empty lines are allowed. */
 async function inspectLines(bytes: Buffer): Promise<Inspection> {
   if (!isUtf8(bytes)) throw notLines('It is not valid UTF-8.');
   let objects = 0;

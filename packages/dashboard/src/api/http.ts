@@ -1,6 +1,9 @@
 import { CallError, fromResponse } from './errors.ts';
 
-/** A REST call to the page's own origin, with the session cookie. */
+/**
+ * A REST call to the page's own origin, with the session cookie.
+ * @throws CallError
+ */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(path, {
     method,

@@ -44,7 +44,10 @@ export function followCounts(): () => void {
   };
 }
 
-/** How many tasks match a filter, whatever their status. Without a filter these are the counts of the menu. */
+/**
+ * The counts of the tasks that match a filter, by status. The status in the filter is left out. Without a filter these
+ * are the counts of the menu.
+ */
 export function useTaskCounts(search: TaskSearch): { counts: Counts | null; reload(): void } {
   const { status: _, ...rest } = search;
   const filter = filterOf(rest);

@@ -11,7 +11,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** A choice of ratios, each drawn to scale. */
+/** A choice of ratios, each drawn to scale. Any other value is a dashed square. */
 export function RatioTiles({ label, value, options, onChange }: Props) {
   const name = useId();
   return (

@@ -17,7 +17,7 @@ interface Props extends TimeRangeValue {
   onChange(range: TimeRangeValue): void;
 }
 
-/** A choice of the last hour, day or week, or of two times. */
+/** A choice of any time, of the last hour, day or week, or of two times. */
 export function TimeRange({ from, to, onChange }: Props) {
   const [isOpen, setOpen] = useState(false);
   const span = spanOf(from, to);

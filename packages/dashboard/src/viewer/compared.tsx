@@ -92,7 +92,7 @@ interface BarProps {
   onEnd(): void;
 }
 
-/** The buttons for the ways to compare two pictures. */
+/** The buttons for the ways to compare two pictures, and to end the comparison. */
 export function CompareBar({ mode, onMode, onEnd }: BarProps) {
   return (
     <>

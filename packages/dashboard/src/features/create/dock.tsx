@@ -31,7 +31,7 @@ interface Props {
   onGenerate(): void;
   /** In an empty or recalled prompt, ↑ brings the previous prompt and ↓ the next one. */
   onRecall(by: 1 | -1): string | null;
-  /** Makes a film of the only reference; null where that is not possible. */
+  /** Puts the only reference into the form of a film; null where that is not possible. */
   onFilm: (() => void) | null;
   onPreset(preset: Preset): void;
 }

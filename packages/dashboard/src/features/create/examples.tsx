@@ -13,7 +13,7 @@ const EXAMPLES = [
 
 interface Props {
   onChoose(prompt: string): void;
-  /** Makes a film of the user's picture; null if no model can. */
+  /** Uploads the user's picture, to make a film of it; null if no model can. */
   onPicture: ((file: File) => void) | null;
 }
 

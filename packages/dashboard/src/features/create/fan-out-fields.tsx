@@ -13,7 +13,7 @@ interface Props {
   onChange(fan: Fan): void;
 }
 
-/** Sends the same request to further models, or several times. Each run is one task. */
+/** The choice to send the same request to further models, or several times. Each run is one task. */
 export function FanOutFields(props: Props) {
   const { fan } = props;
   const [open, setOpen] = useState(fan.also.length > 0 || fan.repeat > 1);

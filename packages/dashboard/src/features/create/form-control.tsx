@@ -14,7 +14,9 @@ import { SeedInput } from './seed-input.tsx';
 import { SizeInput } from './size-input.tsx';
 import { type Control, isPairs, mayBeCleared } from './schema-rules.ts';
 
-/** Up to this many values are shown side by side; more values are a drop-down list. */
+/**
+ * If the parameter has a default, up to this many values are shown side by side. Otherwise they are a drop-down list.
+ */
 const MAX_SEGMENTS = 6;
 
 interface Props {

@@ -332,7 +332,7 @@ export function sizeBounds({ description = '', default: byDefault }: ParameterSc
   return { ...bounds, start: pixelsIn(byDefault) ?? pixelsIn('1024x1024')! };
 }
 
-/** null: the text is no size */
+/** The sides in a text such as `1024x1024`; null: the text is no size. */
 export function pixelsIn(size: unknown): { width: number; height: number } | null {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(String(size)) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };

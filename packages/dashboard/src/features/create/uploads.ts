@@ -30,7 +30,7 @@ const isSeen = (place: Uploaded['place']): boolean => [...trays].some((each) => 
 /** Functions that remove the reports of uploads, by the keys of the uploads. */
 const reported = new Map<number, () => void>();
 
-/** The uploads for a field. */
+/** The uploads for a field whose tray is on the screen. */
 export function useUploads(place: string): readonly Upload[] {
   useEffect(() => {
     const tray = { place };

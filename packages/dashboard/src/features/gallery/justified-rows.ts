@@ -1,4 +1,4 @@
-/** A picture in a row, with its width there. */
+/** A picture, with its width in the row. */
 export interface Placed<Item> {
   item: Item;
   width: number;

@@ -10,7 +10,7 @@ import type { Detail } from './task.documents.ts';
 import styles from './task.module.css';
 import { Timeline } from './timeline.tsx';
 
-/** The prompt, the chosen settings, and the times. */
+/** The prompt with the chosen settings, the timeline, and further facts of the task. */
 export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
   const { prompt, ...input } = detail.input as Record<string, unknown>;
   const metadata = Object.entries(detail.metadata as Record<string, string>);
