@@ -100,7 +100,7 @@ async function follow(first: Task, mine: number): Promise<void> {
   await tell(task);
 }
 
-/** Tells the chat's model how a task has ended that the viewer followed, because the model does not see that. */
+/** Tells the chat's model that a task has ended, because only the viewer has followed the task. */
 async function tell({ task_id: id, status, input }: Task): Promise<void> {
   if (!app.getHostCapabilities()?.updateModelContext) return;
   const text = `The viewer shows the task ${id} (${status}), prompt: ${input.prompt ?? ''}`;

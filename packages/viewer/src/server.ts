@@ -44,7 +44,10 @@ export async function call(app: App, name: string, given: Record<string, unknown
   return answer;
 }
 
-/** The unfinished task of a call that is not answered yet. @param matches whether a task may be the task of the call */
+/**
+ * The unfinished task of a call that is not answered yet; null: it is not among the newest tasks.
+ * @param matches whether a task may be the task of the call
+ */
 export async function findUnfinished(app: App, matches: (task: Task) => boolean): Promise<Task | null> {
   for (const status of ['running', 'queued']) {
     const { structuredContent } = await app.callServerTool({ name: 'list_tasks', arguments: { status, limit: 10 } });

@@ -39,7 +39,7 @@ export const AUDIT_TARGETS = [
 ] as const;
 export type AuditTarget = (typeof AUDIT_TARGETS)[number];
 
-/** One act: who did what to whom. Written in the transaction of the act. Only an erasure changes it later. */
+/** One act: who did what to which target. Written in the transaction of the act. Only an erasure changes it later. */
 @Entity('audit_events')
 export class AuditEvent {
   /** `aud_` and 26 characters, time-ordered. */

@@ -29,8 +29,8 @@ interface Props {
 }
 
 /**
- * A film with the controls of the browser, a choice of speed, and steps of one frame. An expired link is renewed during
- * play.
+ * A film with the controls of the browser, a choice of speed, a switch for repeating, and steps of one frame. An
+ * expired link is renewed during play.
  */
 export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, children }: Props) {
   const film = useRef<HTMLVideoElement>(null);

@@ -22,8 +22,8 @@ export class DeleteRateWindows {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Deletes windows that ended 10 minutes ago or earlier. The next request of their key opens a new one. @returns how
-   * many were deleted
+   * Deletes windows that ended 10 minutes ago or earlier. The next request of their key opens a new one.
+   * @returns how many were deleted
    */
   async deleteEnded(): Promise<number> {
     return (await this.sql.run(DELETE)).length;

@@ -1,4 +1,4 @@
-/** The content of the drawer. */
+/** What the open drawer shows. */
 export type DrawerTab = 'code' | 'settings' | 'history';
 
 export const DRAWER_TITLES: Record<DrawerTab, string> = { code: 'Code', settings: 'Settings', history: 'History' };

@@ -151,7 +151,9 @@ interface CircuitProps {
   onClose: (() => void) | false;
 }
 
-/** The circuit breaker of a provider. An open circuit closes by itself after a while, or at once by this button. */
+/**
+ * The circuit breaker of a provider. An open circuit closes by itself after a while, or at once by the button below.
+ */
 function Circuit({ place: { provider, circuitOpenIn }, onClose }: CircuitProps) {
   if (circuitOpenIn.length === 0) return <span className={styles.good}>closed</span>;
   return (
