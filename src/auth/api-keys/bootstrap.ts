@@ -63,7 +63,8 @@ export class Bootstrap {
       await this.service.issue(tx, record, { name: 'BOOTSTRAP_API_KEY', scopes: SCOPES }, preset);
       return;
     }
-    // Otherwise a key that was taken out of use would not be recognised after its SECRET_KEY is removed.
+    // Renews the hash. Otherwise a key that was taken out of use would not be recognised after its SECRET_KEY is
+    // removed.
     this.hashes.noteUse({ hash: secret.hash, secretKeyId: secret.secret_key_id }, hashes);
     const apiKey = await tx.findOneByOrFail(ApiKey, { id: secret.api_key_id });
     if (apiKey.revoked_at || secret.expires_at) {

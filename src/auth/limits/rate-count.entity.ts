@@ -1,7 +1,10 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { RateBucket } from '../access/caller.ts';
 
-/** The requests of one key in its current window, counted over all processes. Written by sql/lease-rate-points.ts. */
+/**
+ * The points of one rate limit of a key that processes have leased in the current window. Written by
+ * sql/lease-rate-points.ts.
+ */
 @Entity('rate_windows')
 export class RateCount {
   @PrimaryColumn('text') api_key_id: string;

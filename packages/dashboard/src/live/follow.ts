@@ -7,7 +7,7 @@ const RETRY_MS = 2_000;
 /** Calls within this time are gathered into one. */
 const GATHER_MS = 250;
 
-/** @returns a function that calls `act` once for several calls, and a function that stops this */
+/** @returns a function that calls `act` once for several calls, and a function that drops the pending call */
 export function gathered(act: () => void): [gather: () => void, stop: () => void] {
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const gather = () => {

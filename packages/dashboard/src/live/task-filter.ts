@@ -100,7 +100,7 @@ export function filterOf(searched: TaskSearch): TaskFilter {
 }
 
 /**
- * Whether a row that the feed brought belongs into a list with this filter. Metadata and the batch are not compared,
+ * Whether a row that the feed brought belongs in a list with this filter. Metadata and the batch are not compared,
  * because a row does not have them.
  */
 export function matches(

@@ -4,7 +4,7 @@ import styles from './chart.module.css';
 
 export interface ChartSeries {
   name: string;
-  /** A token of a colour, such as `--succeeded`. */
+  /** The CSS variable of a colour, such as `--succeeded`. */
   tone: string;
 }
 

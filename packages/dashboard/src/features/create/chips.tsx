@@ -95,7 +95,7 @@ const severalWords = ({ fan }: Form): string =>
     .filter(Boolean)
     .join(', ');
 
-/** The value in words; for images their previews. */
+/** The value in words. Without words: previews of the images, and the name of the setting. */
 function ChipFace({ control, value }: { control: Control; value: unknown }) {
   const images = imagesOf(control.kind === 'image' || control.kind === 'images' ? value : undefined);
   const previewOf = usePreviews(images);

@@ -57,7 +57,7 @@ const DRAFT_KEY = 'darkroom.draft';
 const WAITING_KEY = 'darkroom.uploaded';
 
 interface Waiting {
-  /** An image of one API key must not get into the form of another. */
+  /** The API key of the images, because an image of one key must not get into the form of another. */
   owner: string | null;
   uploaded: readonly Uploaded[];
 }

@@ -25,7 +25,7 @@ interface Props {
   fault: string | null;
   faults: Record<string, string>;
   promptHint?: ReactNode;
-  /** Whether to show the names of the API as well, for readers of the code beside the form. */
+  /** Whether to show the name in the API as well, for readers of the code beside the form. */
   withName?: boolean;
   onChange(value: unknown): void;
 }

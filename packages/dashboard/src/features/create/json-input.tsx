@@ -11,8 +11,8 @@ interface Props {
 }
 
 /**
- * Edits a parameter of unknown type as JSON. Invalid JSON is sent as text, so that the service says what is wrong with
- * it.
+ * Edits a parameter as JSON, if no other control fits its type. Invalid JSON is sent as text, so that the service says
+ * what is wrong with it.
  */
 export function JsonInput({ ids, name, value, disabled, onChange }: Props) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));

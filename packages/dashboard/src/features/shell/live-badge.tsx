@@ -15,7 +15,7 @@ const WORDS = {
   waiting: 'Reconnecting',
 };
 
-/** Whether the page gets live updates. */
+/** Whether the page gets live updates, and a button to connect at once. */
 export function LiveBadge() {
   const now = useSyncExternalStore(onConnection, connection);
   const seconds = useSyncExternalStore(onTick, nowS);
