@@ -31,7 +31,10 @@ const PENDING_S = 24 * HOUR_S;
 const READ_AT_ONCE = 8;
 const NEVER = new AbortController().signal;
 
-/** Uploads whose bytes go straight to storage. They are usable only once they are read back and inspected. */
+/**
+ * Uploads that are announced first. Their bytes go to a bucket directly, or to this service if files are stored on
+ * disk. They are usable only once they are read back and inspected.
+ */
 @Injectable()
 export class DirectUploads {
   private readonly reading = new Turns(READ_AT_ONCE);

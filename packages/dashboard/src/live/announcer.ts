@@ -11,10 +11,10 @@ const text = createStore('');
 export const { get: announcement, subscribe: onAnnouncement } = text;
 let spokenAt = -QUIET_MS;
 let timer: ReturnType<typeof setTimeout> | null = null;
-/** The newest sentence about each task, because an older one is no longer true. */
+/** The newest sentence about each task that is still to be spoken. An older one is no longer true. */
 const waiting = new Map<string, string>();
 
-/** Announces a task's changes of status, and 25, 50 and 75 % of its progress. */
+/** Announces a task's changes of status, and 25, 50 and 75 % of its progress, until the returned function is called. */
 export function announceTask(taskId: string): () => void {
   let last = stageOf(taskRow(taskId));
   return onTask(taskId, () => {

@@ -21,7 +21,7 @@ export interface Place {
   output: Output | undefined;
   /** The index in the task, from 0. */
   index: number;
-  /** How many outputs the run has. */
+  /** How many outputs the run has or will have. */
   of: number;
   ratio: number;
 }

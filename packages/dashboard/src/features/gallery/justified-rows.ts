@@ -11,7 +11,7 @@ export interface Row<Item> {
 
 interface Frame {
   width: number;
-  /** The height in pixels that rows come near to. */
+  /** The greatest height of a row, in pixels. */
   height: number;
   gap: number;
 }
