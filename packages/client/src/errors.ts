@@ -47,7 +47,7 @@ export class BadRequestError extends DarkroomError {
 export class AuthenticationError extends DarkroomError {
   override name = 'AuthenticationError';
 }
-/** 402: the request would pass the budget of the key. */
+/** 402: the request would exceed the budget of the key. */
 export class BudgetError extends DarkroomError {
   override name = 'BudgetError';
 }

@@ -31,7 +31,7 @@ interface Text {
   /** The number of the picture in its order, from 1. */
   number: number;
   title: string;
-  /** Size and duration, shown at the right. */
+  /** The size, for a film also the duration. Shown at the right. */
   measures: string;
   /** Each fact is `name value` and gets a row. */
   facts?: readonly string[] | undefined;
