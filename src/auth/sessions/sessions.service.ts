@@ -16,7 +16,7 @@ import { OneTimeCodes } from './one-time-codes.ts';
 import { newToken, tokenHashOf } from '../credentials/random-token.ts';
 import { Session } from '../credentials/session.entity.ts';
 
-/** How long a session may be without a request before it ends; the second value for a browser that is remembered. */
+/** How long a session may be without a request before it ends. The second value is for a browser that is remembered. */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
 /** The most sessions of one API key. A further one ends the session that was unused for the longest time. */

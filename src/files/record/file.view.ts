@@ -80,7 +80,7 @@ export function toFileView(file: Upload | OutputFile, links: FileLinks, upload?:
   return 'output' in file ? ofOutput(file, links) : ofUpload(file, links, upload);
 }
 
-/** `kept` and `collection` of a file that is no output, which cannot be kept. */
+/** `kept` and `collection` of a file that cannot be kept, because it is no output. */
 export const NOT_KEPT = { kept: false, collection: null };
 
 function ofUpload(file: Upload, links: FileLinks, upload: FileUploadView | undefined): FileView {

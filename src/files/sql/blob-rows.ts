@@ -40,7 +40,7 @@ export const newBlobId = (apiKeyId: string): string => `uploads/${apiKeyId}/${ra
 
 /**
  * Announces bytes that are about to be written. Unless they are activated, the purge deletes them after `seconds`.
- * @param announcedBytes how many bytes a link permits that the service cannot revoke; null without such a link
+ * @param announcedBytes the number of bytes that a link permits, if the service cannot revoke the link; otherwise null
  */
 export async function announceBlob(
   tx: Tx,

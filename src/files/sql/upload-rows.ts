@@ -100,7 +100,7 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 });
 
 /**
- * Waits for some locks, and for a statement that is sent together with them, which saves a round trip.
+ * Waits for some locks and a statement. They are sent together, which saves a round trip.
  * @throws the error of a lock, although the statement then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {
