@@ -844,7 +844,7 @@ export type CreateApiKeyInput = {
      */
     name: string;
     /**
-     * what the key may do; everything but keys:manage when left out
+     * what the key may do; everything but keys:manage, operations:read and operations:manage when left out
      */
     scopes?: Array<ApiKeyScope>;
     /**

@@ -31,7 +31,7 @@ export class CreateApiKeyInput {
   })
   name: string;
 
-  @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage when left out', {
+  @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage, operations:read and operations:manage when left out', {
     optional: true,
     min: 1,
     unique: true,

@@ -521,7 +521,7 @@ class _CreateApiKeyInputRequired(TypedDict):
 
 class CreateApiKeyInput(_CreateApiKeyInputRequired, total=False):
     scopes: list[ApiKeyScope]
-    """what the key may do; everything but keys:manage when left out"""
+    """what the key may do; everything but keys:manage, operations:read and operations:manage when left out"""
     expires_at: int
     """unix seconds, in the future; the key never expires when left out"""
     limits: ApiKeyLimitsInput
