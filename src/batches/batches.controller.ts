@@ -62,13 +62,13 @@ export class BatchesController {
   @TakesIdempotencyKey()
   @ApiBody({ type: CreateBatchInput })
   @ApiCreatedResponse({ type: BatchView, headers: CREATED_HEADERS })
-  async create(@Req() request: CreationRequest, @Res() reply: FastifyReply): Promise<void> {
+  async create(@Req() request: CreationRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const { body, headers } = request;
     const header = headers['idempotency-key'];
     const created = await this.creates.create(callerOf(request), requireJsonObject(body), header, hungUp(reply));
-    reply.code(201).header('location', `/v1/batches/${created.id}`).type('application/json; charset=utf-8');
+    reply.header('location', `/v1/batches/${created.id}`).type('application/json; charset=utf-8');
     if (created.replayed) reply.header('idempotent-replayed', 'true');
-    void reply.send(created.json);
+    return created.json;
   }
 
   @Get()

@@ -23,7 +23,8 @@ import { withDatabaseUrl } from './database.ts';
 import { withNestContext } from './nest-context.ts';
 
 /**
- * Runs `work` with the services of API keys and of their audit, on the configured database.
+ * Runs `work` with the services of API keys and of their audit, on the configured database. The providers are named
+ * here, because AuthModule also brings the guards, routes and workers of a running service.
  * @throws Error when migrations are pending: a command does not change the schema without being asked to
  */
 export async function withKeyContext(

@@ -18,8 +18,8 @@ interface Listener {
 }
 
 /**
- * A connection to Redis that is replaced whenever it ends. The library can reconnect, but not to another node, and
- * gives up when all sentinels are away.
+ * A connection to Redis that is replaced whenever it ends. The library's own reconnection is off (`redis-options.ts`),
+ * because without sentinels it would only try the same node again.
  */
 export class RedisConnection {
   private current: Redis | null = null;

@@ -7,7 +7,7 @@ import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { executionError, type HistoryEntry, refusal } from './comfy-wire.ts';
 import { eventOf } from './history.ts';
 
-/** The error for a reply to a submission without a prompt id, or with another id than ours. */
+/** The error for a reply to a submission without a prompt id. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   return submitRefused(reply, causeOf(request, reply));
 }

@@ -140,7 +140,8 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
 /**
  * Looks the job up once.
  * @returns null when the answer has no job
- * @throws ProviderError provider_unavailable when the server cannot answer now, else provider_outcome_unknown
+ * @throws ProviderError provider_unavailable when the server cannot answer now, else provider_outcome_unknown; the
+ *   signal's reason when it is aborted
  */
 async function find(request: ProviderRequest, _sinceMs: number, signal: AbortSignal): Promise<string | null> {
   const { lookup } = declaredOf(request);

@@ -29,8 +29,8 @@ export class FollowTasks {
 
   /**
    * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
-   * after the final state. The subscriber must end the queue (`return()`, `close()`).
-   * @param after the sequence of a state that the subscriber has already received: only newer ones follow
+   * after the final state. A subscriber that leaves before must end the queue (`return()`, `close()`).
+   * @param after the sequence of an unfinished state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {

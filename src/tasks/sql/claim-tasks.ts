@@ -25,7 +25,7 @@ const MOVED = `passed as (
 
 /**
  * SQL: the timeline of a task that is claimed again. `worker_id` is set if the worker has not given the task back. A
- * task that was given back to wait for its provider gets no moment, because its next claim waits on.
+ * task that was given back to wait for its provider gets no moment: the wait was noted when it began, and it goes on.
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}

@@ -23,7 +23,7 @@ export function report(text: string, bad = false): void {
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
-/** Shows a message until the returned function is called. */
+/** Shows a message until the returned function is called, somebody dismisses it, or three newer ones push it out. */
 export function reportWhile(text: string): () => void {
   const id = show(text, false);
   return () => dismiss(id);
