@@ -31,11 +31,15 @@ export class CreateApiKeyInput {
   })
   name: string;
 
-  @ApiField.list(ScopeChoice, 'what the key may do; everything but keys:manage, operations:read and operations:manage when left out', {
-    optional: true,
-    min: 1,
-    unique: true,
-  })
+  @ApiField.list(
+    ScopeChoice,
+    'what the key may do; everything but keys:manage, operations:read and operations:manage when left out',
+    {
+      optional: true,
+      min: 1,
+      unique: true,
+    },
+  )
   scopes?: Scope[];
 
   @ApiField.long('unix seconds, in the future; the key never expires when left out', {
