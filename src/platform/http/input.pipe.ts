@@ -72,7 +72,7 @@ export function checkInput<Input extends object>(metatype: Type<Input>, value: u
   const isEmpty = Object.keys(plain).length === 0;
   if (isEmpty && EMPTY_IS_VALID.has(metatype)) return new metatype();
   const maps = textMapsOf(metatype);
-  rejectSpecialKeys(plain, [], maps);
+  rejectBadKeys(plain, [], maps);
   const input = toInstance(metatype, plain, maps);
   const errors = validateSync(input, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   if (errors.length === 0) {
@@ -96,15 +96,24 @@ function toInstance<Input extends object>(metatype: Type<Input>, plain: object, 
  */
 const SPECIAL_KEYS = Object.getOwnPropertyNames(Object.prototype);
 
+/** The most fields of an object. class-transformer compares each with all others, which takes seconds for 50,000. */
+const MAX_FIELDS = 1_000;
+
 /** @param textMaps properties of `value` in which any key is allowed */
-function rejectSpecialKeys(value: unknown, path: (string | number)[], textMaps?: ReadonlySet<string>): void {
+function rejectBadKeys(value: unknown, path: (string | number)[], textMaps?: ReadonlySet<string>): void {
   if (typeof value !== 'object' || value === null) return;
   for (const key of SPECIAL_KEYS) {
     if (!Object.hasOwn(value, key)) continue;
     const param = paramPath([...path, key]);
     throw unknownParameter(param);
   }
-  for (const [key, item] of Object.entries(value)) {
-    if (!textMaps?.has(key)) rejectSpecialKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  const fields = Object.entries(value);
+  if (!Array.isArray(value) && fields.length > MAX_FIELDS) {
+    const param = paramPath(path);
+    const message = `${param || 'The input'} has more than ${MAX_FIELDS} fields.`;
+    throw new ApiError('too_many_items', { message, ...(param && { param }) });
+  }
+  for (const [key, item] of fields) {
+    if (!textMaps?.has(key)) rejectBadKeys(item, [...path, Array.isArray(value) ? Number(key) : key]);
   }
 }

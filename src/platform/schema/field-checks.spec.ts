@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { jest } from '@jest/globals';
+import type { ApiError } from '../../errors/api-error.ts';
 import { ApiField } from './api-field.ts';
 import { defineChoice } from './choice.ts';
 import { InputPipe } from '../http/input.pipe.ts';
@@ -36,6 +38,14 @@ class RequiredInput {
 describe('validation of fields declared with ApiField', () => {
   const check = (value: object, metatype: new () => object = CheckedInput) =>
     new InputPipe().transform(value, { type: 'body', metatype });
+  const refusalOf = (input: object) => {
+    try {
+      return check(input);
+    } catch (error) {
+      const { code, param } = error as ApiError;
+      return [code, param];
+    }
+  };
 
   it.each([
     {},
@@ -75,6 +85,23 @@ describe('validation of fields declared with ApiField', () => {
     [{ time: 10 }, 'value_out_of_range', 'time', 'time must be from 1 to 9.'],
   ])('rejects %j', (input, code, param, message) => {
     expect(() => check(input)).toThrow(expect.objectContaining({ code, param, message }));
+  });
+
+  it('compares no two entries of a long list or object with each other', () => {
+    const tags = Array.from({ length: 2_000 }, (_, at) => `tag${at}`);
+    const fields = Object.fromEntries(tags.map((tag) => [tag, 1]));
+    const compared = jest.spyOn(Array.prototype, 'indexOf');
+    const refusals = [{ moods: tags }, fields, { free: fields }, { part: fields }].map((input) => refusalOf(input));
+    const calls = compared.mock.calls.length;
+    compared.mockRestore();
+    expect(refusals).toEqual([
+      ['too_many_items', 'moods'],
+      ['too_many_items', null],
+      ['too_many_items', 'free'],
+      ['too_many_items', 'part'],
+    ]);
+    expect(calls).toBeLessThan(100);
+    expect(check({ pairs: Object.fromEntries(tags.map((tag) => [tag, 'x'])) })).toHaveProperty('pairs.tag1999', 'x');
   });
 
   it('reads the digits of a query string as a number, and nothing else', () => {

@@ -2,7 +2,6 @@ import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
-  ArrayUnique,
   getMetadataStorage,
   IsArray,
   IsBoolean,
@@ -83,7 +82,7 @@ export const checks = {
       ...(most === undefined
         ? []
         : [ArrayMaxSize(most, { message: `$property must have at most ${count(most, 'entry')}` })]),
-      ...(unique ? [ArrayUnique({ message: '$property must not have the same entry twice' })] : []),
+      ...(unique ? [uniqueEntries()] : []),
       ...items(item),
       ...(pattern ? [Matches(pattern.regex, { each: true, message: pattern.message })] : []),
     ];
@@ -125,6 +124,16 @@ function DigitsToNumber(): PropertyDecorator {
 function WordToBoolean(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value));
 }
+
+/** The rule of class-validator compares each entry with all others, also in lists that are too long. */
+const uniqueEntries = (): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'uniqueEntries',
+      validator: { validate: (value) => Array.isArray(value) && new Set(value).size === value.length },
+    },
+    { message: '$property must not have the same entry twice' },
+  );
 
 const TEXT_VALUES = 'stringValues';
 const ENTRY = /^(\w+)\[(.+)\]$/s;
