@@ -61,6 +61,16 @@ describe('a GraphQL error', () => {
     expect(await refusal(source, variables)).toMatchObject({ code, param });
   });
 
+  const long = 'y'.repeat(100_000);
+  it.each([
+    [`{ cat(input: "${long}") }`, {}, null],
+    ['query ($i: Cat!) { cat(input: $i) }', { i: { fullName: ` at "a; Expected${long}`, noTail: 1 } }, 'no_tail'],
+  ])('repeats only the ends of a long value, and finds the fault behind it', async (source, variables, param) => {
+    const { message, ...fault } = await refusal(source, variables);
+    expect(message.length).toBeLessThan(2_100);
+    expect(fault.param).toBe(param);
+  });
+
   it('suggests no names when introspection is off', () => {
     const error = new GraphQLError('Cannot query field "mode" on type "Query". Did you mean "mood"?');
     expect(formatGraphqlError(error, { ...options, suggestions: false }).message).toBe(

@@ -25,9 +25,19 @@ const FAULTS: readonly (readonly [RegExp, ErrorCode])[] = [
 /** Matches `Variable "$input" got invalid value 2 at "input.referenceImages[0]"; String cannot represent …` */
 const VARIABLE_PATH = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param>[\w.[\]]+)";/s;
 
+/** Characters that are kept at each end of a message. */
+const KEPT = 1_000;
+
+/**
+ * A message may quote a value of a megabyte. The patterns begin again at many places of such a text: their time would
+ * grow with the square of its length.
+ */
+const withoutMiddle = (text: string): string =>
+  text.length <= 2 * KEPT ? text : `${text.slice(0, KEPT)}…${text.slice(-KEPT)}`.toWellFormed();
+
 /** The public form of an error that graphql-js found in the document, its variables or its arguments. */
 function clientFault(error: GraphQLError): ApiError {
-  const { message } = error;
+  const message = withoutMiddle(error.message);
   const fault = FAULTS.find(([pattern]) => pattern.test(message));
   const param = VARIABLE_PATH.exec(message)?.groups?.param ?? fault?.[0].exec(message)?.groups?.param;
   return new ApiError(fault?.[1] ?? 'invalid_body', {
