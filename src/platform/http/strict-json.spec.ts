@@ -79,6 +79,13 @@ describe('a strict JSON body', () => {
     expect(parse('{"a\\n":"\\\\u0000 \\ud83d\\ude00"}')).toEqual({ 'a\n': '\\u0000 😀' });
   });
 
+  it('does not search a long body for its fault, because each space would take memory', () => {
+    expect(refusal(`[${' '.repeat(1_000_000)}x`).message).toContain('position 1000001');
+    expect(refusal(`[${' '.repeat(1_100_000)}x`).message).toBe(
+      'The request body is not valid JSON: it is too long to say where.',
+    );
+  });
+
   it.each([
     ['', 'it is empty'],
     ['  \n', 'it is empty'],

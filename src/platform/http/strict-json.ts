@@ -221,6 +221,9 @@ class JsonScan {
 /** `visit` recurses, unlike JSON.parse. Some 5,000 levels would overflow the stack. 32 levels are allowed. */
 const MAX_VISITED_DEPTH = 500;
 
+/** Characters. The scanner takes 32 bytes of memory for each space: 30 MB of spaces would take a gigabyte. */
+const MAX_VISITED = 1_048_576;
+
 /** Faults inside a string. For them the parser gives the position of the opening quote. */
 const STRING_FAULTS: Record<string, string | undefined> = {
   InvalidCharacter: 'holds a control character that is not escaped',
@@ -237,6 +240,7 @@ class FirstFault extends Error {}
  */
 function describeSyntaxFault(text: string): string {
   if (text.trim() === '') return 'it is empty';
+  if (text.length > MAX_VISITED) return 'it is too long to say where';
   let depth = 0;
   const open = (): void => {
     if (++depth > MAX_VISITED_DEPTH) throw new FirstFault('it is nested too deep');
