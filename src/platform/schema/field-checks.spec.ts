@@ -38,13 +38,14 @@ class RequiredInput {
 describe('validation of fields declared with ApiField', () => {
   const check = (value: object, metatype: new () => object = CheckedInput) =>
     new InputPipe().transform(value, { type: 'body', metatype });
-  const refusalOf = (input: object) => {
+  const refusalOf = (input: object): [string, string | null] => {
     try {
-      return check(input);
+      check(input);
     } catch (error) {
       const { code, param } = error as ApiError;
       return [code, param];
     }
+    return ['accepted', null];
   };
 
   it.each([
@@ -87,21 +88,26 @@ describe('validation of fields declared with ApiField', () => {
     expect(() => check(input)).toThrow(expect.objectContaining({ code, param, message }));
   });
 
-  it('compares no two entries of a long list or object with each other', () => {
-    const tags = Array.from({ length: 2_000 }, (_, at) => `tag${at}`);
+  it('refuses an input of many values before it compares any of them', () => {
+    const tags = Array.from({ length: 6_000 }, (_, at) => `tag${at}`);
     const fields = Object.fromEntries(tags.map((tag) => [tag, 1]));
+    const nested = Array.from({ length: 80 }, () => tags.slice(0, 80));
     const compared = jest.spyOn(Array.prototype, 'indexOf');
-    const refusals = [{ moods: tags }, fields, { free: fields }, { part: fields }].map((input) => refusalOf(input));
+    const refusals = [
+      { tags },
+      fields,
+      { free: fields },
+      { part: fields },
+      { free: { nested } },
+      { pairs: fields },
+    ].map((input) => refusalOf(input));
+    const unique = refusalOf({ moods: tags.slice(0, 4_000) });
     const calls = compared.mock.calls.length;
     compared.mockRestore();
-    expect(refusals).toEqual([
-      ['too_many_items', 'moods'],
-      ['too_many_items', null],
-      ['too_many_items', 'free'],
-      ['too_many_items', 'part'],
-    ]);
+    expect(new Set(refusals.map(([code]) => code))).toEqual(new Set(['too_many_items']));
+    expect(refusals.map(([, param]) => param)).toEqual(['tags', null, 'free', 'part', 'free.nested[61]', 'pairs']);
+    expect(unique).toEqual(['too_many_items', 'moods']);
     expect(calls).toBeLessThan(100);
-    expect(check({ pairs: Object.fromEntries(tags.map((tag) => [tag, 'x'])) })).toHaveProperty('pairs.tag1999', 'x');
   });
 
   it('reads the digits of a query string as a number, and nothing else', () => {
