@@ -44,6 +44,14 @@ describe('the items of a batch', () => {
     ]);
   });
 
+  it('let other work run between them, also if they are empty', async () => {
+    let turns = 0;
+    const other = setImmediate(() => (turns += 1));
+    await read(`${'\n'.repeat(300_000)}${line({})}`);
+    clearImmediate(other);
+    expect(turns).toBe(1);
+  });
+
   it('have a custom_id of 1 to 64 printable ASCII characters, each only once', () => {
     const of = (custom_id: unknown) => ({ custom_id, body: {} });
     const given = ['x'.repeat(64), '~ !', '', 'x'.repeat(65), 'é', 'a\n', 7, null, '~ !'];

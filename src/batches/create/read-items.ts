@@ -16,8 +16,7 @@ const PARSED_AT_ONCE = 256 * 1024;
 const NEWLINE = 0x0a;
 /** The byte order mark with which editors and shells of Windows begin a file. */
 const MARK = Buffer.from('\ufeff');
-/** Space, tab and carriage return. */
-const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+const [SPACE, TAB, RETURN] = [0x20, 0x09, 0x0d];
 
 /**
  * Reads `requests`: `[{custom_id?, body}]`.
@@ -47,7 +46,7 @@ export async function readLines(bytes: Buffer, endpoint: string, maxItems: numbe
     start += text.length + 1;
     if (!isBlank(text)) items.push(readLine(text, line, reader));
     if (items.length > maxItems) assertCount(items.length, 'input_file_id', maxItems);
-    parsed += text.length;
+    parsed += text.length + 1;
     if (parsed > PARSED_AT_ONCE) {
       parsed = 0;
       await endOfTurn();
@@ -63,7 +62,11 @@ function assertCount(items: number, param: string, maxItems: number): void {
   throw new ApiError('too_many_items', { param, message: `${param} must have at most ${maxItems} items.` });
 }
 
-const isBlank = (text: Buffer): boolean => text.every((byte) => WHITE_SPACE.has(byte));
+/** A loop, because a call for each of 20 million bytes would take a second. */
+function isBlank(text: Buffer): boolean {
+  for (const byte of text) if (byte !== SPACE && byte !== TAB && byte !== RETURN) return false;
+  return true;
+}
 
 function readLine(text: Buffer, line: number, reader: ItemReader): GivenItem {
   try {

@@ -19,3 +19,11 @@ it('takes a long line', async () => {
   const line = JSON.stringify({ image: 'A'.repeat(1_000_000) });
   expect(await lines(line)).toMatchObject({ content_type: 'application/jsonl', bytes: line.length });
 });
+
+it('lets other work run between empty lines', async () => {
+  let turns = 0;
+  const other = setImmediate(() => (turns += 1));
+  await lines(`${'\n'.repeat(300_000)}{}`);
+  clearImmediate(other);
+  expect(turns).toBe(1);
+});

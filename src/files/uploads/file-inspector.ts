@@ -91,7 +91,7 @@ async function inspectLines(bytes: Buffer): Promise<Inspection> {
       if (!isObject(text)) throw notLines(`Line ${line} is not a JSON object.`);
       objects += 1;
     }
-    parsed += end - start;
+    parsed += end + 1 - start;
     start = end + 1;
     if (parsed > LINE_BYTES_AT_ONCE) {
       parsed = 0;
