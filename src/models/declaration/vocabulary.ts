@@ -181,7 +181,8 @@ export const VOCABULARY: Readonly<Record<string, Word>> = {
   },
 };
 
-const WIDEST = { maxLength: 32_000, maxItems: 50 };
+/** The widest bounds that a declaration may set; `maxItems` counts reference images. */
+export const WIDEST = { maxLength: 32_000, maxItems: 50 };
 
 /**
  * The shared parameters with the widest bounds that a declaration may set. The values of sizes and all defaults are

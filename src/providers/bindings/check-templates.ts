@@ -1,6 +1,7 @@
 import { hint, nearestName, shown } from '../../models/declaration/fault.ts';
 import { parameterSchemaOf } from '../../models/declaration/parameters-of.ts';
 import { VOCABULARY } from '../../models/declaration/vocabulary.ts';
+import { REFERENCE_SLOTS } from '../comfyui/slots.ts';
 import { parseTemplate, TemplateError } from '../comfyui/template.ts';
 import { eachText, slotsOf, type TemplatePath, type TemplateSlot } from '../templates/template.ts';
 import type { BindingAt } from './binding-at.ts';
@@ -86,7 +87,6 @@ const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
   last_frame: ['last_frame_image_url'],
   mask: ['mask'],
 };
-const IMAGE_SLOT = /^image(_([1-9]|[1-4][0-9]|50))?$/;
 const OF_IMAGE = ['reference_images', 'reference_image_url', 'reference_mode', 'first_frame_image_url'];
 
 function checkWorkflow(where: BindingAt, used: Set<string>): void {
@@ -97,7 +97,7 @@ function checkWorkflow(where: BindingAt, used: Set<string>): void {
   const before = file.faults.length;
   eachText(workflows.get(workflow), (text) => {
     for (const { name, form } of slotsOf(text)) {
-      const parameters = IMAGE_SLOT.test(name) ? OF_IMAGE : own(WORKFLOW_SLOTS, name);
+      const parameters = REFERENCE_SLOTS.has(name) ? OF_IMAGE : own(WORKFLOW_SLOTS, name);
       if (parameters && form === null) parameters.forEach((parameter) => used.add(parameter));
       else if (form !== null || !names.has(name)) {
         const slot = form === null ? name : `${name}:${form}`;

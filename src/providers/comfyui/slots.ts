@@ -1,7 +1,5 @@
+import { WIDEST } from '../../models/declaration/vocabulary.ts';
 import type { Workflow } from './workflow.ts';
-
-/** The most reference images for which a workflow can have slots. */
-const MAX_IMAGES = 16;
 
 type ImageSlot = `image_${number}` | 'first_frame' | 'last_frame' | 'mask';
 export type Slot =
@@ -23,12 +21,11 @@ export type Slot =
  */
 export type SlotValues = Partial<Record<string, string | number | boolean>>;
 
-const IMAGE_SLOTS: readonly Slot[] = [
-  ...Array.from({ length: MAX_IMAGES }, (_, i) => `image_${i + 1}` as const),
-  'first_frame',
-  'last_frame',
-  'mask',
-];
+const REFERENCES = Array.from({ length: WIDEST.maxItems }, (_, i) => `image_${i + 1}` as const);
+const IMAGE_SLOTS: readonly Slot[] = [...REFERENCES, 'first_frame', 'last_frame', 'mask'];
+
+/** The slots of reference images. */
+export const REFERENCE_SLOTS: ReadonlySet<string> = new Set(['image', ...REFERENCES]);
 
 const SLOTS: ReadonlySet<string> = new Set<Slot>([
   ...([

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WIDEST } from '../../models/declaration/vocabulary.ts';
 import { loadTemplate, SHIPPED_TEMPLATES } from './load-template.ts';
 import { slotsOf } from './slots.ts';
 import { parseTemplate, TemplateError } from './template.ts';
@@ -15,7 +16,7 @@ it.each([
   ['workflow 1 has no {{prompt}}', workflow({ text: 'a cat' })],
   ['workflow 2 has no {{prompt}}', { workflows: [workflow({ text: '{{prompt}}' }), workflow({})] }],
   ['unknown slot {{widht}}', workflow({ text: '{{prompt}}', deep: [{ width: '{{widht}}' }] })],
-  ['unknown slot {{image_17}}', workflow({ text: '{{prompt}}', image: '{{image_17}}' })],
+  ['unknown slot {{image_51}}', workflow({ text: '{{prompt}}', image: '{{image_51}}' })],
   ['frames_per_second is not given', workflow({ text: '{{prompt}}', length: '{{frames}}' })],
   ['the file must be object', ['{{prompt}}']],
 ])('reports to the operator: %s', (message, json) => {
@@ -28,6 +29,12 @@ it('accepts a single workflow as exported by ComfyUI', () => {
     3: { inputs: { text: '{{ prompt }}', seed: 5 }, class_type: 'Any', _meta: { title: 'Any {{x}}' } },
   };
   expect(parseTemplate(exported)).toEqual({ workflows: [exported] });
+});
+
+it('has a slot for each reference image that a declaration can allow', () => {
+  expect(slotsOf(parseTemplate(workflow({ text: '{{prompt}}', image: '{{image_50}}' })).workflows[0]!)).toContain(
+    `image_${WIDEST.maxItems}`,
+  );
 });
 
 it.each(Object.entries(SHIPPED_TEMPLATES))(
