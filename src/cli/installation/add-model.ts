@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { textOf } from '../../models/declaration/fault.ts';
 import type { Model } from '../../models/definition/model.ts';
@@ -19,7 +19,7 @@ export interface AddedModel {
  * Copies a declaration, with the workflows that it names, into the folder of models. No other declaration there may
  * have its id or one of its aliases.
  * @param source a file, or the name of a declaration in the library
- * @throws Error with every fault; or when there is no such source, or a declaration would be replaced without `force`
+ * @throws Error with every fault; or when there is no such source, or a file would be replaced without `force`
  */
 export async function addModel(
   source: string,
@@ -41,7 +41,13 @@ export async function addModel(
   const added = files.find(({ file }) => basename(file.name) === basename(from));
   if (!added) throw new Error(`${from} is not a declaration: its name must end in .yaml, .yml or .json.`);
   if (!added.model || added.faults.length > 0) throw new Error(added.faults.map(textOf).join('\n'));
-  for (const workflow of added.model.workflows.keys()) place(join(dirname(from), workflow), join(folder, workflow));
+  const copies = [...added.model.workflows.keys()].map(
+    (name) => [join(dirname(from), name), join(folder, name)] as const,
+  );
+  // Another model may have a workflow of the same name.
+  const other = copies.find(([source, copy]) => existsSync(copy) && !readFileSync(copy).equals(readFileSync(source)));
+  if (other && !force) throw new Error(`${other[1]} is there already; --force replaces it.`);
+  for (const [source, copy] of copies) place(source, copy);
   place(from, target); // last, because the service may read the folder at any moment
   return { model: added.model, file: target };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -43,10 +43,10 @@ const FLUX = {
 };
 
 let files = 0;
-async function imported(graph: unknown, id: string) {
+async function imported(graph: unknown, id: string, force = false) {
   const file = join(folder, `.export-${(files += 1)}`);
   writeFileSync(file, JSON.stringify(graph));
-  await importComfy(file, { id });
+  await importComfy(file, { id, force });
   const read = (extension: string) => readFileSync(join(folder, `${id}.${extension}`), 'utf8');
   return { declaration: parse(read('yaml')), workflow: JSON.parse(read('json')) };
 }
@@ -94,6 +94,14 @@ it('takes the prompt from a node of its own, and leaves a negative side without 
 it('keeps what is there unless it is forced', async () => {
   await imported(SDXL, 'twice');
   await expect(imported(SDXL, 'twice')).rejects.toThrow(/twice\.yaml is there already; --force replaces it/);
+});
+
+it('keeps a workflow that another model may use, unless it is forced', async () => {
+  writeFileSync(join(folder, 'shared.json'), '{}');
+  await expect(imported(SDXL, 'shared')).rejects.toThrow(/shared\.json is there already; --force replaces it/);
+  expect(readFileSync(join(folder, 'shared.json'), 'utf8')).toBe('{}');
+  expect(existsSync(join(folder, 'shared.yaml'))).toBe(false);
+  expect((await imported(SDXL, 'shared', true)).workflow).toHaveProperty('3');
 });
 
 it.each([
