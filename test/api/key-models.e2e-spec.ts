@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, type ErrorBody } from '../support/clients/api.ts';
+import { Browser } from '../support/clients/browser.ts';
+import { aPicture } from '../support/clients/files.ts';
 import { byName, faultOf, mcpClient } from '../support/clients/mcp.ts';
 import { darkroom } from '../support/darkroom-command.ts';
 import { type OwnService, startOwnService } from '../support/service.ts';
@@ -68,6 +70,7 @@ describe('every edge', () => {
     ['pictures as at OpenAI', '/v1/images/generations', anImage, same],
     ['pictures by an alias', '/v1/images/generations', { ...anImage, model: 'clay-latest' }, same],
     ['an edit as at OpenAI', '/v1/images/edits', { ...anImage, images: [{ file_id: 'file_x' }] }, same],
+    ['a stream as at OpenAI', '/v1/images/generations', { ...anImage, stream: true, partial_images: 1 }, same],
     ['a film as at OpenAI', '/v1/videos', aFilm, same],
     ['a creation over GraphQL', '/graphql', create('{ model: "clay", prompt: "a fox" }'), graphqlFault],
     [
@@ -77,17 +80,53 @@ describe('every edge', () => {
       graphqlFault,
     ],
     ['an item of a batch', '/v1/batches', { requests: [{ custom_id: 'a', body: anImage }] }, itemFault],
-    [
-      'an item as at OpenAI',
+    ...[
+      ['/v1/images/generations', anImage],
+      ['/v1/images/edits', { ...anImage, images: [{ file_id: 'file_x' }] }],
+      ['/v1/videos', aFilm],
+    ].map(([endpoint, body]): [string, string, object, (body: Json) => Json] => [
+      `an item of ${endpoint as string}`,
       '/v1/batches',
-      { endpoint: '/v1/images/generations', requests: [{ custom_id: 'a', body: anImage }] },
+      { endpoint, requests: [{ custom_id: 'a', body }] },
       itemFault,
+    ]),
+    [
+      'an item of a batch over GraphQL',
+      '/graphql',
+      { query: 'mutation { createBatch(input: { requests: [{ body: { model: "clay", prompt: "x" } }] }) { id } }' },
+      (body) => itemFault(graphqlFault(body)),
     ],
   ])('refuses %s of a model that the key does not name', async (_name, path, body, faultIn) => {
     const answer = await bounded.call<Json>('POST', path, body);
     const { error } = faultIn(answer.body);
     expect(error).toMatchObject(NOT_ALLOWED);
     if (faultIn === same) expect(answer.status).toBe(403);
+  });
+
+  it('refuses an edit that comes as a form, and keeps nothing of it', async () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(anImage)) form.append(name, value);
+    form.append('image', new Blob([new Uint8Array(await aPicture())], { type: 'image/png' }), 'a.png');
+    const headers = { authorization: `Bearer ${bounded.key}` };
+    const answer = await fetch(`${service.baseUrl}/v1/images/edits`, { method: 'POST', headers, body: form });
+    expect([answer.status, await answer.json()]).toMatchObject([403, { error: NOT_ALLOWED }]);
+    expect((await bounded.get<Json>('/v1/files')).body.data).toEqual([]);
+  });
+
+  it('holds for a browser that has signed in with the key', async () => {
+    const browser = new Browser(service.baseUrl);
+    await browser.signIn({ api_key: bounded.key });
+    const lists = await browser.ask<Json>('{ models { id } }');
+    expect(lists.data).toEqual({ models: [{ id: 'ink' }, { id: 'wax-2' }] });
+    const input = '(input: { model: "clay", prompt: "x" })';
+    const asked = [
+      ['{ model(id: "clay") { id } }', 'model_not_found'],
+      [`mutation { createGeneration${input} { taskId } }`, 'model_not_allowed'],
+      [`{ estimateGeneration${input} { model } }`, 'model_not_allowed'],
+    ];
+    for (const [query, code] of asked) {
+      expect((await browser.ask(query!)).errors?.[0]?.extensions.code).toBe(code);
+    }
   });
 
   it('refuses a listed model to a key that names none', async () => {
@@ -135,6 +174,7 @@ describe('every edge', () => {
       expect(properties).not.toHaveProperty('quality');
       expect(JSON.stringify(tools)).not.toMatch(/clay|secret-film|gpt-image-2/);
       expect(faultOf(await call('generate_image', { model: 'clay', prompt: 'x' }))).toMatchObject(NOT_ALLOWED);
+      expect(faultOf(await call('generate_video', { model: 'secret-film', prompt: 'x' }))).toMatchObject(NOT_ALLOWED);
       expect(faultOf(await call('list_models', { model: 'clay' }))).toMatchObject({ code: 'model_not_found' });
       const { structuredContent } = await call('list_models', {});
       expect(structuredContent).toMatchObject({ data: [{ id: 'ink' }, { id: 'wax-2' }] });
@@ -162,6 +202,27 @@ it('lets accepted tasks run on, and refuses to make them again', async () => {
   const opened = await service.api.call<Json>('PATCH', `/v1/api_keys/${id}`, { models: null });
   expect(opened.body.models).toBeNull();
   expect((await key.create({ model: 'clay', prompt: 'a fox' })).status).toBe(201);
+});
+
+it('refuses to make a task again at every edge', async () => {
+  const key = await keyWith({ models: ['clay', 'secret-film'] });
+  const { body: view } = await service.api.get<Json>('/v1/api_keys?limit=1');
+  const [image, film] = [
+    await key.create({ model: 'clay', prompt: 'a fox' }),
+    await key.create({ model: 'secret-film', prompt: 'a wave' }),
+  ].map(({ body }) => body.task_id);
+  for (const id of [image!, film!]) await key.untilFinal(id);
+  await service.api.call('PATCH', `/v1/api_keys/${view.data[0].id}`, { models: ['wax*'] });
+  const again = await post(key, '/graphql', { query: `mutation { retryTask(taskId: "${image}") { taskId } }` });
+  expect(again.errors[0].extensions).toMatchObject(NOT_ALLOWED);
+  expect((await post(key, `/v1/videos/${film}/remix`, { prompt: 'x' })).error).toMatchObject(NOT_ALLOWED);
+  const client = await mcpClient('modern', new URL('/mcp', service.baseUrl), { key: key.key! });
+  try {
+    const result = await client.callTool({ name: 'retry_task', arguments: { task_id: image } });
+    expect(faultOf(result as CallToolResult)).toMatchObject(NOT_ALLOWED);
+  } finally {
+    await client.close();
+  }
 });
 
 describe('a key that names models', () => {
