@@ -29,6 +29,12 @@ it('says of each file what it declares', async () => {
   expect(process.exitCode).toBeUndefined();
 });
 
+it('finds nothing wrong in the library', async () => {
+  const lines = (await check(`${ROOT_FOLDER}models/library`)).trim().split('\n');
+  expect(lines.at(-1)).toBe('8 files, 0 faults');
+  expect(lines.slice(0, -1).filter((line) => !line.startsWith('ok '))).toEqual([]);
+});
+
 it('says what is wrong, and where', async () => {
   const file = join(folder, 'a.yaml');
   writeFileSync(file, 'id: a\nkind: movie\ndescription: x\n');

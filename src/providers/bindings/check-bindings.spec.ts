@@ -32,10 +32,12 @@ const changed = (name: string, ...changes: [string, string][]) =>
     return text.replace(given, other);
   }, textIn(name));
 
+/** The schema that `GET /schemas/model.json` serves. */
+const fits = new Ajv2020({ strict: false }).compile(JSON.parse(schemaText()) as object);
+
 it.each(examples)('%s loads', (name) => {
   expect(faultsOf(textIn(name))).toEqual([]);
-  const validate = new Ajv2020({ strict: false }).compile(JSON.parse(schemaText()) as object);
-  expect(validate(read(textIn(name)).file.value)).toBe(true);
+  expect(fits(read(textIn(name)).file.value)).toBe(true);
 });
 
 it('names the providers that the schema names', () => {
@@ -43,15 +45,19 @@ it('names the providers that the schema names', () => {
   expect(named.toSorted()).toEqual([...PROVIDER_NAMES, 'http'].toSorted());
 });
 
-it('loads the library', async () => {
-  const folder = new ModelFolder(`${ROOT_FOLDER}models/library`, {
+it.each([
+  ['library', 8],
+  ['builtin', 5],
+])('loads models/%s, whose files fit the published schema', async (name, count) => {
+  const folder = new ModelFolder(`${ROOT_FOLDER}models/${name}`, {
     createdAtOf: () => 0,
     taken: new Map(),
     checkBindings,
   });
-  const { models, faults } = await folder.read();
+  const { models, faults, files } = await folder.read();
   expect(faults).toEqual([]);
-  expect(models.length).toBeGreaterThan(7);
+  expect(models).toHaveLength(count);
+  for (const { file } of files) expect([file.name, fits(file.value), fits.errors]).toEqual([file.name, true, null]);
 });
 
 it('loads them together', async () => {
@@ -124,6 +130,11 @@ it.each<[string, [string, string][], string | RegExp]>([
   ],
   ['acme-film', [["'X-Api-Key: {{key}}'", "'Host {{key}}'"]], /auth must be a header such as/],
   ['acme-film', [['path: /films\n', 'path: /films\n      headers: { Host: a }\n']], /Host may not be set$/],
+  [
+    'acme-film',
+    [['path: /films\n', 'path: /films\n      headers: { X-Shop: café }\n']],
+    /submit\.headers\.X-Shop: a header holds printable ASCII in one line$/,
+  ],
   [
     'acme-film',
     [["seed: '{{seed}}', ", '']],

@@ -1,6 +1,7 @@
 import { SETTINGS } from '../../platform/config/settings.ts';
 import type { DeclaredBinding } from '../../models/definition/declared-binding.ts';
 import { looksLikeKey, shown } from '../../models/declaration/fault.ts';
+import { NOT_IN_HEADER } from '../http/http-call.ts';
 import type { BindingAt } from './binding-at.ts';
 import { isKnownFamily, takenBy } from './takes.ts';
 
@@ -79,12 +80,12 @@ function checkHttp({ file, binding, at }: BindingAt): void {
   if (cancel && !poll) file.fault(path('cancel'), 'cancel needs poll', 'key');
   if (auth !== undefined) checkAuth({ file, at, auth });
   for (const name of ['submit', 'poll', 'cancel', 'lookup'] as const) {
-    for (const header of Object.keys(binding[name]?.headers ?? {})) {
+    for (const [header, text] of Object.entries(binding[name]?.headers ?? {})) {
+      const at = path(name, 'headers', header);
       const fault = headerFault(header);
-      if (fault) file.fault(path(name, 'headers', header), fault, 'key');
-      else if (isSecret(binding[name]!.headers![header]!)) {
-        file.fault(path(name, 'headers', header), 'looks like a key; name an environment variable in credential');
-      }
+      if (fault) file.fault(at, fault, 'key');
+      else if (isSecret(text)) file.fault(at, 'looks like a key; name an environment variable in credential');
+      else if (NOT_IN_HEADER.test(text)) file.fault(at, 'a header holds printable ASCII in one line');
     }
   }
 }

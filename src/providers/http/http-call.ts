@@ -8,7 +8,7 @@ import { MAX_BYTES_WITH_RESULT, type UpstreamCall, upstreamFetch, type UpstreamR
 
 const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
 /** Characters that end a header or its text, or that are encoded in more than one way. */
-const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
+export const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
 
 /** A value in place of an image that is a file of a form. */
 const FILE = 'file';
@@ -49,8 +49,8 @@ function pathOf({ path }: DeclaredCall, valueOf: SlotValue): string {
 function headersOf({ headers = {} }: DeclaredCall, valueOf: SlotValue): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, text]) => {
-      const value = fillTemplate(text, valueOf);
-      return value === undefined ? [] : [[name, headerText(name, String(value))]];
+      const value = fillTemplate(text, (slot) => headerText(slot.name, valueOf(slot)));
+      return value === undefined ? [] : [[name, String(value)]];
     }),
   );
 }
@@ -73,8 +73,8 @@ function segment(name: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-function headerText(name: string, value: string): string {
-  if (!NOT_IN_HEADER.test(value)) return value;
+function headerText(name: string, value: unknown): unknown {
+  if (value === undefined || !NOT_IN_HEADER.test(String(value))) return value;
   throw new UnsupportedRequest(name, 'No header can hold this value.');
 }
 
