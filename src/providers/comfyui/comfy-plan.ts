@@ -61,7 +61,7 @@ function valuesFor(
     throw new UnsupportedRequest('model', 'the workflow makes videos');
   return {
     values: { ...ownValues(request), prompt: input.prompt, ...size, ...length?.values },
-    counts: countsOf(input.n ?? 1, template, slots),
+    counts: countsOf(request, template, slots),
     sendsSeed: slots.has('seed'),
     approximations: [...sizeNotes(request, size), ...(length?.approximations ?? [])],
   };
@@ -129,8 +129,10 @@ function sizeNotes(request: ProviderRequest, { width, height }: Size): Approxima
  * The number of outputs of each run: batches if the workflow has a slot for them, otherwise one image per run, each
  * with a seed of its own.
  */
-function countsOf(n: number, { max_batch = n }: Template, slots: Set<Slot>): number[] {
-  const most = slots.has('batch_size') ? Math.min(n, max_batch) : 1;
+function countsOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): number[] {
+  const { n = 1 } = input;
+  const { max_n = n } = upstream.declared ?? {};
+  const most = slots.has('batch_size') ? Math.min(n, template.max_batch ?? n, max_n) : 1;
   const counts = Array.from({ length: Math.ceil(n / most) }, (_, run) => Math.min(most, n - run * most));
   if (counts.length > 1 && !slots.has('seed'))
     throw new UnsupportedRequest('n', 'without a seed, every run makes the same image');

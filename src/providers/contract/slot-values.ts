@@ -35,8 +35,13 @@ function mapped({ upstream }: ProviderRequest, name: string, value: unknown): un
   throw new UnsupportedRequest(name, `The binding has no word for this value of ${name}.`);
 }
 
-/** The fields that a binding sends beside those of its dialect. @throws UnsupportedRequest */
-export function extraFields(request: ProviderRequest): Record<string, unknown> {
+/**
+ * The fields that a binding sends beside those of its dialect.
+ *
+ * @param index of the first output of the call
+ * @throws UnsupportedRequest
+ */
+export function extraFields(request: ProviderRequest, index = 0): Record<string, unknown> {
   const { send } = request.upstream.declared ?? {};
-  return send ? ((fillTemplate(send, slotValues(request)) ?? {}) as Record<string, unknown>) : {};
+  return send ? ((fillTemplate(send, slotValues(request, index)) ?? {}) as Record<string, unknown>) : {};
 }

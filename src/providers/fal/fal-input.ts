@@ -99,15 +99,16 @@ function nanoBanana(request: ProviderRequest): FalPlan {
 }
 
 function imagePlan(
-  { input, images, upstream }: ProviderRequest,
+  request: ProviderRequest,
   maxReferences: number,
   settings: object,
   approximations: Approximation[],
 ): FalPlan {
+  const { input, images, upstream } = request;
   const count = input.reference_images?.length ?? 0;
   if (count > maxReferences)
     throw new UnsupportedRequest('reference_images', `fal accepts ${maxReferences} images for this model.`);
-  const parts = split(input.n ?? 1);
+  const parts = partsOf(request, Math.min(MAX_IMAGES, upstream.declared?.max_n ?? MAX_IMAGES));
   return {
     endpoint: count > 0 ? `${upstream.model}/edit` : upstream.model,
     count: parts.length,
@@ -116,7 +117,7 @@ function imagePlan(
       ...settings,
       output_format: 'png',
       ...(count > 0 ? { image_urls: images.references.map(dataUrl) } : {}),
-      num_images: parts[index],
+      num_images: parts[index]!.n,
     }),
     approximations,
   };
@@ -150,10 +151,4 @@ function seedance(request: ProviderRequest): FalPlan {
   // The model may ignore an image that the prompt does not mention.
   const prompt = shot.prompt.includes(tag(1)) ? shot.prompt : `${shot.prompt}\n\n${tag(1)} is a reference to follow.`;
   return planFor('reference-to-video', (image_urls) => ({ prompt, image_urls }));
-}
-
-/** Splits a number of images into requests: 10 = 4 + 4 + 2. */
-function split(count: number): number[] {
-  const parts = Array.from({ length: Math.floor(count / MAX_IMAGES) }, () => MAX_IMAGES);
-  return count % MAX_IMAGES === 0 ? parts : [...parts, count % MAX_IMAGES];
 }

@@ -149,11 +149,13 @@ export function sendsSeed(request: ProviderRequest): boolean {
   return byDialect || hasSlot(request.upstream.declared?.send, 'seed');
 }
 
-/** The record of a prompt that had to be written in another way. */
+/** The record of texts that had to be written in another way. */
 export function rewritten(request: ProviderRequest): Approximation[] {
-  const { promptOf } = pictureDialectOf(request);
-  if (!promptOf || !request.input.prompt.includes(BAR)) return [];
-  return [{ param: 'prompt', requested: BAR, used: FULL_WIDTH_BAR }];
+  if (!pictureDialectOf(request).promptOf) return [];
+  const texts = ['prompt', 'negative_prompt'] as const;
+  return texts
+    .filter((param) => request.input[param]?.includes(BAR))
+    .map((param) => ({ param, requested: BAR, used: FULL_WIDTH_BAR }));
 }
 
 /** The prompt, the dialect's own fields, and references that are part of the JSON. */

@@ -52,8 +52,6 @@ interface Plan {
   size: string;
   /** Missing: the model chooses. */
   quality?: Quality;
-  /** Further fields that the binding sends. */
-  extra?: Record<string, unknown>;
   approximations: Approximation[];
 }
 
@@ -63,13 +61,13 @@ export function planPictures(request: ProviderRequest): Plan {
   const chosen = sizeOf(request);
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];
-  const extra = extraFields(request);
+  extraFields(request); // refuses now what the binding has no word for
   // Other models on such servers have other values for quality, or none.
   if (!GPT_MODELS.test(request.upstream.model)) {
-    return { size, extra, approximations: [...approximations, ...leftToModel('quality', request.input)] };
+    return { size, approximations: [...approximations, ...leftToModel('quality', request.input)] };
   }
   const { quality = 'auto' } = request.input;
-  return { size, extra, approximations, ...(quality !== 'auto' && { quality: quality as Quality }) };
+  return { size, approximations, ...(quality !== 'auto' && { quality: quality as Quality }) };
 }
 
 function sizeOf(request: ProviderRequest): Plan {
@@ -101,7 +99,8 @@ export async function makePictures(
 ): Promise<ProviderOutput[]> {
   const made: ProviderOutput[] = [];
   const seeds: number[] = [];
-  for (const part of partsOf(request, pictureDialectOf(request).most)) {
+  const { most } = pictureDialectOf(request);
+  for (const part of partsOf(request, Math.min(most, request.upstream.declared?.max_n ?? most))) {
     if (part.first > 0) await run.callingAgain();
     const pictures = await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first });
     made.push(...pictures);
@@ -112,7 +111,7 @@ export async function makePictures(
 }
 
 async function callFor(
-  { size, quality, extra }: Plan,
+  { size, quality }: Plan,
   request: ProviderRequest,
   run: Run,
   { timeoutMs, first }: { timeoutMs: number; first: number },
@@ -121,7 +120,7 @@ async function callFor(
   const count = input.n ?? 1;
   const own = await dialectFields(request, first);
   const basic = { model: upstream.model, prompt: input.prompt, n: count, size, ...(quality && { quality }) };
-  const body = { ...basic, ...own, ...extra };
+  const body = { ...basic, ...own, ...extraFields(request, first) };
   // OpenAI's events do not say to which of several pictures they belong, so a run asks for stages only if it makes one
   // picture.
   const partials = GPT_MODELS.test(upstream.model) ? run.partialImages : 0;

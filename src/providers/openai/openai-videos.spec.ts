@@ -7,9 +7,11 @@ import type { Fault } from '../../../test/support/stubs/stub-http.ts';
 import { eventually } from '../../../test/support/wait.ts';
 import { failureOf, inputImage, RecordedRun, requestFor } from '../../../test/support/stubs/recorded-run.ts';
 import { OpenaiStub } from '../../../test/support/stubs/openai.stub.ts';
-import { SglangStub } from '../../../test/support/stubs/sglang.stub.ts';
+import { FilmsStub } from '../../../test/support/stubs/films.stub.ts';
 import { probe } from '../../generation/images/probe.ts';
-import type { ProviderRequest } from '../contract/provider.ts';
+import { prepareRequest } from '../contract/prepare-request.ts';
+import { type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
+import { takenBesides } from './dialects.ts';
 import { openaiProvider } from './openai.provider.ts';
 
 const CREATE = /POST \/v1\/videos/;
@@ -331,9 +333,9 @@ describe('the download', () => {
 });
 
 describe('SGLang', () => {
-  let sglang: SglangStub;
+  let sglang: FilmsStub;
   beforeEach(async () => {
-    sglang = await new SglangStub().start();
+    sglang = await new FilmsStub('sglang').start();
     const declared = { provider: 'openai' as const, dialect: 'sglang', model: 'wan' };
     const upstream = { model: 'wan', baseUrl: sglang.baseUrl, apiKey: sglang.key, declared };
     aWave = requestFor(aWave, { input: { size: '64x64', duration: 2, seed: 7, negative_prompt: 'blur' }, upstream });
@@ -370,6 +372,83 @@ describe('SGLang', () => {
   it('never confirms a cancel: it only forgets the job', async () => {
     await provider.prepare(aWave).generate(run);
     expect(await provider.cancel(aWave, 'video_1', new AbortController().signal)).toBeUndefined();
+  });
+});
+
+describe('of what servers differ in', () => {
+  const SERVERS = ['openai', 'litellm', 'vllm-omni', 'sglang'] as const;
+  const NONE = 'none';
+  const others: FilmsStub[] = [];
+  beforeAll(async () => {
+    for (const server of ['vllm-omni', 'sglang'] as const) others.push(await new FilmsStub(server).start());
+  });
+  afterAll(() => Promise.all(others.map((other) => other.stop())));
+
+  const stubOf = (server: string) => (server === 'vllm-omni' ? others[0]! : server === 'sglang' ? others[1]! : stub);
+  const asked = (server: string, input: object) =>
+    requestFor(aWave, {
+      input: { size: '64x64', duration: 2, ...input },
+      upstream: {
+        model: 'wan',
+        baseUrl: stubOf(server).baseUrl,
+        apiKey: stubOf(server).key,
+        declared: { provider: 'openai', dialect: server, model: 'wan' },
+      },
+    });
+
+  it.each<[string, object, string, unknown[]]>([
+    ['the length', {}, 'seconds', ['2', '2', '2', 2]],
+    ['the size', {}, 'size', ['64x64', '64x64', '64x64', '64x64']],
+    ['a seed', { seed: 7 }, 'seed', [NONE, NONE, '7', 7]],
+    ['a negative prompt', { negative_prompt: 'blur' }, 'negative_prompt', [NONE, NONE, 'blur', 'blur']],
+    ['sound', { generate_audio: false }, 'generate_sound', [NONE, NONE, 'false', NONE]],
+    ['a last frame', { last_frame_image_url: 'https://a/1' }, '', [NONE, NONE, NONE, NONE]],
+  ])('%s', async (_row, input, field, expected) => {
+    stub.sora = false;
+    const seen = [];
+    for (const server of SERVERS) {
+      const { requests } = stubOf(server);
+      const before = requests.length;
+      try {
+        await prepareRequest(provider, asked(server, input)).generate(run);
+        const { fields, headers } = requests[before]!;
+        seen.push(fields[field]);
+        const type = server === 'sglang' ? 'application/json' : 'multipart/form-data';
+        expect([server, headers['content-type']]).toEqual([server, expect.stringContaining(type)]);
+      } catch (error) {
+        if (!(error instanceof UnsupportedRequest)) throw error;
+        expect(input).toHaveProperty(error.param);
+        seen.push(NONE);
+      }
+    }
+    expect(seen).toEqual(expected);
+  });
+
+  it('sends vLLM-Omni a first frame as a file, and reads a failed job from an answer with an error', async () => {
+    const images = { references: [], firstFrame: await inputImage(64, 64) };
+    const request = { ...asked('vllm-omni', { reference_mode: 'first_frame' }), images };
+    expect(await provider.prepare(request).generate(run)).toHaveLength(1);
+    const submits = others[0]!.requests.filter(({ method }) => method === 'POST');
+    expect(submits.at(-1)!.files.map(({ field }) => field)).toEqual(['input_reference']);
+    others[0]!.jobError = 'out of memory';
+    expect(await failureOf(provider.prepare(request).generate(run))).toMatchObject({ code: 'internal_error' });
+    others[0]!.jobError = null;
+  });
+
+  it('stops the job of vLLM-Omni', async () => {
+    others[0]!.isWaiting = true;
+    const failure = failureOf(provider.prepare(asked('vllm-omni', {})).generate(run));
+    await eventually('the job', async () => run.calls.length > 1);
+    run.stop('cancelled');
+    await failure;
+    const id = run.calls.at(-1)!.replace('submitted ', '');
+    await provider.cancel(asked('vllm-omni', {}), id, new AbortController().signal);
+    expect((await fetch(`${others[0]!.baseUrl}/videos/${id}`)).status).toBe(404);
+    others[0]!.isWaiting = false;
+  });
+
+  it.each(['sd-server', 'localai', 'xinference'])('%s makes no films', (dialect) => {
+    expect(takenBesides(dialect, 'video')).toBeNull();
   });
 });
 

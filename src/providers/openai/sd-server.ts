@@ -45,7 +45,7 @@ export const sdServer = jobAdapter<SdPlan, object[]>({
   plan: (request) => {
     requestedSize(request); // refuses now what the server cannot express
     extraFields(request);
-    const parts = partsOf(request, MOST);
+    const parts = partsOf(request, Math.min(MOST, request.upstream.declared?.max_n ?? MOST));
     return { count: parts.length, parts, seeds: parts.map(({ first }) => seedAt(request, first)), approximations: [] };
   },
   prepareBody: (request, { parts }) => Promise.all(parts.map((part) => bodyOf(partOf(request, part), part))),
@@ -85,7 +85,7 @@ async function bodyOf(request: ProviderRequest, { first, n }: Part): Promise<obj
     ...(references.length > 0 && { ref_images: references, init_image: references[0] }),
     ...(references.length > 0 && input.strength !== undefined && { strength: input.strength }),
     ...(images.mask && { mask_image: await base64Of(images.mask) }),
-    ...extraFields(request),
+    ...extraFields(request, first),
   };
 }
 

@@ -3,10 +3,15 @@ import { paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
 /** The servers with OpenAI's interface for pictures, each with its own additions. */
-export type PictureServer = 'vllm-omni' | 'sglang' | 'localai' | 'xinference';
+export type PictureServer = 'openai' | 'litellm' | 'vllm-omni' | 'sglang' | 'localai' | 'xinference';
 
 const GENERATE = 'POST /v1/images/generations';
 const EDIT = 'POST /v1/images/edits';
+
+/** The fields of LiteLLM's `gpt_transformation.py`, which are OpenAI's. */
+const OF_OPENAI = new Set(
+  'model prompt background moderation n output_compression output_format quality size user'.split(' '),
+);
 
 /** One of these servers on loopback, written from its source. The base URL ends in /v1. */
 export class PicturesStub extends StubHttp {
@@ -43,6 +48,12 @@ export class PicturesStub extends StubHttp {
     const refuse = (text: string, status = 400) => ({ status, text });
     if (!/^\d+x\d+$/.test(String(size))) return refuse(`size ${String(size)}`);
     switch (this.speaks) {
+      case 'openai':
+      case 'litellm': {
+        const other = Object.keys(fields).find((field) => !OF_OPENAI.has(field));
+        if (other) return refuse(`unknown parameter ${other}`);
+        return files.every(({ field }) => ['image[]', 'mask'].includes(field)) ? null : refuse('file');
+      }
       case 'vllm-omni':
         if (format === 'url') return refuse('Only b64_json is supported', 422);
         if (fields.model !== 'served') return refuse(`Model mismatch: ${String(fields.model)}`);
