@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { darkroom } from '../support/darkroom-command.ts';
+import { writeExamples } from '../support/declared-examples.ts';
 import { testEnv } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -54,6 +55,26 @@ describe('darkroom doctor', () => {
     expect(code).toBe(1); // no provider can serve seedance-2
     const note = expect.stringMatching(/^none for gpt-image-2 at openai, gpt-image-2 at fal,.* seedance-2 at ark$/);
     expect(findings).toContainEqual({ check: 'prices', ok: true, note });
+  });
+
+  it('names the servers of declared models, and every fault of their files', async () => {
+    const MODELS = join(env.DATA_DIR as string, 'declared');
+    writeExamples(MODELS);
+    const { findings } = await examine('models: {}', { MODELS });
+    const models = expect.stringMatching(/^6 declared in .*\/declared, set [0-9a-f]{12}$/);
+    expect(findings).toContainEqual({ check: 'models', ok: true, note: models });
+    expect(findings).toContainEqual({
+      check: 'model',
+      ok: true,
+      note: 'qwen-image: openai/vllm-omni (2 addresses)',
+    });
+    const note = 'kling-3: fal (FAL_KEY is not set), then fal (FAL_KEY is not set)';
+    expect(findings).toContainEqual({ check: 'model', ok: false, note });
+    writeFileSync(join(MODELS, 'bad.yaml'), 'id: a\nkind: movie\ndescription: x\n');
+    const bad = await examine('models: {}', { MODELS });
+    const fault = expect.stringContaining('bad.yaml:2:7: kind: kind "movie" is not allowed');
+    expect(bad.findings).toContainEqual({ check: 'models', ok: false, note: fault });
+    expect(bad.code).toBe(1);
   });
 
   it('examines the database and DATA_DIR', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { ApiKey } from '../../auth/api-keys/api-key.entity.ts';
 import { ModelAvailability } from '../../models/model-availability.ts';
-import { ProviderRegistry } from '../../providers/registry.ts';
+import { ProviderRegistry, type ReadyBinding } from '../../providers/registry.ts';
 import { SandboxProvider } from '../../providers/sandbox/sandbox.provider.ts';
 import { catalog } from '../../models/catalog.ts';
 import { nameOfSet } from '../../models/declaration/model-folder.ts';
@@ -237,11 +237,20 @@ async function declaredModels(config: Config): Promise<Finding[]> {
 function model(each: Model, registry: ProviderRegistry): Finding {
   const bindings = registry.bindingsOf(each);
   const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
-  const notes = bindings.map(({ name, credential, upstream }) => {
-    if (credential === null) return name;
-    return `${name} (${credential}${upstream.apiKey === null ? ' is not set' : ''})`;
-  });
-  return { check: 'model', ok, note: `${each.id}: ${notes.join(', then ')}` };
+  // A declared binding with several addresses is one binding each here.
+  const declared = new Map(bindings.map((binding) => [binding.upstream.declared ?? binding, binding]));
+  return { check: 'model', ok, note: `${each.id}: ${[...declared.values()].map(noteOf).join(', then ')}` };
+}
+
+/** A binding in words: `openai/vllm-omni (2 addresses, GPU_KEY is not set)`. */
+function noteOf({ name, credential, upstream: { declared, apiKey } }: ReadyBinding): string {
+  const { dialect, base_urls: addresses = [] } = declared ?? {};
+  const facts = [
+    ...(addresses.length > 1 ? [`${addresses.length} addresses`] : []),
+    ...(credential === null ? [] : [`${credential}${apiKey === null ? ' is not set' : ''}`]),
+  ];
+  const server = dialect === undefined ? name : `${name}/${dialect}`;
+  return facts.length > 0 ? `${server} (${facts.join(', ')})` : server;
 }
 
 /** A missing price is no fault: the tasks succeed, and count as unpriced. */
