@@ -101,6 +101,9 @@ describeInBrowser('the screens of the dashboard', () => {
 
   it.each([
     ['/nowhere', 'Create'],
+    ['/gallery/file_00zzzzzzzzzzzzzzzzzzzzzzzz_0', 'Gallery'],
+    ['/batches/batch_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Batches'],
+    ['/webhooks/we_01aaaaaaaaaaaaaaaaaaaaaaaa/events/evt_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Webhooks'],
     ['/tasks/task_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Tasks'],
     ['/webhooks/we_01aaaaaaaaaaaaaaaaaaaaaaaa', 'Webhooks'],
     ['/keys/key_01aaaaaaaaaaaaaaaaaaaaaaaa', 'API keys'],
@@ -108,9 +111,12 @@ describeInBrowser('the screens of the dashboard', () => {
     const { page } = visitor;
     await page.setViewportSize({ width: 1280, height: HEIGHT });
     await visitor.goto(path);
-    await page.locator('#main').getByRole('link', { name: act }).click();
+    const leads = page.locator('#main').getByRole('link', { name: act });
+    await leads.waitFor();
+    await page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: act }).waitFor();
+    await leads.click();
+    await leads.waitFor({ state: 'detached' });
     await page.getByRole('heading', { level: 1, name: act }).waitFor();
-    await page.getByRole('navigation', { name: 'Main', exact: true }).waitFor();
   });
 
   it('has the buttons of a long form in sight, and says why a secret does not close', async () => {
@@ -119,6 +125,10 @@ describeInBrowser('the screens of the dashboard', () => {
     const form = page.getByRole('dialog', { name: 'New API key' });
     await form.getByLabel('Name').fill('mobile app');
     await form.getByText('Limits and budget').click();
+    const tops = ['Creations a minute', 'Other calls a minute'].map(
+      async (label) => (await form.getByLabel(label).boundingBox())?.y,
+    );
+    expect(await tops[1]).toBe((await tops[0]) ?? -1);
     const create = form.getByRole('button', { name: 'Create key' });
     const [box, button] = [await form.boundingBox(), await create.boundingBox()];
     expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual((box?.y ?? 0) + (box?.height ?? 0));

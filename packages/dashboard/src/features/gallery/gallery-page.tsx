@@ -1,11 +1,14 @@
+import { Link } from '@tanstack/react-router';
 import { Clapperboard, Crosshair, ImagePlus, Images, ListTodo } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { endOfDay } from '../../format/time.ts';
+import { OwnFile } from '../../live/file.documents.ts';
 import { isFiltered } from '../../live/task-filter.ts';
+import { useQuery } from '../../live/use-query.ts';
 import { useTask } from '../../live/use-task.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -74,6 +77,7 @@ export function GalleryPage(props: Props) {
     report('Nothing of that day or before it matches.');
   };
   const current = gallery.shots[shown] ?? linkedShot;
+  const named = useQuery(OwnFile, fileId && !current && !gallery.isLoading ? { id: fileId } : null);
   const viewerKeys = {
     l: () => void locate(),
     t: () => current && props.onTask(current.taskId, current.output.index + 1),
@@ -81,6 +85,22 @@ export function GalleryPage(props: Props) {
   };
   const isEmpty = gallery.shots.length === 0 && !gallery.isLoading && !gallery.hasMore;
 
+  if (fileId && !current && named.error?.code === 'file_not_found') {
+    return (
+      <Page title="Gallery">
+        <EmptyState
+          title="No file of yours has this id"
+          action={
+            <Link to="/gallery" className={buttonClass({ variant: 'primary' })}>
+              Gallery
+            </Link>
+          }
+        >
+          It was deleted, or it belongs to another key.
+        </EmptyState>
+      </Page>
+    );
+  }
   return (
     <Page
       title="Gallery"
@@ -147,7 +167,7 @@ export function GalleryPage(props: Props) {
           <FullViewer
             shot={gallery.shots[shown] ?? linkedShot ?? null}
             shots={shown >= 0 ? gallery.shots : linked ? shotsOf(linked) : []}
-            isLoading={gallery.isLoading}
+            isLoading={gallery.isLoading || named.isLoading}
             home="Gallery"
             onGo={(shot) => show(shot, true)}
             onStep={(by) => {
