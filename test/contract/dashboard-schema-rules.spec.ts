@@ -1,4 +1,5 @@
 import { toCamelCase } from '../../packages/dashboard/src/format/names.ts';
+import { ratioOf } from '../../packages/dashboard/src/format/ratio.ts';
 import { parseGeneration } from '../../src/generation/accept/parse-generation.ts';
 import { catalog } from '../../src/models/catalog.ts';
 import { ModelFolder } from '../../src/models/declaration/model-folder.ts';
@@ -10,7 +11,6 @@ import {
   controlsOf,
   isSet,
   missing,
-  ratioOf,
   type ModelSchema,
   requestOf,
   sizeBounds,
@@ -316,5 +316,7 @@ describe('the shape of what comes', () => {
     expect(ratioOf({}, schemaOf('sora-2'))).toBeCloseTo(16 / 9);
     expect(ratioOf({}, schemaOf('gpt-image-2'))).toBe(1);
     expect(ratioOf({}, undefined)).toBe(1);
+    // A declared model may have another name for it.
+    expect(ratioOf({ x_shape: '2:1' }, { properties: { x_shape: { enum: ['1:1', '2:1'] } } })).toBe(2);
   });
 });

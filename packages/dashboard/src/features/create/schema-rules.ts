@@ -1,3 +1,5 @@
+import { looksLikeRatios } from '../../format/ratio.ts';
+
 /** The JSON Schema of a parameter, as far as models use it. */
 export interface ParameterSchema {
   type?: string;
@@ -132,9 +134,6 @@ function kindOf(field: ParameterSchema, name = ''): ControlKind {
   if (field.type === 'string') return (field.maxLength ?? 0) > LONG_TEXT ? 'area' : 'text';
   return 'json';
 }
-
-const looksLikeRatios = (values: readonly unknown[]): boolean =>
-  values.some((value) => /^\d+:\d+$/.test(String(value)));
 
 const isTextMap = ({ additionalProperties: value }: ParameterSchema): boolean =>
   typeof value === 'object' && value.type === 'string';
@@ -299,16 +298,6 @@ function fit(value: unknown, field: ParameterSchema): unknown {
     return number >= (field.minimum ?? 0) && number <= (field.maximum ?? Infinity) ? number : undefined;
   }
   return value;
-}
-
-/** The width-to-height ratio of a request: the chosen one, else the default of the model; 1: the model decides. */
-export function ratioOf(request: Values, schema: ModelSchema | undefined): number {
-  const fields = Object.entries(schema?.properties ?? {});
-  const [name, field] = fields.find(([, { enum: values }]) => values && looksLikeRatios(values)) ?? ['aspect_ratio'];
-  const [width = 0, height = 0] = String(request[name] ?? field?.default)
-    .split(':')
-    .map(Number);
-  return width > 0 && height > 0 ? width / height : 1;
 }
 
 /** The value in words of a chip: `3:2`, `×4`, `5 s`; null: nothing to show. */

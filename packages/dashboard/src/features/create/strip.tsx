@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleX, Pencil, RotateCcw, SquareSplitHorizontal, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { mayRunAgain } from '../../api/error-words.ts';
+import { ratioOf } from '../../format/ratio.ts';
 import { announceTask } from '../../live/announcer.ts';
 import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useTasks } from '../../live/use-task.ts';
@@ -12,7 +13,7 @@ import type { Model } from './create.documents.ts';
 import { typicalRunS } from './create.documents.ts';
 import { Failure, Refusal, Timing } from './run-words.tsx';
 import { comparedOf, type Run, removeRun } from './runs.ts';
-import { ratioOf, schemaOf } from './schema-rules.ts';
+import { schemaOf } from './schema-rules.ts';
 import styles from './strip.module.css';
 import { type Place, StripTile, type TileActs } from './strip-tile.tsx';
 

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { CircleX, Clapperboard, Ellipsis, Pencil, RotateCcw, Shuffle, Star, StarOff, Trash2 } from 'lucide-react';
 import { part } from '../../api/late-part.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
+import { ratioOf } from '../../format/ratio.ts';
 import { announceTask } from '../../live/announcer.ts';
 import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
@@ -20,7 +21,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { shotsOf } from '../../viewer/shot.ts';
 import { ownFileIn } from '../../viewer/own-file-in.ts';
 import { type TaskTab, TaskTabs } from './task-tabs.tsx';
-import { type Detail, TaskDetail } from './task.documents.ts';
+import { type Detail, ModelParameters, TaskDetail } from './task.documents.ts';
 import { TaskSummary } from './task-summary.tsx';
 import { TaskViewer } from './task-viewer.tsx';
 import styles from './task.module.css';
@@ -106,6 +107,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   const actions = useTaskActions(row.taskId, props);
   const [deletes, setDeletes] = useState(false);
   const ended = isFinal(row);
+  const { data } = useQuery(ModelParameters, ended ? null : { id: row.model });
   const again = ended && mayRunAgain(row);
   const shots = shotsOf(row);
   const shown = row.outputs[Math.min(output, row.outputs.length) - 1];
@@ -181,7 +183,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
         <TaskViewer
           row={row}
           prompt={promptOf(detail)}
-          ratio={ratioOf(detail)}
+          ratio={ratioOf(detail.input as Record<string, unknown>, data?.model.parameters as object | undefined)}
           output={output}
           references={referencesOf(detail)}
           compare={props.compare}
@@ -253,11 +255,3 @@ const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
     .flat()
     .map(ownFileIn)
     .filter((id) => id !== null);
-
-/** The chosen ratio; 1 if none was chosen, or the model decides. */
-function ratioOf({ input }: Pick<Detail, 'input'>): number {
-  const [width = 0, height = 0] = String((input as { aspect_ratio?: unknown }).aspect_ratio)
-    .split(':')
-    .map(Number);
-  return width > 0 && height > 0 ? width / height : 1;
-}

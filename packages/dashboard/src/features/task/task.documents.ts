@@ -67,7 +67,7 @@ export const TaskWait = graphql(`
   }
 `);
 
-/** The schema of a model, for its defaults. */
+/** The schema of a model, for its defaults and the parameter of its ratio. */
 export const ModelParameters = graphql(`
   query ModelParameters($id: String!) {
     model(id: $id) {
