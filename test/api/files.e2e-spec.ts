@@ -209,6 +209,8 @@ describe('a signed link', () => {
       expect(response.headers.get('content-security-policy')).toBeNull();
     }
     expect((await fetch(expired.url, { method: 'HEAD' })).status).toBe(410);
+    const page = await fetch(expired.url, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('This file is deleted')]);
   });
 });
 

@@ -155,6 +155,8 @@ describe('addresses and methods', () => {
     for (const path of ['/nothing', '/things/', '/THINGS', '/things/1/cancel/more', '/things//cancel']) {
       expectEnvelope(await call('GET', path), 404, 'route_not_found');
     }
+    const page = await fetch(`http://127.0.0.1:${port}/nothing`, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([404, expect.stringContaining('Nothing is here')]);
   });
   it('answers method_not_allowed with the allowed methods', async () => {
     const put = await call('PUT', '/things', { headers: json, body: 'garbage' });

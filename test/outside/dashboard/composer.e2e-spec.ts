@@ -160,6 +160,9 @@ describeInBrowser('the form of the dashboard, under another public address', () 
     await card().getByRole('link', { name: 'Task', exact: true }).click();
     const shown = page.getByRole('region', { name: 'Prompt' }).getByRole('img', { name: 'Reference' });
     await eventually('four references', async () => (await shown.count()) === 4);
+    await page.getByRole('tab', { name: 'Input' }).click();
+    const given = page.getByRole('tabpanel').getByRole('img', { name: 'Reference' });
+    await eventually('four among the inputs', async () => (await given.count()) === 4);
   });
 
   it('takes images that are dropped on the page or pasted into the prompt', async () => {

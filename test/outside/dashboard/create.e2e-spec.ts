@@ -97,6 +97,11 @@ describeInBrowser('making things on the dashboard', () => {
       const box = await card().locator(of).first().boundingBox();
       return (box?.width ?? 0) / (box?.height ?? 1);
     };
+    await visitor.page.locator('[data-field=duration] input[type=number]').fill('1');
+    await visitor.page.getByRole('radiogroup', { name: 'Resolution' }).getByText('720P').click();
+    await generate('A quay');
+    await card().locator('[data-tile]').waitFor();
+    expect(await ratio('[data-tile]')).toBeCloseTo(16 / 9, 1);
     await generate('A pier #hang');
     await runningCard();
     expect(await ratio('[style*="--ratio"]')).toBeCloseTo(16 / 9, 1);
@@ -127,6 +132,10 @@ describeInBrowser('making things on the dashboard', () => {
     await page.getByRole('button', { name: 'Close Settings' }).click();
     // Neither the names of the API nor what steers the sandbox stand in the way of who only wants a picture.
     expect(await page.getByText('aspect_ratio').count()).toBe(0);
+    await page.getByRole('button', { name: /^Aspect ratio: / }).click();
+    await page.locator('[data-field=aspect_ratio]').waitFor();
+    expect(await page.getByText('aspect_ratio').count()).toBe(0);
+    await page.keyboard.press('Escape');
     expect(await page.getByText('#delay:5').count()).toBe(0);
     await page.getByRole('button', { name: 'What the sandbox understands' }).click();
     await page.getByText('#delay:5').waitFor();
@@ -219,6 +228,9 @@ describeInBrowser('making things on the dashboard', () => {
       });
       expect(film).toMatchObject({ parent_task_id: id, input: { prompt: 'A heron', first_frame_image_url: fileId } });
     }
+    await visitor.goto(`/gallery/${fileId}`);
+    const made = page.getByRole('region', { name: 'Made of this' }).getByRole('link');
+    await eventually('both films', async () => (await made.count()) === 2);
   });
 
   it('brings back what was asked for by ↑, and settings by their name', async () => {

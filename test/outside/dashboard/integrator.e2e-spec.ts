@@ -120,6 +120,7 @@ describeInBrowser('connecting an app on the dashboard', () => {
         .textContent(),
     );
     expect(after).not.toBe(before);
+    await page.getByText(/Failing since .+, 1 event waits$/).waitFor();
 
     await summaries()
       .getByText(/^500 in \d+ ms$/)
@@ -140,13 +141,22 @@ describeInBrowser('connecting an app on the dashboard', () => {
     );
     await page.reload();
     await response.getByText('it is broken').first().waitFor();
+    await queryOnce(
+      service.database.url,
+      `update webhook_deliveries set response_snippet = '' where response_snippet = 'it is broken'`,
+    );
+    await page.reload();
+    await response.getByText('Its body was empty.').first().waitFor();
     await other.until(1); // the other endpoint has got the event
     await button('Resend').click();
-    await page.getByText(/^Sent again: 500 in \d+ ms\.$/).waitFor();
+    const failed = page.getByRole('status', { name: 'Reports' }).locator('[class*="_bad_"]');
+    await failed.getByText(/^Sent again: 500 in \d+ ms\.$/).waitFor();
     await visitor.go('/webhooks');
     const failing = page.getByRole('row').filter({ hasText: receiver.url });
     await failing.getByText(/Failing since \d\d:\d\d$/).waitFor();
     await failing.getByText(/^500, /).waitFor();
+    expect(await failing.locator('[data-label="Waiting"]').textContent()).toMatch(/^[1-9]/);
+    await failing.getByRole('img', { name: 'Attempts in 24 h: 0 accepted, 2 refused' }).waitFor();
     await page.getByRole('row').filter({ hasText: other.url }).getByText('Healthy').waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'task.failed' }).waitFor();

@@ -248,6 +248,14 @@ describeInBrowser('what is kept, on the dashboard', () => {
     await reports.getByText('4 files kept in “Best”.').waitFor();
     expect(await Promise.all(files.map(async (id) => (await file(id)).collection))).toEqual(Array(4).fill('Best'));
 
+    await bar.getByRole('button', { name: 'Share' }).click();
+    const sharing = page.getByRole('dialog', { name: 'Share 4 files' });
+    await sharing.getByRole('button', { name: 'Share and copy the link' }).click();
+    const link = sharing.getByRole('region', { name: 'Shared now' }).getByRole('link', { name: '4 files' });
+    const shared = await (await fetch(String(await link.getAttribute('href')))).text();
+    expect(shared.match(/<img /g)).toHaveLength(4);
+    await sharing.getByRole('button', { name: 'Close' }).click();
+
     await bar.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete 4 files?' });
     await dialog.getByText('4 of them are kept.').waitFor();

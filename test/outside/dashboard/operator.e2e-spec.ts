@@ -160,6 +160,9 @@ describeInBrowser('operating on the dashboard', () => {
     await shows(2);
     await page.getByRole('button', { name: /^order = 1042/ }).click();
     await shows(5);
+    await page.getByRole('row').last().getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Run 1 again' }).click();
+    await page.getByText('1 task sent again.').waitFor();
   });
 
   it('pauses a model with a reason, says who did so, and resumes it', async () => {
@@ -183,6 +186,23 @@ describeInBrowser('operating on the dashboard', () => {
     await models.getByRole('button', { name: 'Pause sora-2' }).waitFor();
     expect(await paused()).toEqual([]);
     await acts.getByRole('row', { name: /^pause ended sora-2 It is paid/ }).waitFor();
+
+    // A circuit that another process has opened.
+    await queryOnce(
+      service.database.url,
+      `insert into processes
+       select copy.* from processes made, lateral jsonb_populate_record(made, jsonb_build_object(
+         'id', 'another', 'last_seen_at', now() + interval '1 hour',
+         'circuits', jsonb_set(made.circuits, '{0,open}', 'true'))) copy limit 1`,
+    );
+    try {
+      await page.getByRole('button', { name: 'Close the circuit of sandbox' }).click();
+      await page.getByRole('dialog').getByLabel('Why').fill('It is back');
+      await page.getByRole('dialog').getByRole('button', { name: 'Close circuit' }).click();
+      await acts.getByRole('row', { name: /^circuit reset sandbox It is back/ }).waitFor();
+    } finally {
+      await queryOnce(service.database.url, `delete from processes where id = 'another'`);
+    }
   });
 
   it('finds the acts of operators among those of makers on the server, page by page', async () => {
@@ -255,7 +275,7 @@ describeInBrowser('operating on the dashboard', () => {
     await page.unroute('**/graphql');
   });
 
-  it('drains a process and resumes it, and cancels what a model has unfinished', async () => {
+  it('drains a process and resumes it, releases its tasks, and cancels what a model has unfinished', async () => {
     const { page } = visitor;
     const { body: task } = await service.api.create({ model: 'nano-banana-pro', prompt: 'x #hang' });
     await service.api.until(task.task_id, 'running');
@@ -272,6 +292,12 @@ describeInBrowser('operating on the dashboard', () => {
     await processes.getByRole('button', { name: /^Resume/ }).click();
     await dialog.getByRole('button', { name: 'Resume' }).click();
     await processes.getByText('live').first().waitFor();
+    await processes
+      .getByRole('button', { name: /^Release the tasks of/ })
+      .first()
+      .click();
+    await dialog.getByRole('button', { name: 'Release tasks' }).click();
+    await page.getByText(/^[1-9]\d* tasks? released\.$/).waitFor();
     await page.getByRole('button', { name: 'Cancel the tasks of nano-banana-pro' }).click();
     await page.getByRole('dialog', { name: 'Cancel the unfinished tasks of nano-banana-pro?' }).waitFor();
     await dialog.getByRole('button', { name: 'Cancel tasks' }).click();

@@ -133,6 +133,10 @@ describeInBrowser('the dashboard on a phone', () => {
       ['Run again', 'Edit as new', 'Vary', 'More actions'].map((name) => middle(page.getByRole('button', { name }))),
     );
     expect(Math.max(...actions) - Math.min(...actions)).toBeLessThan(3);
+    await visitor.goto(`/tasks/${seeded.film}`);
+    const film = page.getByRole('toolbar', { name: 'Film' });
+    await film.getByRole('button', { name: 'Full screen' }).waitFor();
+    expect((await rows(film)).size).toBe(1);
 
     await visitor.goto('/keys');
     // Names of other keys may take several lines.

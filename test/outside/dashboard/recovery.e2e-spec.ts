@@ -4,6 +4,7 @@ import { testEnv } from '../../support/test-env.ts';
 import { spawnService } from '../../support/process.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
+import { eventually } from '../../support/wait.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
 
 /** The longest pause between two attempts is 30 s, and up to a quarter more. */
@@ -24,6 +25,10 @@ describeInBrowser('the dashboard while the service restarts', () => {
         isLoadedAhead ? route.abort() : route.continue(),
       );
       await visitor.enter(env['BOOTSTRAP_API_KEY'] as string);
+      // What Tasks loads later is known once Tasks itself is loaded.
+      await eventually('Tasks is loaded ahead', async () =>
+        visitor.requests.some((each) => each.includes('/assets/bulk-cancel-')),
+      );
       await visitor.page.locator('textarea[name=prompt]').fill('Through a restart #delay:4');
       await visitor.page.keyboard.press('Control+Enter');
       const card = visitor.page.getByRole('article').first();
@@ -31,17 +36,21 @@ describeInBrowser('the dashboard while the service restarts', () => {
 
       await service.kill('SIGKILL');
       await visitor.page.getByText(/^(Reconnecting|Connecting)/).waitFor();
+      // A screen that was loaded ahead opens.
+      await visitor.page.getByRole('link', { name: 'Tasks' }).first().click();
+      const tasks = visitor.page.getByRole('heading', { name: 'Tasks', level: 1 });
+      await tasks.waitFor();
       // A screen that was not loaded yet: what is shown stays, and nothing is called updated.
       isLoadedAhead = false;
       const usage = visitor.page.getByRole('link', { name: 'Usage' }).first();
       await usage.click();
       await visitor.page.getByText('Darkroom does not answer').waitFor();
       expect(await visitor.page.getByText('updated', { exact: false }).count()).toBe(0);
-      await card.waitFor();
+      await tasks.waitFor();
       service = await spawnService(env);
       await visitor.page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor({ timeout: RECONNECTED_MS });
       expect(await visitor.page.getByText('Darkroom does not answer').count()).toBe(0);
-      await visitor.page.goBack();
+      await visitor.page.getByRole('link', { name: 'Create' }).first().click();
       await visitor.page.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
       await card.getByText(/^(Succeeded|Failed)/).waitFor({ timeout: 90_000 });
 

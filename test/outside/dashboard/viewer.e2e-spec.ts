@@ -81,6 +81,7 @@ describeInBrowser('looking at what was made', () => {
     await along.getByRole('button').nth(5).click();
     const at = () => player.evaluate((element) => (element as unknown as { currentTime: number }).currentTime);
     await eventually('the film is there', async () => Math.abs((await at()) - (5.5 / 10) * 3) < 0.1);
+    expect((await player.boundingBox())?.height).toBeGreaterThan(0.7 * 860); // the film has all room, too
     const isDrawn = () =>
       along
         .locator('canvas')
@@ -232,6 +233,22 @@ describeInBrowser('looking at what was made', () => {
     await page.getByRole('button', { name: 'End the comparison' }).click();
     await page.waitForURL((url) => !url.search.includes('compare'));
     expect(visitor.problems).toEqual([]);
+  });
+
+  it('says how long a task ran as exactly as its timeline', async () => {
+    const { page } = visitor;
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('query TaskDetail')) return route.fallback();
+      const json = (await (await route.fetch()).json()) as {
+        data: { task: { timeline: { type: string; atMs: number }[] } };
+      };
+      const { timeline } = json.data.task;
+      timeline.at(-1)!.atMs = timeline.find(({ type }) => type === 'STARTED')!.atMs + 1_460;
+      return route.fulfill({ json });
+    });
+    await visitor.goto(`/tasks/${pictures.task_id}`);
+    await page.getByRole('region', { name: 'Facts' }).getByText('1.5 s', { exact: true }).waitFor();
+    await page.unroute('**/graphql');
   });
 
   it('shows every input with the defaults, the request as code, and asks before it deletes', async () => {
