@@ -359,6 +359,11 @@ describe('subscriptions', () => {
         message: expect.stringContaining('too many aliases'),
         extensions: { code: 'invalid_body' },
       });
+      const [long] = await graphql.follow(`${'\n'.repeat(10_000)}{ viewer { id } }`).ended.catch((errors) => errors);
+      expect(long).toMatchObject({
+        message: expect.stringContaining('too many lines'),
+        extensions: { code: 'invalid_body' },
+      });
     });
 
     it('is refused at another path, and without the subprotocol', async () => {

@@ -7,7 +7,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+import { DOCUMENT_LIMITS, excessOfLines, limitDocument } from './document-limits.ts';
 
 const schema = buildSchema(`
   type Query { tasks(first: Int = 20, after: String): Connection! task(taskId: String!): Task! me: Node! }
@@ -27,6 +27,17 @@ describe('the limits of a document', () => {
   it('accept useful queries and introspection', () => {
     expect(refusals(`{ tasks(first: 100) ${page} }`)).toEqual([]);
     expect(refusals(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true }))).toEqual([]);
+  });
+
+  it('count lines', () => {
+    expect(excessOfLines('\n'.repeat(9_999))).toBeNull();
+    for (const end of ['\n', '\r']) {
+      const excess = excessOfLines(end.repeat(10_000));
+      expect(excess).toMatchObject({
+        code: 'invalid_body',
+        message: 'The document has too many lines; 10000 are allowed.',
+      });
+    }
   });
 
   it('count levels, including those of fragments', () => {

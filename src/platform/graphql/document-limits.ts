@@ -22,6 +22,7 @@ import {
   type ValidationContext,
   visit,
 } from 'graphql';
+import { ApiError } from '../../errors/api-error.ts';
 import { DEFAULT_PAGE, MAX_PAGE } from './connection.ts';
 
 /**
@@ -35,6 +36,8 @@ export const DOCUMENT_LIMITS = Object.freeze({
    * of 1 MB can have 340,000 comments, which take 32 MB.
    */
   comments: 200,
+  /** Lines are no tokens, but graphql-js counts those before each of up to 100 errors. */
+  lines: 10_000,
   depth: 10,
   aliases: 30,
   directives: 20,
@@ -102,6 +105,12 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
       yield `The document asks for up to ${schemaCost} values of the schema; ${schemaLimit} are allowed. Ask for it once.`;
     }
   }
+}
+
+/** Asked before a document is parsed. @returns why not; null: it may be parsed */
+export function excessOfLines(text: string): ApiError | null {
+  if (text.split(/[\n\r]/, DOCUMENT_LIMITS.lines + 1).length <= DOCUMENT_LIMITS.lines) return null;
+  return new ApiError('invalid_body', { message: tooMany('lines', DOCUMENT_LIMITS.lines) });
 }
 
 const tooMany = (what: string, limit: number) => `The document has too many ${what}; ${limit} are allowed.`;

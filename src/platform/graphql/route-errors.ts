@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { noteServerError } from '../../errors/error-metrics.ts';
 import type { Config } from '../config/config.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
+import { excessOfLines } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
 import { GRAPHQL_PATH } from './graphql-sockets.ts';
 
@@ -17,7 +18,7 @@ export function renderErrorsOnGraphqlRoute(
 ): void {
   fastify.addHook('onRoute', (route) => {
     if (route.url !== GRAPHQL_PATH) return;
-    route.preValidation = [checkHost, checkVariables];
+    route.preValidation = [checkHost, checkVariables, checkLines];
     route.errorHandler = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
       const error = toApiError(thrown);
       if (error.status >= 500) noteServerError(reply.raw, error.code);
@@ -48,4 +49,10 @@ async function checkVariables({ query }: FastifyRequest): Promise<void> {
     // Apollo reports malformed JSON itself.
     if (!(error instanceof ApiError) || error.code !== 'invalid_json') throw error;
   }
+}
+
+async function checkLines({ body }: FastifyRequest): Promise<void> {
+  const { query } = (body ?? {}) as { query?: unknown };
+  const excess = typeof query === 'string' ? excessOfLines(query) : null;
+  if (excess) throw excess;
 }

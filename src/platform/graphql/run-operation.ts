@@ -3,7 +3,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   parse,
@@ -11,7 +11,7 @@ import {
   validate,
   type ValidationRule,
 } from 'graphql';
-import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
+import { DOCUMENT_LIMITS, excessOfLines, limitDocument } from './document-limits.ts';
 import { operationEnded } from './graphql-metrics.ts';
 
 type Answer = ExecutionResult | AsyncGenerator<ExecutionResult, void, void>;
@@ -29,6 +29,8 @@ export function parseDocument(
   query: string,
   rules: readonly ValidationRule[],
 ): DocumentNode | GraphQLError[] {
+  const excess = excessOfLines(query);
+  if (excess) return [new GraphQLError(excess.message, { originalError: excess })];
   let document: DocumentNode;
   try {
     document = parse(query, { maxTokens: DOCUMENT_LIMITS.tokens });
