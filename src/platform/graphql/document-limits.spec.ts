@@ -30,12 +30,12 @@ describe('the limits of a document', () => {
   });
 
   it('count lines', () => {
-    expect(excessOfLines('\n'.repeat(9_999))).toBeNull();
+    expect(excessOfLines('\n'.repeat(4_999))).toBeNull();
     for (const end of ['\n', '\r']) {
-      const excess = excessOfLines(end.repeat(10_000));
+      const excess = excessOfLines(end.repeat(5_000));
       expect(excess).toMatchObject({
         code: 'invalid_body',
-        message: 'The document has too many lines; 10000 are allowed.',
+        message: 'The document has too many lines; 5000 are allowed.',
       });
     }
   });

@@ -37,7 +37,7 @@ export const DOCUMENT_LIMITS = Object.freeze({
    */
   comments: 200,
   /** Lines are no tokens, but graphql-js counts those before each of up to 100 errors. */
-  lines: 10_000,
+  lines: 5_000,
   depth: 10,
   aliases: 30,
   directives: 20,

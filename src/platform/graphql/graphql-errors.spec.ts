@@ -71,6 +71,13 @@ describe('a GraphQL error', () => {
     expect(fault.param).toBe(param);
   });
 
+  it('repeats nothing of a long variable', async () => {
+    const query = 'query ($i: Cat!) { cat(input: $i) }';
+    for (const input of [{ fullName: long, mood: long }, { fullName: [long], age: long }, [long]]) {
+      expect((await refusal(query, { i: input })).message).not.toContain('yyy');
+    }
+  });
+
   it('suggests no names when introspection is off', () => {
     const error = new GraphQLError('Cannot query field "mode" on type "Query". Did you mean "mood"?');
     expect(formatGraphqlError(error, { ...options, suggestions: false }).message).toBe(

@@ -49,10 +49,15 @@ function clientFault(error: GraphQLError): ApiError {
 
 /** The part of a message that quotes a value. The value may be the whole input, including the prompt. */
 const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
+/** What is left of a quoted value whose end was cut. */
+const QUOTED_REST = / got invalid value .*/s;
 const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;
 
 function withoutQuotedValues(message: string): string {
-  return message.replace(QUOTED_INPUT, ' got an invalid value').replace(QUOTED_SCALAR, '$1.');
+  return message
+    .replace(QUOTED_INPUT, ' got an invalid value')
+    .replace(QUOTED_REST, ' got an invalid value.')
+    .replace(QUOTED_SCALAR, '$1.');
 }
 
 const logger = new Logger('graphql');
