@@ -271,9 +271,10 @@ describe('the request', () => {
   });
 
   it('has the names of GraphQL, and leaves what is inside a field alone', () => {
-    expect(toCamelCase({ aspect_ratio: '1:1', metadata: { my_key: 'x' } })).toEqual({
+    expect(toCamelCase({ aspect_ratio: '1:1', metadata: { my_key: 'x' }, x_steps: 8 })).toEqual({
       aspectRatio: '1:1',
       metadata: { my_key: 'x' },
+      extra: { x_steps: 8 },
     });
   });
 });
