@@ -35,6 +35,10 @@ export const money = (micros: number, currency: string): string =>
 export const costWords = (cost: { amountMicros: number; currency: string } | null): string | null =>
   cost && cost.amountMicros > 0 ? money(cost.amountMicros, cost.currency) : null;
 
+/** The cost of several tasks; a dash if none of them has a price. */
+export const sumWords = (sum: { costMicros: number; unpricedTasks: number }, currency: string): string =>
+  sum.costMicros === 0 && sum.unpricedTasks > 0 ? '–' : money(sum.costMicros, currency);
+
 /** The number of characters, counted like the API. */
 export const codePoints = (text: string): number => [...text].length;
 

@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
 import { asCallError } from '../../api/errors.ts';
 import type { Scope } from '../../api/session.ts';
-import { money, plural } from '../../format/numbers.ts';
+import { plural, sumWords } from '../../format/numbers.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useTasks } from '../../live/use-task.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
@@ -72,7 +72,7 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
           <strong>{statusOf(batch)}</strong>: {countWords(batch)}.{' '}
           {usage && (
             <>
-              Cost {money(usage.costMicros, usage.currency)}
+              Cost {sumWords(usage, usage.currency)}
               {usage.unpricedTasks > 0 && `, ${plural(usage.unpricedTasks, 'task')} without a price`}.{' '}
             </>
           )}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Layers } from 'lucide-react';
 import { shortId } from '../../format/id.ts';
-import { money } from '../../format/numbers.ts';
+import { sumWords } from '../../format/numbers.ts';
 import { usePages } from '../../live/use-pages.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -89,7 +89,7 @@ function cellsOf(batch: Batch) {
     statusOf(batch),
     <BatchProgress key="progress" batch={batch} label={`Progress of ${name ?? shortId(id)}`} />,
     countWords(batch),
-    usage ? money(usage.costMicros, usage.currency) : '–',
+    usage ? sumWords(usage, usage.currency) : '–',
     <TimeAgo key="made" at={createdAt} />,
   ];
 }

@@ -1,6 +1,6 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { count, money } from '../../format/numbers.ts';
+import { count, sumWords } from '../../format/numbers.ts';
 import { clockTime, day, duration } from '../../format/time.ts';
 import { usePages } from '../../live/use-pages.ts';
 import { useQuery } from '../../live/use-query.ts';
@@ -128,7 +128,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
           { label: 'Film', value: duration(totals.videoSeconds) },
           {
             label: 'Cost',
-            value: totals.costMicros === 0 && totals.unpricedTasks > 0 ? '–' : money(totals.costMicros, currency),
+            value: sumWords(totals, currency),
             note: totals.unpricedTasks > 0 ? `${count(totals.unpricedTasks)} without a price` : undefined,
           },
         ]}
