@@ -33,7 +33,7 @@ export class ClaimIntervals {
 
   /** Milliseconds until the next claim; 0 or less if it may be made now. */
   get leftMs(): number {
-    return this.nextMs - performance.now();
+    return Math.max(0, this.nextMs - performance.now());
   }
 
   /** Call after each claim. */

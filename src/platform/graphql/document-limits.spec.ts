@@ -31,7 +31,8 @@ describe('the limits of a document', () => {
 
   it('count lines', () => {
     expect(excessOfLines('\n'.repeat(4_999))).toBeNull();
-    for (const end of ['\n', '\r']) {
+    expect(excessOfLines('\r\n'.repeat(4_999))).toBeNull();
+    for (const end of ['\n', '\r', '\r\n']) {
       const excess = excessOfLines(end.repeat(5_000));
       expect(excess).toMatchObject({
         code: 'invalid_body',

@@ -109,7 +109,7 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
 
 /** Asked before a document is parsed. @returns why not; null: it may be parsed */
 export function excessOfLines(text: string): ApiError | null {
-  if (text.split(/[\n\r]/, DOCUMENT_LIMITS.lines + 1).length <= DOCUMENT_LIMITS.lines) return null;
+  if (text.split(/\r\n|[\n\r]/, DOCUMENT_LIMITS.lines + 1).length <= DOCUMENT_LIMITS.lines) return null;
   return new ApiError('invalid_body', { message: tooMany('lines', DOCUMENT_LIMITS.lines) });
 }
 

@@ -71,6 +71,14 @@ describe('a GraphQL error', () => {
     expect(fault.param).toBe(param);
   });
 
+  it('names the fault of a long variable as of a short one', async () => {
+    const query = 'query ($i: Cat!) { cat(input: $i) }';
+    for (const value of ['y', long]) {
+      const fault = await refusal(query, { i: { fullName: [value] } });
+      expect([fault.code, fault.param]).toEqual(['invalid_type', 'full_name']);
+    }
+  });
+
   it('repeats nothing of a long variable', async () => {
     const query = 'query ($i: Cat!) { cat(input: $i) }';
     for (const input of [{ fullName: long, mood: long }, { fullName: [long], age: long }, [long]]) {

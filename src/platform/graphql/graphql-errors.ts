@@ -35,9 +35,16 @@ const KEPT = 1_000;
 const withoutMiddle = (text: string): string =>
   text.length <= 2 * KEPT ? text : `${text.slice(0, KEPT)}…${text.slice(-KEPT)}`.toWellFormed();
 
+/** Of a wrong variable graphql-js quotes the value twice, with the path between. So each half is cut by itself. */
+function cut({ message, originalError }: GraphQLError): string {
+  const inner = originalError instanceof GraphQLError ? originalError.message : null;
+  if (inner === null || !message.endsWith(`; ${inner}`)) return withoutMiddle(message);
+  return `${withoutMiddle(message.slice(0, -inner.length - 2))}; ${withoutMiddle(inner)}`;
+}
+
 /** The public form of an error that graphql-js found in the document, its variables or its arguments. */
 function clientFault(error: GraphQLError): ApiError {
-  const message = withoutMiddle(error.message);
+  const message = cut(error);
   const fault = FAULTS.find(([pattern]) => pattern.test(message));
   const param = VARIABLE_PATH.exec(message)?.groups?.param ?? fault?.[0].exec(message)?.groups?.param;
   return new ApiError(fault?.[1] ?? 'invalid_body', {
@@ -51,12 +58,14 @@ function clientFault(error: GraphQLError): ApiError {
 const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
 /** What is left of a quoted value whose end was cut. */
 const QUOTED_REST = / got invalid value .*/s;
+const QUOTED_CHOICE = /Value ".{200,}" does not exist/s;
 const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;
 
 function withoutQuotedValues(message: string): string {
   return message
     .replace(QUOTED_INPUT, ' got an invalid value')
     .replace(QUOTED_REST, ' got an invalid value.')
+    .replace(QUOTED_CHOICE, 'The value does not exist')
     .replace(QUOTED_SCALAR, '$1.');
 }
 

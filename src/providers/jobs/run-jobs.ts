@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { afterAccepted } from '../contract/after-accepted.ts';
 import { ProviderError, type Run } from '../contract/provider.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { pause } from '../wire/pause.ts';
@@ -169,22 +170,12 @@ async function submitFurther<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: read
       if (!(error instanceof ProviderError)) throw error;
       if (error.code !== 'provider_unavailable' || error.billing !== 'none') {
         cancelAll(ids, jobs);
-        throw afterAcceptedJobs(error);
+        throw afterAccepted(error);
       }
       await run.submitted(ids.join(','));
       await run.polling(() => pause(Math.max(jobs.retryMs, error.retryAfterMs ?? 0), run.signal));
     }
   }
-}
-
-/** The failure, for a generation of which earlier jobs were accepted: at least those are billed. */
-function afterAcceptedJobs({ code, message, param, cause, billing }: ProviderError): ProviderError {
-  return new ProviderError(code, {
-    message,
-    billing: billing === 'none' ? 'charged' : billing,
-    cause,
-    ...(param === undefined ? {} : { param }),
-  });
 }
 
 function lateJobHandlers<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly string[]) {

@@ -326,6 +326,18 @@ describe('of what servers differ in', () => {
     }
   });
 
+  it.each([429, 400, 402])('a later call that is refused with %i costs what the calls before did', async (status) => {
+    for (const server of ['openai', 'vllm-omni'] as const) {
+      const request = ask(server, { n: 3 });
+      const declared = { ...request.upstream.declared!, max_n: 2 };
+      const refused = stubs[server].count(/POST/) + 1;
+      stubs[server].plan(/POST/, { delayMs: 0 }, { reply: { status, body: { error: { message: 'no' } } } });
+      const failed = failureOf(made(server, { ...request, upstream: { ...request.upstream, declared } }));
+      expect(await failed).toMatchObject({ billing: 'charged' });
+      expect(stubs[server].count(/POST/)).toBe(refused + 1);
+    }
+  });
+
   it.each([
     ['vllm-omni', 400, 'provider_rejected', 'none'],
     ['vllm-omni', 422, 'provider_rejected', 'none'],

@@ -12,7 +12,8 @@ import {
   type Run,
   type Upstream,
 } from '../contract/provider.ts';
-import { partOf, partsOf } from '../contract/parts.ts';
+import { afterAccepted } from '../contract/after-accepted.ts';
+import { type Part, partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
 import { seedAt } from '../contract/seed.ts';
 import { gptImageOptions } from '../families/gpt-image.ts';
@@ -61,7 +62,8 @@ export function planPictures(request: ProviderRequest): Plan {
   const chosen = sizeOf(request);
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];
-  extraFields(request); // refuses now what the binding has no word for
+  // Refuses now what the binding has no word for, also in a later call.
+  for (const part of callsOf(request)) extraFields(partOf(request, part), part.first);
   // Other models on such servers have other values for quality, or none.
   if (!GPT_MODELS.test(request.upstream.model)) {
     return { size, approximations: [...approximations, ...leftToModel('quality', request.input)] };
@@ -90,7 +92,13 @@ function sizeOf(request: ProviderRequest): Plan {
   };
 }
 
-/** Makes all pictures of a request in one call, if the server can. There is no job to poll, find or cancel. */
+/** The calls that make the pictures of a request: one, if the server and the binding allow it. */
+function callsOf(request: ProviderRequest): Part[] {
+  const { most } = pictureDialectOf(request);
+  return partsOf(request, Math.min(most, request.upstream.declared?.max_n ?? most));
+}
+
+/** Makes all pictures of a request, or fails. There is no job to poll, find or cancel. */
 export async function makePictures(
   plan: Plan,
   request: ProviderRequest,
@@ -99,13 +107,18 @@ export async function makePictures(
 ): Promise<ProviderOutput[]> {
   const made: ProviderOutput[] = [];
   const seeds: number[] = [];
-  const { most } = pictureDialectOf(request);
-  for (const part of partsOf(request, Math.min(most, request.upstream.declared?.max_n ?? most))) {
+  for (const part of callsOf(request)) {
     if (part.first > 0) await run.callingAgain();
-    const pictures = await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first });
+    const pictures = await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first }).catch(
+      (error: unknown) => {
+        // The calls before are paid. So no other binding may be asked, and the task must not begin again.
+        throw part.first > 0 && error instanceof ProviderError ? afterAccepted(error) : error;
+      },
+    );
     made.push(...pictures);
     seeds.push(...pictures.map(() => seedAt(request, part.first)));
   }
+  if (made.length < (request.input.n ?? 1)) run.fewer(made.length, 0);
   if (sendsSeed(request)) run.seeds(seeds);
   return made;
 }
@@ -158,7 +171,6 @@ async function callFor(
   if (tokens) run.tokens(tokens);
   const pictures = picturesOf(answer, (base64) => embedded.bytesOf(base64) ?? decode(base64)).slice(0, count);
   if (pictures.length === 0) throw noResult('openai', watched, upstream.apiKey, 'no picture');
-  if (pictures.length < count) run.fewer(pictures.length, 0);
   return Promise.all(pictures.map((picture, index) => toOutput(picture, first + index, upstream, run)));
 }
 

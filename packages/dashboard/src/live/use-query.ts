@@ -21,6 +21,7 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
   const [state, setState] = useState<Omit<Reading<Result>, 'reload'>>({ data: null, error: null, isLoading: true });
   const latest = useRef(0);
   const key = JSON.stringify(variables);
+  const [failedKey, setFailedKey] = useState<string | null>(null);
   const reload = useCallback(async () => {
     if (key === 'null') return;
     const mine = ++latest.current;
@@ -29,9 +30,12 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
       const data = await run(document, JSON.parse(key) as Given);
       if (mine === latest.current) setState({ data, error: null, isLoading: false });
     } catch (error) {
-      if (mine === latest.current) setState((before) => ({ ...before, error: asCallError(error), isLoading: false }));
+      if (mine !== latest.current) return;
+      setFailedKey(key);
+      setState((before) => ({ ...before, error: asCallError(error), isLoading: false }));
     }
   }, [document, key]);
   useEffect(() => void reload(), [reload]);
-  return { ...state, reload };
+  // A fault of other variables says nothing about these.
+  return { ...state, error: failedKey === key ? state.error : null, reload };
 }

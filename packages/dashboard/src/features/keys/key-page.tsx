@@ -85,7 +85,7 @@ export function KeyPage({ keyId, own, onRevoked }: Props) {
             { label: 'Tasks in 24 h', value: count(usage.totals.tasks) },
             { label: 'Succeeded', value: count(usage.totals.succeeded) },
             { label: 'Failed', value: count(usage.totals.failed) },
-            { label: 'Cost in 24 h', value: money(usage.totals.costMicros, currency) },
+            { label: 'Cost in 24 h', value: sumWords(usage.totals, currency) },
           ]}
         />
       )}

@@ -61,6 +61,7 @@ export const OneKey = graphql(
           succeeded
           failed
           costMicros
+          unpricedTasks
         }
       }
     }
