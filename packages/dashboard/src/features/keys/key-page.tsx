@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../api/session.ts';
-import { count, money } from '../../format/numbers.ts';
+import { count, money, sumWords } from '../../format/numbers.ts';
 import { day, moment } from '../../format/time.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
