@@ -2,7 +2,7 @@ import { findModel } from '../models/catalog.ts';
 import type { DeclaredBinding } from '../models/definition/declared-binding.ts';
 import type { Definition, Provider, ProviderRequest, ResolvedInput } from './contract/provider.ts';
 import { inputImage, RecordedRun } from '../../test/support/stubs/recorded-run.ts';
-import { StubHttp, type StubRequest } from '../../test/support/stubs/stub-http.ts';
+import { RefusingUpstream } from '../../test/support/stubs/refusing.stub.ts';
 import { arkProvider } from './ark/ark.provider.ts';
 import { comfyuiProvider } from './comfyui/comfyui.provider.ts';
 import { prepareRequest } from './contract/prepare-request.ts';
@@ -18,22 +18,6 @@ import { replicateProvider } from './replicate/replicate.provider.ts';
  * A text of a client is data on every road to a provider. A request with a hostile text is, once that text is replaced,
  * the same request as one with a plain text; or it is not sent.
  */
-
-/** Takes uploads and refuses every job, so that each run ends with its first one. */
-class RefusingUpstream extends StubHttp {
-  protected answer({ path, files }: StubRequest) {
-    if (path === '/upload/image') return { status: 200, body: { name: files[0]!.name, subfolder: 'darkroom' } };
-    return { status: 400, body: { error: { message: 'refused', code: 'refused' } } };
-  }
-
-  protected keyOf(): string | undefined {
-    return undefined;
-  }
-
-  protected isSubmit(): boolean {
-    return false;
-  }
-}
 
 const stub = new RefusingUpstream();
 beforeAll(() => stub.start());

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { RenderPool } from '@darkroom/sandbox/render-pool';
 import { imageFile, RecordedRun, requestFor } from '../../test/support/stubs/recorded-run.ts';
-import { StubHttp, type StubRequest } from '../../test/support/stubs/stub-http.ts';
+import { RefusingUpstream } from '../../test/support/stubs/refusing.stub.ts';
+import type { StubRequest } from '../../test/support/stubs/stub-http.ts';
 import { type ConfigError, loadConfig } from '../platform/config/config.ts';
 import { catalog, findModel } from '../models/catalog.ts';
 import type { Model } from '../models/definition/model.ts';
@@ -30,22 +31,6 @@ import { replicateProvider } from './replicate/replicate.provider.ts';
 import { SandboxProvider } from './sandbox/sandbox.provider.ts';
 
 /** What is sent for a request is a promise: the operator pays for it. Snapshots hold it to the byte. */
-
-/** Takes uploads and refuses every job, so that each run ends with its first one. */
-class RefusingUpstream extends StubHttp {
-  protected answer({ path, files }: StubRequest) {
-    if (path === '/upload/image') return { status: 200, body: { name: files[0]!.name, subfolder: 'darkroom' } };
-    return { status: 400, body: { error: { message: 'refused', code: 'refused' } } };
-  }
-
-  protected keyOf(): string | undefined {
-    return undefined;
-  }
-
-  protected isSubmit(): boolean {
-    return false;
-  }
-}
 
 const sandbox = new SandboxProvider();
 type Coded = Exclude<ProviderName, 'http'>;

@@ -22,6 +22,8 @@ describe('under load', () => {
   /** In place of every so manieth reload the folder gets a wrong file. */
   const WRONG = 20;
   const FIRST = 100;
+  /** So many tasks are created beside the reloads. */
+  const TASKS = 1_000;
   let database: TestDatabase;
   let service: ServiceProcess;
   let folder: string;
@@ -37,7 +39,7 @@ describe('under load', () => {
   });
   afterAll(async () => {
     await service?.kill('SIGTERM');
-    await database.drop();
+    await database?.drop();
   });
 
   const text = (id: string, maxLength: number, kind = 'image') => `id: ${id}
@@ -71,7 +73,7 @@ bindings: [{ provider: sandbox }]
       }
     };
     const create = async () => {
-      for (let at = 0; !over.signal.aborted; at += 1) {
+      for (let at = 0; at < TASKS && !over.signal.aborted; at += 1) {
         const { status, body, text } = await service.api.create({
           model: at % 2 ? 'one' : 'two',
           prompt: '#delay:0.1',
@@ -83,10 +85,16 @@ bindings: [{ provider: sandbox }]
     };
     const loadedAt = async () => (await Scrape.of(baseUrl)).value('darkroom_models_loaded_timestamp_seconds');
     const startedAt = await loadedAt();
-    const load = Promise.all([look(), create()]);
+    const load = Promise.all([look(), create()]).then(
+      () => null,
+      (error: unknown) => {
+        over.abort();
+        return error;
+      },
+    );
     let inForce = FIRST;
     try {
-      for (let reload = 1; reload <= RELOADS; reload += 1) {
+      for (let reload = 1; reload <= RELOADS && !over.signal.aborted; reload += 1) {
         write(FIRST + reload);
         const isWrong = reload % WRONG === 0;
         const bad = join(folder, 'bad.yaml');
@@ -107,8 +115,8 @@ bindings: [{ provider: sandbox }]
       });
     } finally {
       over.abort();
-      await load;
     }
+    expect(await load).toBeNull();
     expect(halves).toEqual([]);
     const ends = new Map<string, number>();
     for (const id of tasks) {

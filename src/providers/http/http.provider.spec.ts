@@ -50,11 +50,11 @@ class VendorStub extends StubHttp {
     };
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+  protected override keyOf(headers: IncomingMessage['headers']): string | undefined {
     return headers['x-api-key'] as string | undefined;
   }
 
-  protected isSubmit({ method, path }: StubRequest): boolean {
+  protected override isSubmit({ method, path }: StubRequest): boolean {
     return method === 'POST' && path === '/v1/jobs';
   }
 }

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterAccepted } from '../contract/after-accepted.ts';
-import { ProviderError, type Run } from '../contract/provider.ts';
+import { afterAccepted, ProviderError, type Run } from '../contract/provider.ts';
 import { networkCause } from '../wire/operator-cause.ts';
 import { pause } from '../wire/pause.ts';
 import { type Accepted, submitOnce } from './submit-once.ts';

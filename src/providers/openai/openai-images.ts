@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { withClockProgress } from '../jobs/clock-progress.ts';
 import {
+  afterAccepted,
   ProviderError,
   UnsupportedRequest,
   type InputImage,
@@ -12,7 +13,6 @@ import {
   type Run,
   type Upstream,
 } from '../contract/provider.ts';
-import { afterAccepted } from '../contract/after-accepted.ts';
 import { type Part, partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel, requestedSize } from '../contract/prepare-request.ts';
 import { seedAt } from '../contract/seed.ts';

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { film } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
@@ -60,11 +59,7 @@ export class ArkStub extends StubHttp {
     return Buffer.from(`film of ${id}`);
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
-    return headers.authorization?.replace(/^Bearer /, '');
-  }
-
-  protected isSubmit({ method, path }: StubRequest): boolean {
+  protected override isSubmit({ method, path }: StubRequest): boolean {
     return method === 'POST' && path === TASKS;
   }
 

@@ -51,12 +51,8 @@ export class FalStub extends StubHttp {
     return Buffer.from(`output ${at} of ${id}`);
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+  protected override keyOf(headers: IncomingMessage['headers']): string | undefined {
     return headers.authorization?.replace(/^Key /, '');
-  }
-
-  protected isSubmit({ method }: StubRequest): boolean {
-    return method === 'POST';
   }
 
   protected async answer(request: StubRequest): Promise<Reply> {

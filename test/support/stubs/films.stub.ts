@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { film } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
@@ -24,14 +23,6 @@ export class FilmsStub extends StubHttp {
 
   get baseUrl(): string {
     return `${this.origin}/v1`;
-  }
-
-  protected keyOf({ authorization }: IncomingMessage['headers']): string | undefined {
-    return authorization?.replace(/^Bearer /, '');
-  }
-
-  protected isSubmit({ method }: StubRequest): boolean {
-    return method === 'POST';
   }
 
   protected async answer(request: StubRequest): Promise<Reply> {

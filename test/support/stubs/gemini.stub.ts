@@ -29,12 +29,8 @@ export class GeminiStub extends StubHttp {
     return this.origin;
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+  protected override keyOf(headers: IncomingMessage['headers']): string | undefined {
     return headers['x-goog-api-key'] as string | undefined;
-  }
-
-  protected isSubmit({ method }: StubRequest): boolean {
-    return method === 'POST';
   }
 
   protected answer(request: StubRequest): Reply {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { ImagesResponse } from 'openai/resources/images';
 import type { Video, VideoDeleteResponse } from 'openai/resources/videos';
 import { film, paint } from './media.ts';
@@ -42,14 +41,6 @@ export class OpenaiStub extends StubHttp {
 
   get baseUrl(): string {
     return `${this.origin}/v1`;
-  }
-
-  protected keyOf({ authorization }: IncomingMessage['headers']): string | undefined {
-    return authorization?.replace(/^Bearer /, '');
-  }
-
-  protected isSubmit({ method }: StubRequest): boolean {
-    return method === 'POST';
   }
 
   protected async answer(request: StubRequest): Promise<Reply> {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
@@ -21,14 +20,6 @@ export class PicturesStub extends StubHttp {
 
   get baseUrl(): string {
     return `${this.origin}/v1`;
-  }
-
-  protected keyOf({ authorization }: IncomingMessage['headers']): string | undefined {
-    return authorization?.replace(/^Bearer /, '');
-  }
-
-  protected isSubmit({ method }: StubRequest): boolean {
-    return method === 'POST';
   }
 
   protected async answer(request: StubRequest): Promise<Reply> {

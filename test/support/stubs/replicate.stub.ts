@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { film, paint } from './media.ts';
 import { type Reply, StubHttp, type StubRequest } from './stub-http.ts';
 
@@ -66,11 +65,7 @@ export class ReplicateStub extends StubHttp {
     return Buffer.from(`output ${at} of ${id}`);
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
-    return headers.authorization?.replace(/^Bearer /, '');
-  }
-
-  protected isSubmit({ method, path }: StubRequest): boolean {
+  protected override isSubmit({ method, path }: StubRequest): boolean {
     return method === 'POST' && /^\/v1\/models\/[^/]+\/[^/]+\/predictions$/.test(path);
   }
 

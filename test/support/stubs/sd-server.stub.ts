@@ -21,11 +21,11 @@ export class SdServerStub extends StubHttp {
     return `${this.origin}/v1`;
   }
 
-  protected keyOf(_headers: IncomingMessage['headers']): string {
+  protected override keyOf(_headers: IncomingMessage['headers']): string {
     return this.key;
   }
 
-  protected isSubmit({ method, path }: StubRequest): boolean {
+  protected override isSubmit({ method, path }: StubRequest): boolean {
     return method === 'POST' && path === '/sdcpp/v1/img_gen';
   }
 

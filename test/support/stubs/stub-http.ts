@@ -70,8 +70,16 @@ export abstract class StubHttp {
 
   /** Makes the normal reply. */
   protected abstract answer(request: StubRequest): Promise<Reply> | Reply;
-  protected abstract keyOf(headers: IncomingMessage['headers']): string | undefined;
-  protected abstract isSubmit(request: StubRequest): boolean;
+
+  /** The key of a request. Most servers take it as a bearer token. */
+  protected keyOf({ authorization }: IncomingMessage['headers']): string | undefined {
+    return authorization?.replace(/^Bearer /, '');
+  }
+
+  /** Whether a request costs money once it is accepted. */
+  protected isSubmit({ method }: StubRequest): boolean {
+    return method === 'POST';
+  }
 
   /** Starts to listen; after a stop at the same address as before. */
   async start(): Promise<this> {

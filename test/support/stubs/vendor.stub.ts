@@ -33,11 +33,11 @@ export class VendorStub extends StubHttp {
     return { status: 200, body: { state: 'ready', files: [{ url: '/store/film.mp4' }] } };
   }
 
-  protected keyOf(headers: IncomingMessage['headers']): string | undefined {
+  protected override keyOf(headers: IncomingMessage['headers']): string | undefined {
     return headers['x-api-key'] as string | undefined;
   }
 
-  protected isSubmit({ method, path }: StubRequest): boolean {
+  protected override isSubmit({ method, path }: StubRequest): boolean {
     return method === 'POST' && path === `${PREFIX}/films`;
   }
 }

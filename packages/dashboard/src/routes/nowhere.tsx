@@ -1,7 +1,5 @@
-import { createRoute, Link } from '@tanstack/react-router';
-import { buttonClass } from '../parts/button.tsx';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { Page } from '../parts/page.tsx';
+import { createRoute } from '@tanstack/react-router';
+import { AbsentPage } from '../parts/absent-page.tsx';
 import { signedInRoute } from './signed-in.tsx';
 import { useTitle } from './title.ts';
 
@@ -15,17 +13,8 @@ export const nowhereRoute = createRoute({
 function Nowhere() {
   useTitle('Nothing here');
   return (
-    <Page title="Nothing here">
-      <EmptyState
-        title="No screen has this address"
-        action={
-          <Link to="/create" className={buttonClass({ variant: 'primary' })}>
-            Create
-          </Link>
-        }
-      >
-        The menu and the search lead to all there are.
-      </EmptyState>
-    </Page>
+    <AbsentPage title="Nothing here" absent="No screen has this address" to="/create" screen="Create">
+      The menu and the search lead to all there are.
+    </AbsentPage>
   );
 }

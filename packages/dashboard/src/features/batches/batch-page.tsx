@@ -7,8 +7,8 @@ import type { Scope } from '../../api/session.ts';
 import { plural, sumWords } from '../../format/numbers.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useTasks } from '../../live/use-task.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -158,22 +158,10 @@ function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void 
 }
 
 function NoBatch({ error, onRetry }: { error: ReturnType<typeof asCallError> | null; onRetry(): void }) {
+  if (error?.code === 'batch_not_found') {
+    return <AbsentPage title="Batch" absent="No batch of yours has this id" to="/batches" screen="Batches" />;
+  }
   return (
-    <Page title="Batch">
-      {error?.code === 'batch_not_found' ? (
-        <EmptyState
-          title="No batch of yours has this id"
-          action={
-            <Link to="/batches" className={buttonClass({ variant: 'primary' })}>
-              Batches
-            </Link>
-          }
-        />
-      ) : error ? (
-        <ErrorPanel error={error} onRetry={onRetry} />
-      ) : (
-        <Skeleton height={320} />
-      )}
-    </Page>
+    <Page title="Batch">{error ? <ErrorPanel error={error} onRetry={onRetry} /> : <Skeleton height={320} />}</Page>
   );
 }

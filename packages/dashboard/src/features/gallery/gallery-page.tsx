@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { Clapperboard, Crosshair, ImagePlus, Images, ListTodo } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
@@ -8,7 +7,8 @@ import { OwnFile } from '../../live/file.documents.ts';
 import { isFiltered } from '../../live/task-filter.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useTask } from '../../live/use-task.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -87,18 +87,9 @@ export function GalleryPage(props: Props) {
 
   if (fileId && !current && named.error?.code === 'file_not_found') {
     return (
-      <Page title="Gallery">
-        <EmptyState
-          title="No file of yours has this id"
-          action={
-            <Link to="/gallery" className={buttonClass({ variant: 'primary' })}>
-              Gallery
-            </Link>
-          }
-        >
-          It was deleted, or it belongs to another key.
-        </EmptyState>
-      </Page>
+      <AbsentPage title="Gallery" absent="No file of yours has this id" to="/gallery" screen="Gallery">
+        It was deleted, or it belongs to another key.
+      </AbsentPage>
     );
   }
   return (

@@ -1,12 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { Pencil, RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Session } from '../../api/session.ts';
 import { count, money, sumWords } from '../../format/numbers.ts';
 import { day, moment } from '../../format/time.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -37,18 +36,9 @@ export function KeyPage({ keyId, own, onRevoked }: Props) {
   const acts = useKeyActs(own, (revoked) => (revoked ? onRevoked() : void reload()));
   if (error?.code === 'api_key_not_found') {
     return (
-      <Page title="API key">
-        <EmptyState
-          title="No API key has this id"
-          action={
-            <Link to="/keys" className={buttonClass({ variant: 'primary' })}>
-              API keys
-            </Link>
-          }
-        >
-          It may have been revoked.
-        </EmptyState>
-      </Page>
+      <AbsentPage title="API key" absent="No API key has this id" to="/keys" screen="API keys">
+        It may have been revoked.
+      </AbsentPage>
     );
   }
   const key = data?.apiKey;

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { CircleX, Clapperboard, Ellipsis, Pencil, RotateCcw, Shuffle, Star, StarOff, Trash2 } from 'lucide-react';
 import { part } from '../../api/late-part.ts';
@@ -9,8 +8,8 @@ import { isFinal, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { usePolledTask, useTask } from '../../live/use-task.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
 import { MenuButton, type MenuItem } from '../../parts/menu-button.tsx';
@@ -68,18 +67,9 @@ export function TaskPage(props: TaskPageProps) {
   const now: TaskRow | null = row ?? null;
   if (error?.code === 'task_not_found') {
     return (
-      <Page title="Task">
-        <EmptyState
-          title="No task of yours has this id"
-          action={
-            <Link to="/tasks" className={buttonClass({ variant: 'primary' })}>
-              Tasks
-            </Link>
-          }
-        >
-          It was deleted, its time is over, or it belongs to another key.
-        </EmptyState>
-      </Page>
+      <AbsentPage title="Task" absent="No task of yours has this id" to="/tasks" screen="Tasks">
+        It was deleted, its time is over, or it belongs to another key.
+      </AbsentPage>
     );
   }
   if (error && !detail) {

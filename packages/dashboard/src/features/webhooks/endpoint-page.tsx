@@ -1,12 +1,11 @@
-import { Link } from '@tanstack/react-router';
 import { History, Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
 import { useChanges } from '../../live/use-changes.ts';
 import { useQuery } from '../../live/use-query.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ShowOnce } from '../../parts/show-once.tsx';
@@ -40,16 +39,7 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
 
   if (error?.code === 'webhook_endpoint_not_found') {
     return (
-      <Page title="Webhook endpoint">
-        <EmptyState
-          title="No endpoint of yours has this id"
-          action={
-            <Link to="/webhooks" className={buttonClass({ variant: 'primary' })}>
-              Webhooks
-            </Link>
-          }
-        />
-      </Page>
+      <AbsentPage title="Webhook endpoint" absent="No endpoint of yours has this id" to="/webhooks" screen="Webhooks" />
     );
   }
   const endpoint = data?.webhookEndpoint;

@@ -3,10 +3,10 @@ import { RotateCcw } from 'lucide-react';
 import { useQuery } from '../../live/use-query.ts';
 import { useChanges } from '../../live/use-changes.ts';
 import { moment } from '../../format/time.ts';
-import { Button, buttonClass } from '../../parts/button.tsx';
+import { AbsentPage } from '../../parts/absent-page.tsx';
+import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Id } from '../../parts/id.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -32,18 +32,9 @@ export function EventPage({ endpointId, eventId }: Props) {
   const resend = useResend(() => void reload());
   if (error?.code === 'webhook_event_not_found') {
     return (
-      <Page title="Webhook event">
-        <EmptyState
-          title="No event of yours has this id"
-          action={
-            <Link to="/webhooks" className={buttonClass({ variant: 'primary' })}>
-              Webhooks
-            </Link>
-          }
-        >
-          Events are deleted with their tasks.
-        </EmptyState>
-      </Page>
+      <AbsentPage title="Webhook event" absent="No event of yours has this id" to="/webhooks" screen="Webhooks">
+        Events are deleted with their tasks.
+      </AbsentPage>
     );
   }
   const event = data?.webhookEvent;
