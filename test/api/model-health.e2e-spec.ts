@@ -73,6 +73,9 @@ prices:
     const running = (await worker.api.create(aHang)).body.task_id;
     for (const id of [made, failed, refused]) await worker.api.untilFinal(id);
     await worker.api.until(running, 'running');
+    // A process counts ends in memory, and writes the counts a moment later.
+    const ends = `select 1 from pace_samples where model = 'gpt-image-2' having sum(succeeded) = 1 and sum(failed) = 1`;
+    await eventually('both ends', async () => (await queryOnce(worker.database.url, ends)).length === 1);
     const allAsExpectedSince = Date.now() / 1000; // a sample may have been taken before
     for (const service of [worker, front]) {
       const health = await eventually('a new sample', async () => {
