@@ -14,10 +14,10 @@ const WORDS: Partial<Record<ErrorCode, [title: string, advice: string]>> = {
   route_not_found: ['Nothing is here', 'Check the address.'],
 };
 
-/** The headers of the error page, which has no script and loads nothing. */
+/** The headers of the error page, which has no script and loads only its icon. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'cache-control': 'no-store',
 };
 
@@ -33,6 +33,7 @@ export function errorPage({ code }: ApiError, { request }: FastifyReply): string
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Darkroom</title>
+<link rel="icon" href="/app/lamp.svg">
 <style>
   :root { color-scheme: light dark; }
   body { display: grid; place-content: center; justify-items: center; min-height: 100vh; margin: 0; padding: 24px;

@@ -72,6 +72,7 @@ export function sharePage(page: SharePage): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta name="referrer" content="no-referrer">
+<link rel="icon" href="/app/lamp.svg">
 <title>${escaped(title)} · Darkroom</title>
 ${[
   ['og:site_name', 'Darkroom'],

@@ -180,27 +180,36 @@ describeInBrowser('looking at what was made', () => {
     await strip.getByText('Seen whole').waitFor();
   });
 
-  it('says how large a picture is shown, and shows it at 100 and at 200 %', async () => {
-    const { page } = visitor;
-    await visitor.goto(`/tasks/${pictures.task_id}`);
-    const picture = page.getByRole('region', { name: 'Outputs' }).locator('img[alt*="output 1 of"]').first();
-    await picture.evaluate(decodedWidth);
-    const real = async () => {
-      const box = (await picture.boundingBox()) ?? { width: 0, height: 0 };
-      return Math.round((Math.min(box.width, box.height) / 1_024) * 100);
-    };
-    const zoom = page.getByRole('button', { name: /^Zoom: / });
-    const said = async () => Number(/\d+/.exec((await zoom.textContent()) ?? '')?.[0]);
-    await eventually('the zoom of the picture as it fits', async () => Math.abs((await said()) - (await real())) <= 1);
-    expect(await said()).toBeLessThan(100);
-    for (const wanted of [100, 200]) {
-      await zoom.click();
-      await page.getByRole('menuitem', { name: `${wanted} %` }).click();
-      await eventually('the wanted zoom', async () => (await said()) === wanted && (await real()) === wanted);
-    }
-    await page.keyboard.press('0');
-    await eventually('it fits again', async () => (await said()) < 100);
-  });
+  it.each([
+    ['a task', () => `/tasks/${pictures.task_id}`, 'Outputs'],
+    ['Compare', () => `/compare?outputs=${pictures.result.outputs.map(({ id }) => id).join(',')}`, 'Output 1'],
+  ])(
+    'says on the page of %s how large a picture is shown, and shows it at 100 and at 200 %',
+    async (_, path, region) => {
+      const { page } = visitor;
+      await visitor.goto(path());
+      const picture = page.getByRole('region', { name: region }).locator('img').first();
+      await picture.evaluate(decodedWidth);
+      const real = async () => {
+        const box = (await picture.boundingBox()) ?? { width: 0, height: 0 };
+        return Math.round((Math.min(box.width, box.height) / 1_024) * 100);
+      };
+      const zoom = page.getByRole('button', { name: /^Zoom: / });
+      const said = async () => Number(/\d+/.exec((await zoom.textContent()) ?? '')?.[0]);
+      await eventually(
+        'the zoom of the picture as it fits',
+        async () => Math.abs((await said()) - (await real())) <= 1,
+      );
+      expect(await said()).toBeLessThan(100);
+      for (const wanted of [100, 200]) {
+        await zoom.click();
+        await page.getByRole('menuitem', { name: `${wanted} %` }).click();
+        await eventually('the wanted zoom', async () => (await said()) === wanted && (await real()) === wanted);
+      }
+      await page.keyboard.press('0');
+      await eventually('it fits again', async () => (await said()) < 100);
+    },
+  );
 
   it('compares two outputs by a slider that arrows move, side by side, and by blinking', async () => {
     const { page } = visitor;
