@@ -1,7 +1,8 @@
 import { hasSlot } from '../templates/template.ts';
 import type { ProviderRequest } from './provider.ts';
 
-const DEFAULT_PICTURES = 10;
+/** The most pictures of one call, unless its declaration says so. */
+export const DEFAULT_PICTURES = 10;
 
 /** One of the calls that make the outputs of a request: the index of its first output, and how many it makes. */
 export interface Part {
@@ -9,9 +10,7 @@ export interface Part {
   n: number;
 }
 
-/**
- * The most pictures of one call, unless its declaration says so. One, if the template does not say how many to make.
- */
+/** The same for a call that a template writes out. One, if the template does not say how many to make. */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
 /** @param most the most pictures of one call */

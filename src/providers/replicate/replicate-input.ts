@@ -1,7 +1,7 @@
 import type { Approximation } from '../../tasks/record/task.entity.ts';
 import { type InputImage, type ProviderRequest, type ResolvedInput, UnsupportedRequest } from '../contract/provider.ts';
 import { seedanceShot } from '../families/seedance.ts';
-import { mostIn } from '../contract/parts.ts';
+import { DEFAULT_PICTURES, mostIn, partOf, partsOf } from '../contract/parts.ts';
 import { leftToModel } from '../contract/prepare-request.ts';
 import { seedAt } from '../contract/seed.ts';
 import { slotValues } from '../contract/slot-values.ts';
@@ -9,15 +9,18 @@ import { fillTemplate, hasSlot, type SlotValue } from '../templates/template.ts'
 import { imageNamesIn, imagesOf } from '../wire/image-slots.ts';
 import { gptImageChoice } from '../families/gpt-image.ts';
 
-/** The predictions of one generation. All of them have the same input. */
+/** The predictions of one generation. */
 export interface ReplicatePlan {
   count: number;
   /** The seed of each prediction; missing: the model has none. */
   seeds?: number[];
   /** The images, which are uploaded first. `input` takes their URLs in the same order. */
   images: readonly InputImage[];
-  /** @param urls the URLs of `images` */
-  input: (urls: string[]) => object;
+  /**
+   * The input of the prediction of this index.
+   * @param urls the URLs of `images`
+   */
+  input: (urls: readonly string[], index: number) => object;
   approximations: Approximation[];
 }
 
@@ -61,22 +64,22 @@ function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof Re
 
 /** The plan of a declaration that writes out the whole input. */
 function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
-  const { n = 1 } = request.input;
-  const most = request.upstream.declared?.max_n ?? mostIn(send);
-  if (n > most) throw new UnsupportedRequest('n', `One prediction of this model makes ${most}.`);
-  const others = slotValues(request);
-  fillTemplate(send, (slot) => (imagesOf(request, slot.name) ? undefined : others(slot))); // refuses before anything is sent
+  const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
+  const others = parts.map((part) => slotValues(partOf(request, part), part.first));
+  // Refuses before anything is sent.
+  for (const valueOf of others)
+    fillTemplate(send, (slot) => (imagesOf(request, slot.name) ? undefined : valueOf(slot)));
   const names = imageNamesIn(send);
   return {
-    count: 1,
-    ...(hasSlot(send, 'seed') && { seeds: [seedAt(request, 0)] }),
+    count: parts.length,
+    ...(hasSlot(send, 'seed') && { seeds: parts.map(({ first }) => seedAt(request, first)) }),
     images: names.flatMap((name) => imagesOf(request, name) ?? []),
-    input: (urls) => {
+    input: (urls, index) => {
       const left = [...urls];
       const byName = new Map(names.map((name) => [name, left.splice(0, imagesOf(request, name)?.length ?? 0)]));
       const valueOf: SlotValue = (slot) => {
         const own = byName.get(slot.name);
-        if (!own) return others(slot);
+        if (!own) return others[index]!(slot);
         return slot.name === 'reference_images' && own.length > 0 ? own : own[0];
       };
       return (fillTemplate(send, valueOf) ?? {}) as object;
@@ -88,14 +91,15 @@ function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
 function gptImage(request: ProviderRequest): ReplicatePlan {
   const { input, images } = request;
   const { ratio, approximations } = gptImageRatio(request);
+  const parts = partsOf(request, request.upstream.declared?.max_n ?? DEFAULT_PICTURES);
   return {
-    count: 1,
+    count: parts.length,
     images: atMost(16, images.references),
-    input: (urls) => ({
+    input: (urls, index) => ({
       prompt: input.prompt,
       aspect_ratio: ratio,
       quality: input.quality ?? 'auto',
-      number_of_images: input.n ?? 1,
+      number_of_images: parts[index]!.n,
       output_format: 'png',
       ...(input.background !== undefined && { background: input.background }),
       ...(urls.length > 0 ? { input_images: urls } : {}),

@@ -80,6 +80,24 @@ describe('gpt-image-2', () => {
     ]);
   });
 
+  it('makes at most max_n images in one prediction', async () => {
+    const upstream = { ...picture.upstream, declared: { provider: 'replicate' as const, max_n: 4 } };
+    const made = await ground.made(requestFor(picture, { upstream, input: { n: 10 } }));
+    expect([made.length, new Set(made).size]).toEqual([10, 10]);
+    expect(inputs().map(({ number_of_images: n }) => n)).toEqual([4, 4, 2]);
+  });
+
+  it('is asked for at most max_n images with an input that is written out, each time with its own seed', async () => {
+    const send = { prompt: '{{prompt}} {{seed}} {{index}}', aspect_ratio: 'auto', number_of_images: '{{n}}' };
+    const upstream = { ...picture.upstream, declared: { provider: 'replicate' as const, max_n: 2, send } };
+    const made = await ground.made(requestFor(picture, { upstream, input: { n: 3, seed: 7 } }));
+    expect([made.length, new Set(made).size]).toEqual([3, 3]);
+    expect(inputs()).toEqual([
+      { prompt: 'a fox 7 0', aspect_ratio: 'auto', number_of_images: 2 },
+      { prompt: 'a fox 9 2', aspect_ratio: 'auto', number_of_images: 1 },
+    ]);
+  });
+
   it('passes the requested quality on; the nano-bananas have none', async () => {
     await ground.made(requestFor(picture, { input: { quality: 'high' } }));
     expect(inputs()).toMatchObject([{ quality: 'high' }]);

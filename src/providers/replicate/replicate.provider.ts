@@ -39,14 +39,15 @@ export const replicateProvider = jobAdapter({
   prepareBody: async (request, plan, { signal }) => {
     const masked = await withDeclaredMask(request);
     const { images, input } = masked === request ? plan : replicatePlan(masked);
-    return input(await uploadInputs(request, images, signal));
+    const urls = await uploadInputs(request, images, signal);
+    return (index: number) => input(urls, index);
   },
-  create: (request, input) =>
+  create: (request, inputOf, index) =>
     acceptedJob({
       provider: 'replicate',
       call: callReplicate(request, `/models/${request.upstream.model}/predictions`, {
         method: 'POST',
-        json: { input },
+        json: { input: inputOf(index) },
       }),
       idOf: (reply) => parseReply(prediction, reply.json).id,
       requestIdOf: ({ headers }) => headers['x-request-id'],
