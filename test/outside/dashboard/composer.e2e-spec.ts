@@ -101,7 +101,6 @@ describeInBrowser('the form of the dashboard, under another public address', () 
       }
       await generate(`Chosen for ${id}`);
       await card().getByText(`Chosen for ${id}`).waitFor();
-      await page.waitForTimeout(450); // two presses within 400 ms are one
     }
     const tasks = await eventually('the end of all', async () => {
       const all = (await made()).filter(({ input }) => String(input['prompt']).startsWith('Chosen'));

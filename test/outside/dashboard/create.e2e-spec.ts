@@ -233,11 +233,32 @@ describeInBrowser('making things on the dashboard', () => {
     await eventually('both films', async () => (await made.count()) === 2);
   });
 
+  it('takes two quick presses as one, unless the form has changed between them', async () => {
+    // In the page, so that no time passes between the presses.
+    await visitor.page.evaluate(`(() => {
+      const prompt = document.querySelector('textarea[name=prompt]');
+      const press = () => prompt.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }));
+      const type = (text) => {
+        Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(prompt, text);
+        prompt.dispatchEvent(new Event('input', { bubbles: true }));
+      };
+      type('Pressed quickly, first');
+      press();
+      press();
+      type('Pressed quickly, second');
+      press();
+    })()`);
+    await eventually('two strips', async () => (await visitor.page.getByRole('article').count()) >= 2);
+    await newest('Pressed quickly, second');
+    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
+    const prompts = body.data.map(({ input }) => input.prompt).filter((text) => text.startsWith('Pressed quickly'));
+    expect(prompts.toSorted()).toEqual(['Pressed quickly, first', 'Pressed quickly, second']);
+  });
+
   it('brings back what was asked for by ↑, and settings by their name', async () => {
     const { page } = visitor;
     await generate('The first of two');
     await card().waitFor();
-    await page.waitForTimeout(450); // two presses within 400 ms are one
     await generate('The second of two');
     await prompt().fill('');
     await page.keyboard.press('ArrowUp');
