@@ -53,6 +53,17 @@ describe('a strict JSON body', () => {
     expect(refusal('['.repeat(400_000) + ']'.repeat(400_000)).code).toBe('json_too_deep');
   });
 
+  it('accepts 5,000 keys in an object, and no more', () => {
+    const object = (keys: number) => `{${Array.from({ length: keys }, (_, nth) => `"k${nth}":1`).join()}}`;
+    expect(Object.keys(parse(object(5_000)) as object)).toHaveLength(5_000);
+    expect(parse(`[${object(3_000)},${object(3_000)}]`)).toHaveLength(2);
+    expect(refusal(object(5_001))).toMatchObject({ code: 'too_many_items', param: null });
+    expect(refusal(`{"metadata":[0,${object(5_001)}]}`)).toMatchObject({
+      code: 'too_many_items',
+      param: 'metadata[1]',
+    });
+  });
+
   it('does not even parse a large body with too many levels or values', () => {
     const parsing = jest.spyOn(JSON, 'parse');
     const deep = refusal('['.repeat(400_000) + ']'.repeat(400_000));

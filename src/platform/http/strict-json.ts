@@ -50,11 +50,11 @@ export function requireJsonObject(body: unknown): Record<string, unknown> {
 }
 
 /**
- * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, too many values, nesting deeper
- * than 32 levels, NUL, lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win
+ * Parses a request body. Also rejects what JSON.parse would accept: duplicate keys, too many keys or values, nesting
+ * deeper than 32 levels, NUL, lone surrogates, and bytes that are not UTF-8. Of duplicate keys the last one would win
  * silently. PostgreSQL can store neither NUL nor lone surrogates. `__proto__` becomes a plain own property, so that
  * validation rejects it like any unknown property.
- * @throws ApiError invalid_json, duplicate_key, json_too_deep, invalid_unicode
+ * @throws ApiError invalid_json, duplicate_key, too_many_items, json_too_deep, invalid_unicode
  */
 export function parseStrictJson(bytes: Buffer): unknown {
   const excess = excessIn(bytes); // before JSON.parse, which would take seconds and most of the memory
@@ -88,6 +88,8 @@ function decode(bytes: Buffer): string {
 
 /** Nested objects and lists; docs/api/errors.md promises this bound. */
 const MAX_DEPTH = 32;
+/** The most keys of one object. Every check of an object, its copy and its fingerprint take time for each key. */
+const MAX_KEYS = 5_000;
 /**
  * Up to this number of keys a linear search is faster than a Set, because it allocates nothing. Few objects have more
  * keys.
@@ -115,6 +117,10 @@ class Level {
     this.index = 0;
     this.keys.length = 0;
     this.keySet = null;
+  }
+
+  get hasTooManyKeys(): boolean {
+    return this.keySet !== null && this.keySet.size > MAX_KEYS;
   }
 
   /** @returns false for a duplicate key */
@@ -148,7 +154,7 @@ class JsonScan {
     this.hasUnicodeEscapes = this.nextBackslash !== Infinity && text.includes('\\u', this.nextBackslash);
   }
 
-  /** @throws ApiError duplicate_key, json_too_deep, invalid_unicode */
+  /** @throws ApiError duplicate_key, too_many_items, json_too_deep, invalid_unicode */
   run(): void {
     const { text } = this;
     let level: Level | null = null;
@@ -206,10 +212,20 @@ class JsonScan {
     const isNew = level.add(key);
     if (isEscaped && this.hasUnicodeEscapes) this.checkUnicode(key);
     if (!isNew) throw new ApiError('duplicate_key', { param: this.path() });
+    if (level.hasTooManyKeys) throw this.tooManyKeys();
   }
 
   private checkUnicode(text: string): void {
     if (!text.isWellFormed() || text.includes('\0')) throw new ApiError('invalid_unicode', { param: this.path() });
+  }
+
+  private tooManyKeys(): ApiError {
+    this.depth -= 1; // the object and not its key
+    const param = this.path();
+    return new ApiError('too_many_items', {
+      message: `An object has at most ${MAX_KEYS} keys.`,
+      ...(param && { param }),
+    });
   }
 
   /** The current position, as `param` of an error. */
