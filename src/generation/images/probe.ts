@@ -37,6 +37,7 @@ async function probeImage(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeVideo(output: ProviderOutput): Promise<Media> {
+  await assertSmallIndex(output);
   // mediabunny is loaded for the first video, because its 2 MB would make the start of every service slower.
   const { ALL_FORMATS, BufferSource, FilePathSource, Input } = await import('mediabunny');
   const source = Buffer.isBuffer(output) ? new BufferSource(output) : new FilePathSource(output.path);
@@ -56,15 +57,49 @@ async function probeVideo(output: ProviderOutput): Promise<Media> {
 
 /** Bytes 4 to 7 of an ISO base media file hold the box name `ftyp`. */
 async function isMp4(output: ProviderOutput): Promise<boolean> {
-  return (await head(output, 8)).subarray(4).toString('latin1') === 'ftyp';
+  return withBytes(output, async (at) => (await at(4, 4)).toString('latin1') === 'ftyp');
 }
 
-async function head(output: ProviderOutput, bytes: number): Promise<Buffer> {
-  if (Buffer.isBuffer(output)) return output.subarray(0, bytes);
+/** Boxes of pictures and sound, or of nothing, which are not read here. */
+const UNREAD = ['mdat', 'free', 'skip', 'wide'];
+const MAX_BOXES = 10_000;
+/** The index of a film takes some 16 bytes a frame: an hour at 60 frames a second has 4 MiB. */
+const MAX_INDEX_BYTES = 8 * 1024 * 1024;
+
+/** Refuses a film whose index would keep the main thread busy for seconds, and fill the memory. */
+async function assertSmallIndex(output: ProviderOutput): Promise<void> {
+  await withBytes(output, async (at, bytes) => {
+    let indexBytes = 0;
+    for (let offset = 0, boxes = 1; offset < bytes; boxes += 1) {
+      const head = await at(offset, 16);
+      const short = head.length < 8 ? 0 : head.readUInt32BE(0);
+      const stated = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
+      const size = stated === 0 ? bytes - offset : stated; // 0: the box extends to the end of the file
+      if (size < 8) throw new Error('The provider returned a film with a broken box.');
+      if (!UNREAD.includes(head.toString('latin1', 4, 8))) indexBytes += size;
+      if (boxes > MAX_BOXES || indexBytes > MAX_INDEX_BYTES)
+        throw new Error('The provider returned a film with too large an index.');
+      offset += size;
+    }
+  });
+}
+
+type ReadAt = (offset: number, length: number) => Promise<Buffer>;
+
+/** @param read gets a function that reads some bytes, fewer at the end, and the length of the whole */
+async function withBytes<Result>(
+  output: ProviderOutput,
+  read: (at: ReadAt, bytes: number) => Promise<Result>,
+): Promise<Result> {
+  if (Buffer.isBuffer(output))
+    return read((offset, length) => Promise.resolve(output.subarray(offset, offset + length)), output.length);
   const file = await open(output.path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
-    return buffer.subarray(0, bytesRead);
+    const at: ReadAt = async (offset, length) => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+      return buffer.subarray(0, bytesRead);
+    };
+    return await read(at, (await file.stat()).size);
   } finally {
     await file.close();
   }
