@@ -12,7 +12,9 @@ export async function readWorkflow(folder: string, name: string): Promise<ReadWo
   try {
     const path = await realpath(join(folder, name));
     if (!path.startsWith((await realpath(folder)) + sep)) return { fault: 'is outside the folder' };
-    const { size } = await stat(path);
+    const found = await stat(path);
+    if (!found.isFile()) return { fault: 'is no file' };
+    const { size } = found;
     if (size > MAX_WORKFLOW_BYTES) return { fault: `is ${size} bytes, at most ${MAX_WORKFLOW_BYTES}` };
     return { value: JSON.parse(await readFile(path, 'utf8')) };
   } catch (error) {

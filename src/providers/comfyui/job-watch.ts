@@ -6,8 +6,11 @@ import { ProgressMeter } from './progress-meter.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** The largest message. A preview of an unfinished image may be large; it is dropped unread. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/**
+ * The largest message. A larger one, such as an image that a node sends over the socket, costs the socket and with it
+ * some progress messages. Each task has a socket of its own, which holds a message until it is whole.
+ */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
  * The first pause before a reconnect; each further pause is twice as long. The history is polled meanwhile, so a dead
