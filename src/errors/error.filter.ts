@@ -65,7 +65,8 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
   }
   void reply
     .code(error.status)
-    .headers(errorHeaders(error))
+    // The headers of a file are set already when its stream fails before its first byte.
+    .headers({ ...errorHeaders(error), 'cache-control': 'no-store' })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, requestId)));
 }

@@ -274,3 +274,14 @@ it('closes the file when the client disconnects during the transfer', async () =
   const stream = storage.opened.at(-1)!;
   await eventually('the file to be closed', async () => stream.closed);
 });
+
+it('ends the connection when the storage has fewer bytes than recorded, and sends none of too many', async () => {
+  const fewer = await given({ bytes: VIDEO, type: 'video/mp4' });
+  await storage.put(fewer.storageKey, VIDEO.subarray(10));
+  await expect(fetch(fewer.url).then(bytesOf)).rejects.toThrow();
+  const more = await given();
+  await storage.put(more.storageKey, Buffer.concat([PICTURE, PICTURE]));
+  const answer = await fetch(more.url);
+  expect([answer.status, await codeOf(answer)]).toEqual([500, 'internal_error']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+});

@@ -415,8 +415,8 @@ describe('a direct upload', () => {
     const png = await aPicture();
     const pending = await files.announce(png);
     const before = stored().length;
-    const put = storage.put.bind(storage);
-    const storing = jest.spyOn(storage, 'put').mockImplementationOnce(async (...bytes) => {
+    const put = storage.putAtomically.bind(storage);
+    const storing = jest.spyOn(storage, 'putAtomically').mockImplementationOnce(async (...bytes) => {
       await service.api.call('DELETE', `/v1/files/${pending.id}`);
       await put(...bytes);
     });

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { exactly } from '../../platform/storage/exactly.ts';
 import type { ByteRange } from '../../platform/storage/storage.ts';
 import { isRangeCurrent, parseRange } from './byte-range.ts';
 import type { FileContent } from './file-contents.ts';
@@ -34,12 +35,16 @@ export function setFileHeaders(reply: FastifyReply, file: FileContent, terms: Fi
   });
 }
 
-/** Fastify destroys the stream when the client goes away. */
+/**
+ * Fastify destroys the stream when the client goes away, and the connection when the stream fails: an answer of another
+ * length than announced would run into the next one.
+ */
 export function sendBytes(
   reply: FastifyReply,
   file: FileContent,
   { range, bytes }: { range: ByteRange | null; bytes: Readable },
 ): FastifyReply {
   if (range) void reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);
-  return reply.header('content-length', range ? range.end - range.start + 1 : file.bytes).send(bytes);
+  const length = range ? range.end - range.start + 1 : file.bytes;
+  return reply.header('content-length', length).send(exactly(bytes, length));
 }

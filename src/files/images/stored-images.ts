@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
+import { exactly } from '../../platform/storage/exactly.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
 import { TaskFiles } from '../../tasks/read/task-files.ts';
@@ -49,7 +50,7 @@ export class StoredImages {
   }
 
   /** @throws StoredFileMissing */
-  async save({ key }: StoredImage, path: string, signal: AbortSignal): Promise<void> {
-    await pipeline(await this.storage.open(key), createWriteStream(path), { signal });
+  async save({ key, bytes }: StoredImage, path: string, signal: AbortSignal): Promise<void> {
+    await pipeline(exactly(await this.storage.open(key), bytes), createWriteStream(path), { signal });
   }
 }

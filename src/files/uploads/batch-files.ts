@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { buffer } from 'node:stream/consumers';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { exactly } from '../../platform/storage/exactly.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { isReadable } from '../record/file.view.ts';
 import { FilesService } from './files.service.ts';
@@ -25,7 +26,7 @@ export class BatchFiles {
   async read(caller: Caller, id: string, param: string): Promise<Buffer> {
     try {
       const upload = await this.usable(caller, await this.files.findUpload(caller.apiKeyId, id));
-      return await buffer(await this.storage.open(upload.blob_id!));
+      return await buffer(exactly(await this.storage.open(upload.blob_id!), upload.bytes));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { code, message } = error;

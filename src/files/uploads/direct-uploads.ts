@@ -91,7 +91,7 @@ export class DirectUploads {
     if (body.contentType !== upload.content_type) throw invalid(`Send the Content-Type ${upload.content_type}.`);
     const file = await body.read(upload.api_key_id);
     try {
-      await this.storage.put(upload.blob_id, { path: file.path }, upload.content_type);
+      await this.storage.putAtomically(upload.blob_id, { path: file.path }, upload.content_type);
     } finally {
       await file.dispose();
     }

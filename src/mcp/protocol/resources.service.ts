@@ -5,6 +5,7 @@ import { assertScope } from '../../auth/access/access.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type FileContent, FileContents, hasContent } from '../../files/content/file-contents.ts';
 import { filenameOf } from '../../files/record/file.view.ts';
+import { exactly } from '../../platform/storage/exactly.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
@@ -94,7 +95,8 @@ export class ResourcesService {
       throw new ApiError('payload_too_large', { param: 'uri', message });
     }
     this.loaded.admit(file.bytes, { apiKeyId: caller.apiKeyId, reply, url });
-    const bytes = await this.storage.open(file.storageKey).then(buffer, throwMissing);
+    const opened = await this.storage.open(file.storageKey).catch(throwMissing);
+    const bytes = await buffer(exactly(opened, file.bytes));
     return { contents: [{ uri, mimeType: file.contentType, blob: bytes.toString('base64') }] };
   }
 

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger } from '@nestjs/common';
 import { Turns } from '../../platform/run/turns.ts';
+import { exactly } from '../../platform/storage/exactly.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { onWhite } from '../../platform/images/on-white.ts';
 import type { ShownTask, StoredOutput } from '../../tasks/record/task.entity.ts';
@@ -61,7 +62,8 @@ export class Previews {
    */
   private async make(output: StoredOutput, maxBytes: number): Promise<Buffer | null> {
     try {
-      const file = await buffer(await this.storage.open(pictureOf(output)!));
+      const opened = await this.storage.open(pictureOf(output)!);
+      const file = await buffer(output.type === 'image' ? exactly(opened, output.size_bytes) : opened);
       for (const [side, quality] of ATTEMPTS) {
         const jpeg = await encode(file, side, quality);
         if (jpeg.length <= maxBytes) return jpeg;

@@ -1,3 +1,4 @@
+import { pipeline, Readable, Transform } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { checkPrefix } from './storage.ts';
@@ -60,7 +61,38 @@ export async function connectBucket(url: string, limits: Partial<S3Limits>): Pro
       logger: SDK_LOGGER,
     },
   });
+  boundAnswers(client);
   return { sdk, client, name, prefix: prefix ? `${checkPrefix(prefix)}/` : '' };
+}
+
+/** The most bytes of an answer that is no file. A page of a listing has 1,000 keys of at most 1,024 bytes. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Ends an answer that is too long, because the SDK reads every answer but a file whole into memory. */
+function boundAnswers(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        const response = result.response as { statusCode: number; body: unknown };
+        const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
+        if (!isFile && response.body instanceof Readable) response.body = bounded(response.body);
+        return result;
+      },
+    { step: 'deserialize', priority: 'low', name: 'boundAnswers' }, // as near to the connection as can be
+  );
+}
+
+function bounded(body: Readable): Readable {
+  let bytes = 0;
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= MAX_ANSWER_BYTES) done(null, chunk);
+      else done(new Error(`The answer of the bucket has more than ${MAX_ANSWER_BYTES} bytes.`));
+    },
+  });
+  return pipeline(body, check, () => undefined);
 }
 
 const logger = new Logger('storage');

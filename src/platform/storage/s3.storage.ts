@@ -142,6 +142,7 @@ export class S3Storage implements Storage {
       const list = { Bucket, Prefix: prefix || undefined, ContinuationToken };
       const page = await client.send(new sdk.ListObjectsV2Command(list));
       yield (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+      if (page.NextContinuationToken === ContinuationToken) return; // the end, or a server that repeats itself
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken);
   }

@@ -1,0 +1,21 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+
+/**
+ * The same bytes, and an error if there are fewer or more: a bucket may answer with another file than was stored, and
+ * one that is longer than recorded has no bound.
+ */
+export function exactly(bytes: Readable, expected: number): Readable {
+  let left = expected;
+  const wrong = () => new Error(`The storage has another number of bytes than ${expected}.`);
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(wrong());
+      else done(null, chunk);
+    },
+    flush(done) {
+      done(left === 0 ? null : wrong());
+    },
+  });
+  return pipeline(bytes, check, () => undefined); // an error of either stream ends both
+}
