@@ -205,7 +205,7 @@ describe('subscriptions', () => {
 
     it('sends a view at once, and further ones', async () => {
       const followed = graphql.follow<Update>(FOLLOW);
-      await until('the first view', () => followed.events.length === 1);
+      await until('the first view', () => followed.events.length > 0);
       const pause = { model: 'sora-2', reason: 'x' };
       const { body } = await service.api.call<{ id: string }>('POST', '/v1/operations/pauses', pause);
       const isShown = ({ operationsUpdated: { pauses } }: Update) =>
@@ -220,7 +220,7 @@ describe('subscriptions', () => {
       const { id, key } = await anotherKey(service.api, { scopes: ['operations:read', 'tasks:read'] });
       const reader = new GraphqlClient(service.baseUrl, key);
       const followed = reader.follow<Update>(FOLLOW);
-      await until('the first view', () => followed.events.length === 1);
+      await until('the first view', () => followed.events.length > 0);
       await service.api.call('PATCH', `/v1/api_keys/${id}`, { scopes: ['tasks:read'] });
       await expect(followed.ended).rejects.toMatchObject({ code: 4403 });
       await reader.close();
