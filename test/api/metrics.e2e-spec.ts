@@ -53,6 +53,12 @@ describe('the metrics of a process', () => {
   const graphql = (query: string) => post('/graphql', { query });
 
   it('separate the time that a request took from the time for which it waited on purpose', async () => {
+    // The first creation of a process is slow: it opens connections, and its code is not compiled yet.
+    await post('/v1/generations', CAT, { prefer: 'wait=60' });
+    const first = await eventually('the first request', async () => {
+      const now = await scrape();
+      return now.value('darkroom_http_wait_seconds_count', { kind: 'prefer' }) === 1 && now;
+    });
     const open = post('/v1/generations', { ...CAT, prompt: '#hang a cat' }, { prefer: 'wait=60' });
     const { task_id } = await eventually('the task', async () => {
       const { body } = await service.api.get<{ data: TaskBody[] }>('/v1/tasks?status=running');
@@ -64,11 +70,13 @@ describe('the metrics of a process', () => {
     expect(await (await open).json()).toMatchObject({ status: 'failed' });
     const after = await eventually('the request', async () => {
       const now = await scrape();
-      return now.value('darkroom_http_wait_seconds_count', { kind: 'prefer' }) === 1 && now;
+      return now.value('darkroom_http_wait_seconds_count', { kind: 'prefer' }) === 2 && now;
     });
-    const waited = after.value('darkroom_http_wait_seconds_sum', { kind: 'prefer' })!;
+    const gained = (name: string, labels: Record<string, string>) =>
+      after.value(name, labels)! - first.value(name, labels)!;
+    const waited = gained('darkroom_http_wait_seconds_sum', { kind: 'prefer' });
     const request = { http_route: '/v1/generations', http_response_status_code: '201' };
-    const took = after.value('http_server_request_duration_seconds_sum', request)!;
+    const took = gained('http_server_request_duration_seconds_sum', request);
     const lasted = after.value('darkroom_task_duration_seconds_sum', { status: 'failed' })!;
     expect(waited).toBeGreaterThan(lasted / 2);
     expect(took).toBeLessThan(waited);
@@ -77,7 +85,9 @@ describe('the metrics of a process', () => {
   it('count a task once on its way, by its model and what became of it', async () => {
     const before = await scrape();
     const { task_id } = (await (await post('/v1/generations', CAT)).json()) as { task_id: string };
+    let polls = 0;
     await eventually('the end', async () => {
+      polls += 1;
       const { status } = (await (
         await fetch(`${service.baseUrl}/v1/tasks/${task_id}?wait=30`, { headers: authorization() })
       ).json()) as { status: string };
@@ -94,7 +104,7 @@ describe('the metrics of a process', () => {
     for (const stage of ['images', 'upstream', 'store']) {
       expect([stage, gained('darkroom_task_stage_seconds_count', { stage, kind: 'image' })]).toEqual([stage, 1]);
     }
-    expect(gained('darkroom_http_wait_seconds_count', { kind: 'long_poll' })).toBe(1);
+    expect(gained('darkroom_http_wait_seconds_count', { kind: 'long_poll' })).toBe(polls);
   });
 
   it('tell tasks that wait for a worker from those that wait for a place of their key', async () => {
@@ -105,9 +115,9 @@ describe('the metrics of a process', () => {
     );
     const facts = await eventually('the facts', async () => {
       const now = await scrape();
-      return now.value('darkroom_queue_tasks', { state: 'parked' }) === 2 && now;
+      const inState = (state: string) => now.value('darkroom_queue_tasks', { state });
+      return inState('running') === 1 && inState('parked') === 2 && now;
     });
-    expect(facts.value('darkroom_queue_tasks', { state: 'running' })).toBe(1);
     expect(facts.value('darkroom_queue_tasks', { state: 'waiting' })).toBe(0);
     expect(facts.value('darkroom_queue_keys')).toBe(1);
     expect(facts.value('darkroom_queue_oldest_seconds', { state: 'parked' })).toBeGreaterThan(0);
@@ -175,8 +185,13 @@ describe('the metrics of a process', () => {
       }
     }
     const { lines } = await scrape();
-    expect(lines.length).toBeGreaterThan(1_500);
-    expect(lines.length).toBeLessThanOrEqual(3_500);
+    // The passes in the background add the statements that they have sent by now, each by its name in the code.
+    const ofStatements = lines.filter((line) => line.startsWith('db_client_operation_'));
+    const named = /^\w+\{(?:le="[^"]+",)?db_operation_name="[a-z]+\.[a-z_]+"\} /;
+    expect(ofStatements.filter((line) => !named.test(line))).toEqual([]);
+    const others = lines.length - ofStatements.length;
+    expect(others).toBeGreaterThan(1_500);
+    expect(others).toBeLessThanOrEqual(3_000);
   });
 
   it('are in the format of Prometheus: each is described before its values, and no series is there twice', async () => {
