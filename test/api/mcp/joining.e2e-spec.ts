@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { Api, type TaskBody } from '../../support/clients/api.ts';
 import { anotherKey } from '../../support/clients/graphql-keys.ts';
 import { mcpClient, taskOf, textOf } from '../../support/clients/mcp.ts';
+import { pauseModel } from '../../support/clients/pauses.ts';
 import { LockedRows } from '../../support/faults/locked-rows.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { joinSecondProcess, joinService, type SharedService } from '../../support/service.ts';
@@ -85,10 +86,13 @@ it('two processes answer turn by turn', async () => {
 });
 
 it('a call that was cut gets its task when it is repeated, also by another process', async () => {
-  const given = { prompt: 'Cut and repeated #delay:2', aspect_ratio: '1:1' };
+  const given = { prompt: 'Cut and repeated', aspect_ratio: '1:1' };
+  const paused = await pauseModel(first.api, 'gpt-image-2'); // the task must not end before the second call has joined
   const cutTask = await cut(given);
-  const again = await resultOf(await call(addresses[1]!, 'generate_image', given));
-  expect(taskOf(again)).toMatchObject({ task_id: cutTask, status: 'succeeded' });
+  const again = call(addresses[1]!, 'generate_image', given).then(resultOf);
+  await eventually('the second to join', async () => (await callsOf(cutTask))[0]?.joined_retry === 1);
+  await paused.end();
+  expect(taskOf(await again)).toMatchObject({ task_id: cutTask, status: 'succeeded' });
   expect(await tasksOf(given.prompt)).toHaveLength(1);
 
   const third = await resultOf(await call(addresses[1]!, 'generate_image', given));

@@ -65,13 +65,14 @@ describe('the edge', () => {
 
   it('bounds the open waits of one key, and answers at once past them', async () => {
     const { body } = await service.api.create(aHang);
+    await service.api.until(body.task_id, 'running');
     let answered = 0;
     const waits = Array.from({ length: 260 }, async () => {
       const { status } = await service.api.get(`/v1/tasks/${body.task_id}?wait=60`);
       answered += 1;
       return status;
     });
-    await eventually('60 answers', async () => answered >= 60, 20_000);
+    await eventually('60 answers', async () => answered >= 60);
     expect((await service.api.get(`/v1/tasks/${body.task_id}?wait=60`)).body).toMatchObject({ status: 'running' });
     expect(answered).toBe(60);
     await service.api.cancel(body.task_id);
