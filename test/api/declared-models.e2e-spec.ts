@@ -1,6 +1,6 @@
 // Own settings: a folder of models that the tests change, looked at often.
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
-import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -69,7 +69,11 @@ const openai = new OpenaiStub();
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-models-'));
 let service: OwnService;
 
-const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+/** At once: the service looks often, and might see half a file. */
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, `.${name}`), text);
+  renameSync(join(folder, `.${name}`), join(folder, name));
+}
 
 beforeAll(async () => {
   await openai.start();
@@ -477,8 +481,8 @@ describe('the folder', () => {
     write('a-bad.yaml', FILM.replace('kind: video', 'kind: movie').replace('acme-film', 'bad-film'));
     write('a-good.yaml', FILM.replace('acme-film', 'good-film'));
     await eventually('the refusal', async () => (await metric('darkroom_models_rejected')) === 1);
-    await eventually('the fault', async () => logged('models.rejected').length > 0);
-    expect(logged('models.rejected').at(-1)!.faults).toEqual([
+    const rejected = await eventually('the fault', async () => logged('models.rejected')[0]);
+    expect(rejected.faults).toEqual([
       `${folder}/a-bad.yaml:2:7: kind: kind "movie" is not allowed; allowed are image, video`,
     ]);
     expect(await ids()).toEqual(before);

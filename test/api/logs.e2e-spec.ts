@@ -15,12 +15,13 @@ interface Line {
   [field: string]: unknown;
 }
 
-/** The lines after the welcome, each of which must be JSON. */
+/** The lines after the welcome, each of which must be JSON. What follows the last line break may be a part of a line. */
 function linesOf(service: ServiceProcess): Line[] {
   const [, ...rest] = service.output().split(/Darkroom is ready at .*\n(?: .*\n)*\n/);
   return rest
     .join('')
     .split('\n')
+    .slice(0, -1)
     .filter((line) => line.startsWith('{') || line.trim() !== '')
     .map((line) => JSON.parse(line) as Line);
 }

@@ -1,5 +1,5 @@
 // Own settings: a folder of models that the tests change, looked at often.
-import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -32,8 +32,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** At once: the service looks often, and might see half a file. */
 function write(id: string, maxLength: number, more = ''): void {
-  writeFileSync(join(folder, `${id}.yaml`), declared(id, maxLength, more));
+  writeFileSync(join(folder, `.${id}.yaml`), declared(id, maxLength, more));
+  renameSync(join(folder, `.${id}.yaml`), join(folder, `${id}.yaml`));
 }
 
 const versionOf = async (id: string) => (await service.api.get<{ version: string }>(`/v1/models/${id}`)).body.version;
