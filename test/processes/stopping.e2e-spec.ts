@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aCat, aHang } from '../support/clients/api.ts';
-import { testEnv } from '../support/test-env.ts';
+import { testEnv, withPatience } from '../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { allReady, type ServiceProcess, spawnService } from '../support/process.ts';
@@ -43,7 +43,7 @@ describe('stopping', () => {
   let start: (settings: Record<string, string>) => Promise<ServiceProcess>;
   beforeAll(async () => {
     database = await cloneDatabase();
-    const { env } = await testEnv(database.url);
+    const { env } = await testEnv(withPatience(database.url));
     start = async (settings) => {
       const PORT = String(await freePort());
       return spawnService({ ...env, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}`, ...settings });
@@ -65,7 +65,7 @@ describe('stopping', () => {
   const statusOf = async ({ api }: ServiceProcess, path: string) => (await fetch(`${api.baseUrl}${path}`)).status;
   const isUnready = async (service: ServiceProcess) => (await statusOf(service, '/readyz?of=process')) === 503;
 
-  it('turns /readyz to 503 at the signal, serves until SHUTDOWN_DELAY_S is over, then answers open waits and ends', async () => {
+  it('turns /readyz to 503 at the signal, and when SHUTDOWN_DELAY_S is over answers open waits and ends', async () => {
     const { body } = await front.api.create(aHang);
     const waits = Array.from({ length: 100 }, () => front.api.get(`/v1/tasks/${body.task_id}?wait=60`));
     const creation = front.api.create(aHang, { prefer: 'wait=60' });
@@ -73,9 +73,6 @@ describe('stopping', () => {
     front.child.kill('SIGTERM');
     const signalledAt = performance.now();
     await eventually('readyz to say no', () => isUnready(front));
-    expect(await statusOf(front, '/healthz')).toBe(200);
-    expect((await front.api.get('/v1/models')).status).toBe(200);
-    expect((await front.api.create(aHang)).status).toBe(201);
     for (const { status } of await Promise.all(waits)) expect(status).toBe(200);
     expect((await creation).status).toBe(201);
     await ended(front);
@@ -84,10 +81,13 @@ describe('stopping', () => {
     expect(took).toBeLessThan(50_000); // the waits would have lasted for 60 s
   });
 
-  it('starts no task while it drains, and another process takes it', async () => {
+  it('serves while it drains, but starts no task, which another process takes', async () => {
     whole.child.kill('SIGTERM');
     await eventually('readyz to say no', () => isUnready(whole));
-    const { body } = await whole.api.create(aCat);
+    expect(await statusOf(whole, '/healthz')).toBe(200);
+    expect((await whole.api.get('/v1/models')).status).toBe(200);
+    const { status, body } = await whole.api.create(aCat);
+    expect(status).toBe(201);
     await sleep(2_000); // four polls of the queue
     expect((await whole.api.get(`/v1/tasks/${body.task_id}`)).body.status).toBe('queued');
     const worker = await start({ ROLE: 'worker' });

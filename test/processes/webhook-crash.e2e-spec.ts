@@ -8,9 +8,15 @@ import { queryOnce } from '../support/faults/watch.ts';
 import { eventually } from '../support/wait.ts';
 import { WebhookClient } from '../support/clients/webhook-client.ts';
 
+/** No attempt reaches it: receivers hang until the test has ended the workers. */
+const TIMEOUT_S = 60;
 /** Seconds until a lost attempt is detected: the time-out and 5 s of grace. */
-const LEASE_S = 2 + 5;
-const QUICK = { WEBHOOK_TIMEOUT_MS: '2000', TASK_SWEEP_S: '0.5', WEBHOOK_RETRY_SCHEDULE: '1,1,1,1' };
+const LEASE_S = TIMEOUT_S + 5;
+const QUICK = {
+  WEBHOOK_TIMEOUT_MS: String(TIMEOUT_S * 1_000),
+  TASK_SWEEP_S: '0.5',
+  WEBHOOK_RETRY_SCHEDULE: '1,1,1,1',
+};
 
 let database: TestDatabase;
 let receiver: Receiver;

@@ -136,7 +136,7 @@ describe('a locked row of one key, for workers', () => {
     try {
       await (isAbove ? insertWaiting(below.id, [locked.id], 200) : insertWaiting(locked.id, null, 200));
       const { body } = await free.api.create(aFailure);
-      expect((await free.api.get(`/v1/tasks/${body.task_id}?wait=8`)).body.status).toBe('failed');
+      expect((await free.api.untilFinal(body.task_id)).status).toBe('failed');
       expect((await free.api.get('/readyz')).status).toBe(200);
       const parked = 'select 1 from tasks where parked and api_key_id = any($1)';
       expect(await sql(parked, [[locked.id, below.id, free.id]])).toEqual([]);

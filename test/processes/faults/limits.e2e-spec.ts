@@ -11,6 +11,7 @@ import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { quantile } from '../../support/faults/client.ts';
 import { FaultFleet } from '../../support/faults/fleet.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
+import { withPatience } from '../../support/test-env.ts';
 import { eventually, leastOf } from '../../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
@@ -34,7 +35,7 @@ describe('limits hold over processes, and one client does not harm another', () 
   let fleet: FaultFleet;
   beforeAll(async () => {
     database = await cloneDatabase();
-    fleet = await FaultFleet.on(database.url, {
+    fleet = await FaultFleet.on(withPatience(database.url), {
       WORKER_CONCURRENCY: '20',
       LOG_LEVEL: 'warn',
       PROVIDERS,
@@ -235,8 +236,16 @@ describe('limits hold over processes, and one client does not harm another', () 
     await eventually('the runs', async () => (await queryOnce(database.url, running, [id])).length > 10);
     const restarted = fleet.restart(fleet.workers[0]!, 'SIGKILL');
     const hanging = created.filter((_, nth) => nth % 3 === 2);
-    const cancels = await Promise.all(hanging.map(({ body }, nth) => apis[nth % 2]!.cancel(body.task_id)));
-    expect(cancels.every(({ status }) => status === 200)).toBe(true);
+    // A statement of the killed process may hold a row, for which a cancel waits 2 s. It is then sent again, as clients do.
+    await Promise.all(
+      hanging.map(({ body }, nth) =>
+        eventually('the cancel', async () => {
+          const { status } = await apis[nth % 2]!.cancel(body.task_id);
+          expect([200, 503]).toContain(status);
+          return status === 200;
+        }),
+      ),
+    );
     await restarted;
     const unfinished = `select 1 from tasks where api_key_id = $1 and status in ('queued', 'running')`;
     await eventually('all ends', async () => (await queryOnce(database.url, unfinished, [id])).length === 0);

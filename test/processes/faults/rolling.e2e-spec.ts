@@ -4,6 +4,7 @@ import { FaultFleet } from '../../support/faults/fleet.ts';
 import { queryOnce, type TaskRow, TaskWatch } from '../../support/faults/watch.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { ArkStub } from '../../support/stubs/ark.stub.ts';
+import { withPatience } from '../../support/test-env.ts';
 import { eventually } from '../../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
@@ -21,7 +22,7 @@ describe('processes start and stop in order, under load', () => {
     ark.real = true;
     ark.steps = { queued: 1, running: 8 };
     database = await cloneDatabase();
-    fleet = await FaultFleet.on(database.url, {
+    fleet = await FaultFleet.on(withPatience(database.url), {
       TASK_MAX_ATTEMPTS: '1', // an orderly shutdown uses up no attempt
       PROVIDER_POLL_INTERVAL_MS: '150',
       SHUTDOWN_GRACE_S: '0.5',
