@@ -113,8 +113,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
-    // The function is bound to the request of the task, because the heartbeat or the bus aborts the signal outside of
-    // that request.
+    // `bind` keeps the context of this task, so that the log line has its request id. The heartbeat or the bus aborts the
+    // signal, and they run in another context.
     const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
@@ -179,7 +179,10 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** If a later claim has the task, the upstream job must not be cancelled, because that claim has taken it over. */
+/**
+ * Why the lease no longer holds; null if the row does not show it. The job of a task that has `ended` is cancelled
+ * upstream. That of a lease that is lost is not, because the later claim goes on with it.
+ */
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';
   return isFinal(status) ? 'ended' : null;

@@ -170,7 +170,8 @@ export class ModelFolder {
     const known = this.known.get(file.name);
     if (known?.file === file && known.stamp === stamp) return known;
     await setImmediate(); // lets other work run in between: hundreds of files may have changed
-    const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file; // anew, without the faults of the old workflows
+    // If only a workflow has changed, the file is read again: what was read before still has the faults of the old one.
+    const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file;
     const { createdAtOf, checkBindings } = this.options;
     const id = idOf(fresh);
     const createdAt = id === null ? 0 : createdAtOf(id);

@@ -109,8 +109,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * A connection waits for the search until a primary was found once. After that, connections are refused until the
-   * timer finds a new primary.
+   * Until a search has found the primary, each connection searches first, and fails if the search fails. Later only the
+   * timer searches: while the known primary is lost, connections fail.
    */
   private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
     if (!callback) return this.servers.find().then(() => this.connect());

@@ -59,7 +59,7 @@ export function slotsOf(workflow: Workflow, unknown: (text: string) => void = ()
   return slots;
 }
 
-/** Exactly the images that a workflow requires. */
+/** The slots of a workflow that take an image. The workflow fits a request only if it has these images and no other. */
 export const imagesOf = (slots: Set<Slot>): Slot[] => IMAGE_SLOTS.filter((slot) => slots.has(slot));
 
 /**

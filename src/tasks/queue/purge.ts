@@ -34,8 +34,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   ];
 
   /**
-   * Seconds for which the oldest idempotency key of the last round was overdue. The number is kept, because an index
-   * that finds the key would cost every creation.
+   * Seconds by which the oldest idempotency key of the last round had expired; 0 if there was none. The round notes it for
+   * the metric, because an index with which a query finds the key would make every creation slower.
    */
   idempotencyLagS = 0;
 

@@ -67,7 +67,7 @@ export class LiveTask {
   /** The record of the parent may be deleted before this one. */
   @Column('text', { nullable: true }) parent_task_id: string | null;
   @Column('text', { nullable: true }) relation: TaskRelation | null;
-  /** The most partial images that the worker stores for each picture. */
+  /** The most partial images that one claim of the task stores. A film and a task of several pictures store none. */
   @Column('smallint') partial_images: number;
   /** The batch that the task is an item of. */
   @Column('text', { nullable: true }) batch_id: string | null;

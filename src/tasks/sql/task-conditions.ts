@@ -40,7 +40,7 @@ export class TaskConditions {
     this.restrictRest(filter);
   }
 
-  /** @param hidesId keeps the planner from indexes of ids */
+  /** @param hidesId writes an expression in place of `id`, so that PostgreSQL does not choose an index of ids */
   restrictTimes(filter: TaskFilter, { hidesId = false } = {}): void {
     this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
     this.whereId('', '>', idBound(filter.created_after, -ID_SLACK_S), { hidesId });

@@ -50,7 +50,10 @@ export interface Output {
 /** Whether an output is kept, and in which collection; `collection` null: in none. */
 export type Star = Pick<Output, 'kept' | 'collection'>;
 
-/** The most rows that are stored. Beyond that the oldest final rows are dropped, unless something shows them. */
+/**
+ * Above this number, final rows are dropped in the order in which they were stored. A row that something shows stays, and
+ * so does an unfinished one.
+ */
 const MAX_ROWS = 20_000;
 
 const rows = new Map<string, TaskRow>();

@@ -5,7 +5,7 @@ import { type Listed, useOutput } from './use-output.ts';
 
 interface Props {
   listed: Listed;
-  /** The name of the tile among several. */
+  /** What screen readers call the file, such as "output 2". */
   name: string;
   tabIndex?: number;
 }
