@@ -62,6 +62,12 @@ describe('a preview', () => {
     await expect(open(async () => record)).rejects.toMatchObject({ code: 'file_expired' });
   });
 
+  it('is not there for a picture of more than 100 million pixels', async () => {
+    const large = { ...FILE, output: { ...FILE.output, width: 10_001, height: 10_000 } };
+    const previews = new Previews(storage, {} as TaskFiles);
+    await expect(previews.open(large, 256)).rejects.toMatchObject({ code: 'variant_not_available' });
+  });
+
   it('is a fault of the service when its picture is missing although it should be there', async () => {
     await storage.delete(PICTURE);
     await expect(open(async () => FILE)).rejects.toThrow(StoredFileMissing);

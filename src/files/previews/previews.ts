@@ -33,8 +33,8 @@ export class Previews {
 
   /**
    * @param file an output whose bytes are present
-   * @throws ApiError variant_not_available for a video without a still; file_expired; service_unavailable when too many
-   *   previews are being made, or this one has waited too long
+   * @throws ApiError variant_not_available for a video without a still and a picture of too many pixels; file_expired;
+   *   service_unavailable when too many previews are being made, or this one has waited too long
    */
   async open(file: OutputFile, width: PreviewWidth): Promise<Readable | Buffer> {
     const key = previewKeyOf(file.task.id, file.output.index, width);
@@ -70,6 +70,10 @@ export class Previews {
     const sourceKey = sourceKeyOf(file.output);
     if (sourceKey === undefined) {
       throw new ApiError('variant_not_available', { message: 'This film has no still.' });
+    }
+    const { type, width: across, height } = file.output;
+    if (type === 'image' && across * height > MAX_PIXELS) {
+      throw new ApiError('variant_not_available', { message: 'This picture is too large for a preview.' });
     }
     try {
       const bytes = await this.render(sourceKey, width);
