@@ -255,6 +255,80 @@ describeInBrowser('making things on the dashboard', () => {
     expect(prompts.toSorted()).toEqual(['Pressed quickly, first', 'Pressed quickly, second']);
   });
 
+  it('acts once for a key that is held', async () => {
+    const { page } = visitor;
+    await prompt().fill('Held down');
+    const times = 5; // as many as a second of holding, and longer than two presses that count as one
+    for (let nth = 0; nth < times; nth += 1) {
+      await page.keyboard.down('Control');
+      await page.keyboard.down('Enter'); // after the first a repetition
+      await page.waitForTimeout(150);
+    }
+    await page.keyboard.up('Enter');
+    await page.keyboard.up('Control');
+    await card().getByText('Succeeded').waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    for (let nth = 0; nth < times; nth += 1) await page.keyboard.down('v');
+    await page.keyboard.up('v');
+    await eventually('the variation', async () => (await page.getByRole('article').count()) === 2);
+    await card().getByText('Succeeded').waitFor();
+    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
+    expect(body.data.filter(({ input }) => input.prompt === 'Held down')).toHaveLength(2);
+  });
+
+  it('takes a deleted task from the table, and offers nothing that needs a deleted picture', async () => {
+    const { page } = visitor;
+    await generate('Soon deleted');
+    await card().getByText('Succeeded').waitFor();
+    const { id } = await newest('Soon deleted');
+    await service.api.call('DELETE', `/v1/files/file_${id.slice('task_'.length)}_0`);
+    await page.reload();
+    await card().getByText('Succeeded').waitFor();
+    await card().getByRole('button', { name: 'Run again' }).waitFor();
+    expect(
+      await card()
+        .getByRole('button', { name: /^(Vary|Animate)$/ })
+        .count(),
+    ).toBe(0);
+    await service.api.call('DELETE', `/v1/tasks/${id}`);
+    await page.reload();
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+  });
+
+  it('offers to send a request again whose answer a reload has cut off, and creates one task', async () => {
+    const { page } = visitor;
+    let isCut = true;
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('createGeneration(') || !isCut) return route.fallback();
+      await route.fetch(); // the service gets it, the page gets no answer
+      isCut = false;
+    });
+    await generate('Cut off by a reload');
+    await newest('Cut off by a reload');
+    await page.reload();
+    await card().getByText('The page was loaded again before the answer came.').waitFor();
+    await card().getByRole('button', { name: 'Send again' }).click();
+    await card().getByText('Succeeded').waitFor();
+    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
+    expect(body.data.filter(({ input }) => input.prompt === 'Cut off by a reload')).toHaveLength(1);
+  });
+
+  it('shows another API key nothing of what this one has made and typed', async () => {
+    const { page } = visitor;
+    await generate('Of the first key');
+    await card().getByText('Succeeded').waitFor();
+    await prompt().fill('Half a sentence');
+    const { body: other } = await service.api.call<{ key: string }>('POST', '/v1/api_keys', { name: 'other' });
+    await page.locator('header').getByRole('button', { name: /dr_/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.locator('input[name=key]').fill(other.key);
+    await page.keyboard.press('Enter');
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+    expect(await prompt().inputValue()).toBe('');
+  });
+
   it('brings back what was asked for by ↑, and settings by their name', async () => {
     const { page } = visitor;
     await generate('The first of two');

@@ -3,7 +3,8 @@ import { ago, duration } from './time.ts';
 describe('duration', () => {
   it.each([
     [0.94, '0.9 s'],
-    [-0.2, '0.0 s'],
+    [-0.2, 'under 0.1 s'],
+    [0.04, 'under 0.1 s'],
     [0, 'under 1 s'],
     [-1, 'under 1 s'],
     [6, '6 s'],

@@ -10,7 +10,8 @@ const DAY = 86_400;
  */
 export function duration(seconds: number): string {
   if (Number.isInteger(seconds) && seconds < MINUTE) return seconds < 1 ? 'under 1 s' : `${seconds} s`;
-  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
+  if (seconds < 0.05) return 'under 0.1 s';
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < MINUTE) return `${Math.round(seconds)} s`;
   if (seconds < HOUR) return pair(seconds, [MINUTE, 'min'], [1, 's']);
   if (seconds < DAY) return pair(seconds, [HOUR, 'h'], [MINUTE, 'min']);

@@ -6,6 +6,9 @@ import { look } from '../look/theme.ts';
  */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
+/** Keys that act again and again while they are held, because they move. All others act once a press. */
+const MOVING = new Set(['j', 'k', '[', ']', ',', '.', '+', '-']);
+
 /** The second key must follow within this time. */
 const SEQUENCE_MS = 1_000;
 
@@ -25,6 +28,10 @@ function onKeyDown(event: KeyboardEvent): void {
   const key = event.key.length === 1 && !mod ? event.key : event.key.toLowerCase();
   if (!mod && (isField(event.target) || (look().singleKeys === 'off' && key.length === 1))) return;
   const name = mod ? `mod+${key}` : key;
+  if (event.repeat && !MOVING.has(name)) {
+    if (actOf(name)) event.preventDefault();
+    return;
+  }
   const sequence = first && performance.now() - first.at < SEQUENCE_MS ? `${first.key} ${name}` : null;
   first = { key: name, at: performance.now() };
   // A sequence comes first: `g s` works even if `s` alone does something too.

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
+import { asCallError } from '../api/errors.ts';
 import { graphql } from '../api/graphql.ts';
 import { connection, onConnection } from './connection.ts';
 import { isFinal, onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
@@ -19,11 +20,17 @@ const OneTask = graphql(
 /** The pause between reads of the open task while the feed polls. */
 const POLL_MS = 2_000;
 
-/** Reads a task again. If that fails, the row stays as it is. */
-export const readTask = (taskId: string): Promise<void> =>
+/**
+ * Reads a task again. If that fails, the row stays as it is.
+ * @returns false: the service says that there is no such task
+ */
+export const readTask = (taskId: string): Promise<boolean> =>
   run(OneTask, { taskId }).then(
-    ({ task }) => void putTasks([toRow(task)]),
-    () => undefined,
+    ({ task }) => {
+      putTasks([toRow(task)]);
+      return true;
+    },
+    (error: unknown) => asCallError(error).code !== 'task_not_found',
   );
 
 /** Reads the open task more often than the list is read, while the feed polls. */
@@ -52,11 +59,18 @@ export function useTask(taskId: string | null): TaskRow | undefined {
   return row;
 }
 
-/**
- * Several tasks in the order of the ids; undefined: not known yet.
- * @param reads whether to read tasks that the feed does not have
- */
-export function useTasks(taskIds: readonly (string | null)[], reads = true): readonly (TaskRow | undefined)[] {
+interface TasksOptions {
+  /** Whether to read tasks that the feed does not have. */
+  reads?: boolean;
+  /** Called for a task that does not exist (any more). */
+  onGone?(taskId: string): void;
+}
+
+/** Several tasks in the order of the ids; undefined: not known yet. */
+export function useTasks(
+  taskIds: readonly (string | null)[],
+  { reads = true, onGone }: TasksOptions = {},
+): readonly (TaskRow | undefined)[] {
   const key = taskIds.join(' ');
   const known = useRef<readonly (TaskRow | undefined)[]>([]);
   const rows = useSyncExternalStore(
@@ -75,7 +89,11 @@ export function useTasks(taskIds: readonly (string | null)[], reads = true): rea
   );
   const unknown = reads ? taskIds.filter((id, at) => id && !rows[at]).join(' ') : '';
   useEffect(() => {
-    for (const id of unknown.split(' ').filter(Boolean)) void readTask(id);
+    for (const id of unknown.split(' ').filter(Boolean)) {
+      void readTask(id).then((isThere) => isThere || onGone?.(id));
+    }
+    // What is called does not change what is read.
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [key, unknown]);
   return rows;
 }

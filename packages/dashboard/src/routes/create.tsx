@@ -56,7 +56,7 @@ function Create() {
 function CreateTitle() {
   const runs = useSyncExternalStore(onRuns, currentRuns);
   const ids = runs.map(({ taskId }) => taskId);
-  const running = useTasks(ids, false).find((task) => task && !isFinal(task));
+  const running = useTasks(ids, { reads: false }).find((task) => task && !isFinal(task));
   useTitle(running ? `${running.progress} % · ${running.prompt.slice(0, 60)}` : 'Create');
   return null;
 }

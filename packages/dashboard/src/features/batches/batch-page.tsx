@@ -130,11 +130,11 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
 function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void }) {
   useTasks(
     items.map(({ taskId }) => taskId),
-    false,
+    { reads: false },
   );
   useTasks(
     items.map(({ againId }) => againId),
-    false,
+    { reads: false },
   );
   const [sent, setSent] = useState<number | null>(null);
   const failed = failedOf(items);

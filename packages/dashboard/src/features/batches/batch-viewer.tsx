@@ -17,7 +17,7 @@ interface Props {
 
 /** The outputs of a batch that can be read, one at a time, in the order of its items. */
 export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
-  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], false); // not read here, because the tiles read them
+  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], { reads: false }); // the tiles read them
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
   const at = shots.findIndex(({ output }) => output.id === fileId);
   const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);

@@ -79,11 +79,12 @@ function save(key: string, content: unknown): void {
 }
 
 export function savedDraft(): Draft | null {
-  const draft = saved<Draft>(DRAFT_KEY);
+  const draft = saved<Draft & { owner?: string | null }>(DRAFT_KEY);
+  if (draft?.owner !== keyNow()) return null; // another API key has typed it
   return typeof draft?.model === 'string' && typeof draft.values === 'object' ? draft : null;
 }
 
-export const saveDraft = (draft: Draft): void => save(DRAFT_KEY, draft);
+export const saveDraft = (draft: Draft): void => save(DRAFT_KEY, { ...draft, owner: keyNow() });
 
 /**
  * Reads a shared form: `#input=` with base64url of JSON. A fragment is never sent to a server, so no log has the

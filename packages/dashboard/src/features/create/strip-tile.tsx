@@ -50,7 +50,8 @@ interface Props extends TileActs {
 
 export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, onReference, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
-  const isPicture = output?.type === 'IMAGE';
+  const present = output?.url ? output : null; // its bytes may be deleted
+  const isPicture = present?.type === 'IMAGE';
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
   return (
     <div
@@ -80,7 +81,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
       ) : (
         <Blank place={place} />
       )}
-      {output && (
+      {present && (
         <span className={styles.tools}>
           {isPicture && onVary && (
             <Button
@@ -100,12 +101,12 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
           {isPicture && (
             <Link
               to="/create"
-              search={{ ref: output.id }}
+              search={{ ref: present.id }}
               // The form is on this screen, so only a press for another tab or window needs the address.
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
-                onReference(output.id);
+                onReference(present.id);
               }}
               className={buttonClass({ variant: 'quiet' })}
               aria-label="Use as reference"
@@ -116,7 +117,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
           )}
           <a
             className={buttonClass({ variant: 'quiet' })}
-            href={downloadUrl(output) ?? undefined}
+            href={downloadUrl(present) ?? undefined}
             download
             aria-label="Download"
             title="Download"

@@ -34,7 +34,10 @@ interface Props {
 /** The runs of one press, from sending to the pictures: the first picture large, the others beside it. */
 export function Strip({ runs, models, acts }: Props) {
   const [first] = runs;
-  const tasks = useTasks(runs.map(({ taskId }) => taskId));
+  const tasks = useTasks(
+    runs.map(({ taskId }) => taskId),
+    { onGone: (gone) => runs.forEach(({ key, taskId }) => taskId === gone && removeRun(key)) },
+  );
   // A strip has the animation only if one of its tasks was seen unfinished, so not if all had ended before a reload.
   const [watched, setWatched] = useState(false);
   if (!watched && tasks.some((task) => task && !isFinal(task))) setWatched(true);

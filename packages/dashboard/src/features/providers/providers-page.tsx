@@ -83,7 +83,10 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
                 </div>
               )),
               place.credential ? <code key="credential">{place.credential}</code> : '–',
-              `${place.inFlight}${place.concurrency === null ? '' : ` of ${place.concurrency}`}`,
+              // Only calls of another service are counted.
+              place.host === null
+                ? '–'
+                : `${place.inFlight}${place.concurrency === null ? '' : ` of ${place.concurrency}`}`,
               <Circuit key="circuit" place={place} onClose={mayAct && (() => setAsked({ act: 'close', place }))} />,
               cellOf(
                 place.provider,

@@ -67,7 +67,7 @@ export function QueuePage({ mayAct }: { mayAct: boolean }) {
             note: oldest > 1 ? `oldest ${duration(oldest)}` : undefined,
           },
           { label: 'Running', value: count(sum(({ running }) => running)), note: `of ${count(slots)} places` },
-          { label: 'Held by a limit', value: count(sum(({ parked, paused }) => parked + paused)) },
+          { label: 'Held by a limit or a pause', value: count(sum(({ parked, paused }) => parked + paused)) },
           {
             label: 'Ended a minute',
             value: ((succeeded + failed) / RATE_MINUTES).toFixed(1),

@@ -104,9 +104,9 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   const step = (by: number) =>
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
   const edit = () => onCreateFrom({ from: row.taskId, as: 'edit' });
-  const vary = shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, as: 'vary', ref: shown.id }) : null;
-  const animate =
-    may.create && shown?.type === 'IMAGE' ? () => onCreateFrom({ from: row.taskId, animate: shown.id }) : null;
+  const picture = shown?.type === 'IMAGE' && shown.url !== null ? shown : null;
+  const vary = picture ? () => onCreateFrom({ from: row.taskId, as: 'vary', ref: picture.id }) : null;
+  const animate = may.create && picture ? () => onCreateFrom({ from: row.taskId, animate: picture.id }) : null;
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
