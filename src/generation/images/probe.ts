@@ -63,25 +63,46 @@ async function isMp4(output: ProviderOutput): Promise<boolean> {
 /** Boxes of pictures and sound, or of nothing, which are not read here. */
 const UNREAD = ['mdat', 'free', 'skip', 'wide'];
 const MAX_BOXES = 10_000;
-/** The index of a film takes some 16 bytes a frame: an hour at 60 frames a second has 4 MiB. */
-const MAX_INDEX_BYTES = 8 * 1024 * 1024;
+/** The index of a film takes some 16 bytes a frame, and as many for its sound: an hour has some 8 MiB. */
+const MAX_INDEX_BYTES = 16 * 1024 * 1024;
+/** Frames and sound of the fragments of a film. A fragment may announce them without a byte for each. */
+const MAX_SAMPLES = 1_000_000;
 
 /** Refuses a film whose index would keep the main thread busy for seconds, and fill the memory. */
 async function assertSmallIndex(output: ProviderOutput): Promise<void> {
   await withBytes(output, async (at, bytes) => {
-    let indexBytes = 0;
-    for (let offset = 0, boxes = 1; offset < bytes; boxes += 1) {
+    let [indexBytes, samples, offset] = [0, 0, 0];
+    for (let boxes = 1; bytes - offset >= 8; boxes += 1) {
       const head = await at(offset, 16);
-      const short = head.length < 8 ? 0 : head.readUInt32BE(0);
+      const name = head.toString('latin1', 4, 8);
+      const short = head.readUInt32BE(0);
       const stated = short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
       const size = stated === 0 ? bytes - offset : stated; // 0: the box extends to the end of the file
-      if (size < 8) throw new Error('The provider returned a film with a broken box.');
-      if (!UNREAD.includes(head.toString('latin1', 4, 8))) indexBytes += size;
-      if (boxes > MAX_BOXES || indexBytes > MAX_INDEX_BYTES)
-        throw new Error('The provider returned a film with too large an index.');
+      if (size < 8) break; // no box any more; what follows is not read
+      if (!UNREAD.includes(name)) indexBytes += size;
+      if (boxes > MAX_BOXES || indexBytes > MAX_INDEX_BYTES) throw tooLarge();
+      if (name === 'moof') samples += samplesIn(await at(offset, size));
+      if (samples > MAX_SAMPLES) throw tooLarge();
       offset += size;
     }
+    // The last bytes may say that a table of fragments begins so far before the end, wherever that is.
+    const last = await at(Math.max(0, bytes - 4), 4);
+    if (last.length === 4 && last.readUInt32BE(0) > MAX_INDEX_BYTES) {
+      const named = await at(Math.max(0, bytes - last.readUInt32BE(0) + 4), 4);
+      if (named.toString('latin1') === 'mfra') throw tooLarge();
+    }
   });
+}
+
+const tooLarge = () => new Error('The provider returned a film with too large an index.');
+
+/** The samples that the `trun` boxes of a fragment announce. */
+function samplesIn(moof: Buffer): number {
+  let samples = 0;
+  for (let found = moof.indexOf('trun'); found !== -1; found = moof.indexOf('trun', found + 4)) {
+    if (found + 12 <= moof.length) samples += moof.readUInt32BE(found + 8); // after the name, version and flags
+  }
+  return samples;
 }
 
 type ReadAt = (offset: number, length: number) => Promise<Buffer>;
