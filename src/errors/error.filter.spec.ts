@@ -102,6 +102,7 @@ describe('the filter', () => {
       ...sent,
       code: (status: number) => Object.assign(self, { status }),
       headers: () => self,
+      removeHeader: () => self,
       type: () => self,
       send: (body: string) => Object.assign(self, { body }),
     };

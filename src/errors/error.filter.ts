@@ -47,6 +47,9 @@ export function logServerError(logger: Logger, error: ApiError, requestId: strin
   else logger.error(line);
 }
 
+/** These headers are set already when the stream of a file fails before its first byte. */
+const OF_FILES = ['etag', 'accept-ranges', 'content-range', 'content-disposition'];
+
 export function sendError(error: ApiError, requestId: string, reply: FastifyReply): void {
   if (reply.raw.headersSent) {
     reply.raw.destroy(); // after half a response only a broken connection can signal the error
@@ -54,6 +57,7 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
   }
   if (reply.sent) return;
   if (error.status >= 500) noteServerError(reply.raw, error.code);
+  for (const name of OF_FILES) void reply.removeHeader(name);
   const page = errorPage(error, reply);
   if (page) {
     renderedErrors.inc({ code: error.code });
@@ -65,8 +69,7 @@ export function sendError(error: ApiError, requestId: string, reply: FastifyRepl
   }
   void reply
     .code(error.status)
-    // The headers of a file are set already when its stream fails before its first byte.
-    .headers({ ...errorHeaders(error), 'cache-control': 'no-store' })
+    .headers({ 'cache-control': 'no-store', ...errorHeaders(error) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, requestId)));
 }

@@ -8,6 +8,17 @@ export function imageFormat(bytes: Buffer): ImageFormat | null {
   return isWebp ? 'webp' : null;
 }
 
+/** Encoders write some thousand at most. */
+const MAX_PARTS = 10_000;
+
+/** Whether a picture has more chunks or segments than the loops over them may have time for. */
+export function hasTooManyParts(bytes: Buffer, format: ImageFormat): boolean {
+  const parts = { jpeg: jpegSegments, png: pngChunks, webp: webpChunks }[format](bytes);
+  let count = 0;
+  while (!parts.next().done) if (++count > MAX_PARTS) return true;
+  return false;
+}
+
 export function isAnimated(bytes: Buffer, format: ImageFormat): boolean {
   if (format === 'png') return hasAnimationChunk(bytes);
   // The animation flag is bit 1 of the VP8X header's flags (RFC 9649, 2.7).
@@ -23,7 +34,7 @@ function hasAnimationChunk(png: Buffer): boolean {
   return false;
 }
 
-interface PngChunk {
+interface Chunk {
   type: string;
   at: number;
   end: number;
@@ -33,7 +44,7 @@ interface PngChunk {
  * The chunks up to IEND, the last one (PNG, third edition, 5.3 and 11.2.5). For a cut chunk, `end` lies beyond the
  * bytes.
  */
-export function* pngChunks(png: Buffer): Generator<PngChunk> {
+export function* pngChunks(png: Buffer): Generator<Chunk> {
   for (let at = 8; at + 8 <= png.length;) {
     const type = png.toString('latin1', at + 4, at + 8);
     const end = at + 12 + png.readUInt32BE(at);
@@ -83,8 +94,10 @@ interface JpegSegment {
 export function* jpegSegments(jpeg: Buffer): Generator<JpegSegment> {
   for (let at = 2; at !== -1 && at + 4 <= jpeg.length;) {
     const marker = jpeg[at + 1]!;
-    if (jpeg[at] !== 0xff || marker === 0xff) {
-      at = jpeg.indexOf(0xff, at + 1); // inside a scan, or a fill byte
+    if (jpeg[at] !== 0xff) {
+      at = jpeg.indexOf(0xff, at + 1); // inside a scan
+    } else if (marker === 0xff) {
+      at += 1; // a fill byte
     } else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
       at += 2; // an escaped 0xff inside a scan, or a marker without a length
     } else {
@@ -94,5 +107,16 @@ export function* jpegSegments(jpeg: Buffer): Generator<JpegSegment> {
       if (isEnd) return;
       at = end;
     }
+  }
+}
+
+/** The chunks after the head (RFC 9649, 2.3). Each is padded to an even length. */
+export function* webpChunks(webp: Buffer): Generator<Chunk> {
+  const length = Math.min(webp.length, webpLength(webp));
+  for (let at = 12; at + 8 <= length;) {
+    const size = webp.readUInt32LE(at + 4);
+    const end = at + 8 + size + (size % 2);
+    yield { type: webp.toString('latin1', at, at + 4), at, end };
+    at = end;
   }
 }

@@ -47,7 +47,28 @@ async function largeCmyk(): Promise<Buffer> {
   return jpeg;
 }
 
+/** A picture with this many small parts that say nothing. */
+async function ofParts(format: 'jpeg' | 'png' | 'webp', count: number): Promise<Buffer> {
+  const bytes = await picture(8, 8)[format]().toBuffer();
+  const many = (part: Buffer) => Buffer.concat(Array.from({ length: count }, () => part));
+  if (format === 'jpeg')
+    return Buffer.concat([bytes.subarray(0, 2), many(Buffer.from('fffe0002', 'hex')), bytes.subarray(2)]);
+  if (format === 'png')
+    return Buffer.concat([bytes.subarray(0, 33), many(pngChunk('tEXt', Buffer.alloc(0))), bytes.subarray(33)]);
+  const webp = Buffer.concat([bytes, many(Buffer.from('XYZ \0\0\0\0', 'latin1'))]);
+  webp.writeUInt32LE(webp.length - 8, 4);
+  return webp;
+}
+
 describe('still images', () => {
+  it.each(['jpeg', 'png', 'webp'] as const)(
+    'may have thousands of parts, but no more than 10,000: %s',
+    async (format) => {
+      expect(await read(await ofParts(format, 9_000))).toMatchObject({ width: 8, height: 8 });
+      await expect(read(await ofParts(format, 10_001))).rejects.toThrow('too many chunks');
+    },
+  );
+
   it.each(['jpeg', 'png', 'webp'] as const)('accepts %s, and returns its size', async (format) => {
     const bytes = await picture(64, 48).toFormat(format).toBuffer();
     expect(await read(bytes)).toEqual({ contentType: `image/${format}`, width: 64, height: 48, length: bytes.length });

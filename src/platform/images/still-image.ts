@@ -1,5 +1,5 @@
 import type { Metadata } from 'sharp';
-import { countJpegScans, imageFormat, imageLength, isAnimated } from './image-structure.ts';
+import { countJpegScans, hasTooManyParts, imageFormat, imageLength, isAnimated } from './image-structure.ts';
 
 /** A little more than one 8K picture: 7680 x 4320 = 33.2 million. */
 const MAX_PIXELS = 33_500_000;
@@ -40,6 +40,7 @@ export class NotAStillImage extends Error {}
 export async function inspectStillImage(bytes: Buffer): Promise<StillImage> {
   const format = imageFormat(bytes);
   if (!format) throw new NotAStillImage('not a JPEG, PNG or WebP');
+  if (hasTooManyParts(bytes, format)) throw new NotAStillImage('too many chunks');
   if (isAnimated(bytes, format)) throw new NotAStillImage('animated');
   const scans = format === 'jpeg' ? countJpegScans(bytes) : 0;
   if (scans > MAX_JPEG_SCANS) throw new NotAStillImage('too many scans');

@@ -1,4 +1,4 @@
-import { END_OF_IMAGE, type ImageFormat, jpegSegments, pngChunks } from './image-structure.ts';
+import { END_OF_IMAGE, type ImageFormat, jpegSegments, pngChunks, webpChunks } from './image-structure.ts';
 
 /**
  * Removes what cameras and programs write about a picture: EXIF with its location, XMP, IPTC, C2PA and comments. Also
@@ -49,17 +49,9 @@ function keptOfPng(png: Buffer): Buffer[] {
 
 const WEBP_METADATA = new Set(['EXIF', 'XMP ', 'C2PA']);
 
-/** Keeps the other chunks (RFC 9649, 2.3). Each is padded to an even length. */
 function keptOfWebp(webp: Buffer): Buffer[] {
-  const kept = [webp.subarray(0, 12)];
-  const end = Math.min(webp.length, 8 + webp.readUInt32LE(4));
-  for (let at = 12; at + 8 <= end;) {
-    const size = webp.readUInt32LE(at + 4);
-    const next = at + 8 + size + (size % 2);
-    if (!WEBP_METADATA.has(webp.toString('latin1', at, at + 4))) kept.push(webp.subarray(at, next));
-    at = next;
-  }
-  return kept;
+  const kept = [...webpChunks(webp)].filter(({ type }) => !WEBP_METADATA.has(type));
+  return [webp.subarray(0, 12), ...kept.map(({ at, end }) => webp.subarray(at, end))];
 }
 
 /** Bits of VP8X that announce EXIF and XMP. */

@@ -1,4 +1,7 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
+import { Logger } from '@nestjs/common';
+
+const logger = new Logger('storage');
 
 /**
  * The same bytes, and an error if there are fewer or more: a bucket may answer with another file than was stored, and
@@ -6,7 +9,10 @@ import { pipeline, type Readable, Transform } from 'node:stream';
  */
 export function exactly(bytes: Readable, expected: number): Readable {
   let left = expected;
-  const wrong = () => new Error(`The storage has another number of bytes than ${expected}.`);
+  const wrong = () => {
+    logger.error({ event: 'storage.length_wrong', expected });
+    return new Error(`The storage has another number of bytes than ${expected}.`);
+  };
   const check = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;

@@ -149,7 +149,8 @@ describeInBrowser('making things on the dashboard', () => {
   it('cuts no chip on a wide screen, and shows on a phone that the row has more', async () => {
     const { page } = visitor;
     await page.getByRole('button', { name: 'Close Settings' }).click();
-    const draft = { model: 'gpt-image-2', values: { output_format: 'jpeg', output_compression: 80, n: 4 } };
+    const values = { output_format: 'jpeg', output_compression: 80, n: 4 };
+    const draft = { model: 'gpt-image-2', values, owner: service.keyId };
     await page.setViewportSize({ width: 1440, height: 900 });
     await visitor.goto('/settings'); // the form would keep its draft
     await page.evaluate(`sessionStorage.setItem('darkroom.draft', '${JSON.stringify(draft)}')`);

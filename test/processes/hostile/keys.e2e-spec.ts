@@ -133,7 +133,8 @@ describe('API keys under attack', () => {
           const askedMs = Date.now();
           const code = await codeWith(service, soon!.key);
           if (code === 200) lastAcceptedMs = askedMs;
-          return code === 'api_key_expired' && Date.now() >= expiresAtMs;
+          else expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
+          return code === 'api_key_expired';
         });
         expect(lastAcceptedMs - expiresAtMs).toBeLessThan(4_000); // its cache entry would have lasted longer
       }),
@@ -193,7 +194,7 @@ describe('API keys under attack', () => {
       const measured = await Promise.all(ends);
       process.stderr.write(`revocation, ms: ${measured.map(([what, ms]) => `${what} ${Math.round(ms)}`).join(', ')}\n`);
       expect(measured.filter(([what]) => what.includes('socket 4403'))).toHaveLength(2);
-      const boundMs = REVOKED_WITHIN_MS * busyness();
+      const boundMs = REVOKED_WITHIN_MS * Math.min(2, busyness());
       for (const [what, ms] of measured) expect([what, ms < boundMs]).toEqual([what, true]);
     } finally {
       for (const reader of readers) reader.close();

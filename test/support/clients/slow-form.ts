@@ -26,6 +26,7 @@ export class SlowForm {
     });
     this.response = once(this.request, 'response').then(([response]) => response as IncomingMessage);
     this.response.catch(() => undefined); // `end` reports it
+    this.request.on('error', () => clearInterval(this.steps));
   }
 
   async begin(bytes: Uint8Array): Promise<void> {
