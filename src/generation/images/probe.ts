@@ -68,7 +68,10 @@ const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 /** Frames and sound of the fragments of a film. A fragment may announce them without a byte for each. */
 const MAX_SAMPLES = 1_000_000;
 
-/** Refuses a film whose index would keep the main thread busy for seconds, and fill the memory. */
+/**
+ * Refuses a film whose index is so large that reading it would keep the main thread busy for seconds. Of what tables
+ * announce beyond their bytes, only the samples of fragments are counted.
+ */
 async function assertSmallIndex(output: ProviderOutput): Promise<void> {
   await withBytes(output, async (at, bytes) => {
     let [indexBytes, samples, offset] = [0, 0, 0];

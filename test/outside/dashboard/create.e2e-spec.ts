@@ -47,6 +47,11 @@ describeInBrowser('making things on the dashboard', () => {
       const [task] = body.data;
       return task?.input.prompt === prompt && { id: task.task_id, status: task.status };
     });
+  /** The prompts of the newest tasks that begin so. */
+  const promptsLike = async (start: string): Promise<string[]> => {
+    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
+    return body.data.map(({ input }) => input.prompt).filter((prompt) => prompt.startsWith(start));
+  };
   async function runningCard() {
     await card()
       .getByText(/^Running/)
@@ -251,9 +256,10 @@ describeInBrowser('making things on the dashboard', () => {
     })()`);
     await eventually('two strips', async () => (await visitor.page.getByRole('article').count()) >= 2);
     await newest('Pressed quickly, second');
-    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
-    const prompts = body.data.map(({ input }) => input.prompt).filter((text) => text.startsWith('Pressed quickly'));
-    expect(prompts.toSorted()).toEqual(['Pressed quickly, first', 'Pressed quickly, second']);
+    expect((await promptsLike('Pressed quickly')).toSorted()).toEqual([
+      'Pressed quickly, first',
+      'Pressed quickly, second',
+    ]);
   });
 
   it('acts once for a key that is held', async () => {
@@ -273,8 +279,7 @@ describeInBrowser('making things on the dashboard', () => {
     await page.keyboard.up('v');
     await eventually('the variation', async () => (await page.getByRole('article').count()) === 2);
     await card().getByText('Succeeded').waitFor();
-    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
-    expect(body.data.filter(({ input }) => input.prompt === 'Held down')).toHaveLength(2);
+    expect(await promptsLike('Held down')).toHaveLength(2);
   });
 
   it('takes a deleted task from the table, and offers nothing that needs a deleted picture', async () => {
@@ -311,8 +316,7 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByText('The page was loaded again before the answer came.').waitFor();
     await card().getByRole('button', { name: 'Send again' }).click();
     await card().getByText('Succeeded').waitFor();
-    const { body } = await service.api.get<{ data: { input: { prompt: string } }[] }>('/v1/tasks?limit=20');
-    expect(body.data.filter(({ input }) => input.prompt === 'Cut off by a reload')).toHaveLength(1);
+    expect(await promptsLike('Cut off by a reload')).toHaveLength(1);
   });
 
   it('shows another API key nothing of what this one has made and typed', async () => {
