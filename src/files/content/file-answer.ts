@@ -41,7 +41,7 @@ export function setFileHeaders(reply: FastifyReply, file: FileContent, terms: Fi
  */
 export function sendBytes(
   reply: FastifyReply,
-  file: FileContent,
+  file: Pick<FileContent, 'bytes'>,
   { range, bytes }: { range: ByteRange | null; bytes: Readable },
 ): FastifyReply {
   if (range) void reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.bytes}`);

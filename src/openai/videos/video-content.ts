@@ -3,6 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors/api-error.ts';
 import { Storage, StoredFileMissing } from '../../platform/storage/storage.ts';
 import { isRangeCurrent, parseRange } from '../../files/content/byte-range.ts';
+import { sendBytes } from '../../files/content/file-answer.ts';
+import { FILE_POLICY } from '../../files/content/signed-request.ts';
 import { matches } from '../../platform/http/request.ts';
 import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { isPresent } from '../../tasks/read/task.view.ts';
@@ -15,10 +17,6 @@ interface Content {
   filename: string;
   bytes: number;
 }
-
-/** The file came from a provider, so a browser must execute nothing in it. */
-const CONTENT_SECURITY_POLICY =
-  "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 @Injectable()
 export class VideoContent {
@@ -34,9 +32,7 @@ export class VideoContent {
     const ifRange = headers['if-range'] as string | undefined;
     const range = isRangeCurrent(ifRange, content.etag) ? parseRange(headers.range, content.bytes) : null;
     const bytes = await this.storage.open(content.key, range ?? undefined);
-    if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${content.bytes}`);
-    reply.header('content-length', range ? range.end - range.start + 1 : content.bytes);
-    void reply.send(bytes);
+    void sendBytes(reply, content, { range, bytes });
   }
 
   private async contentOf(task: ShownTask, variant: string): Promise<Content> {
@@ -68,7 +64,7 @@ function describe(reply: FastifyReply, { etag, contentType, filename }: Content)
     etag,
     'content-disposition': `inline; filename="${filename}"`,
     'cache-control': 'private, no-cache',
-    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'content-security-policy': FILE_POLICY,
   });
 }
 
