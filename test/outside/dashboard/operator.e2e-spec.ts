@@ -205,6 +205,15 @@ describeInBrowser('operating on the dashboard', () => {
     }
   });
 
+  it('says of an act on many tasks which ones it was about', async () => {
+    const { page } = visitor;
+    const filter = { model: 'sora-2', state: 'waiting' };
+    await service.api.call('POST', '/v1/operations/tasks/cancel', { filter, reason: 'All of them' });
+    await visitor.goto('/providers');
+    const acts = page.getByRole('region', { name: 'Who did what' });
+    await acts.getByRole('row', { name: /^tasks cancelled tasks with model sora-2, state waiting/ }).waitFor();
+  });
+
   it('finds the acts of operators among those of makers on the server, page by page', async () => {
     const { page } = visitor;
     const reason = 'Of the first page';

@@ -37,7 +37,7 @@ export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
             key: id,
             cells: [
               action.toLowerCase().replaceAll('_', ' '),
-              <bdi key="on">{targetOf(after) ?? targetOf(before) ?? targetId}</bdi>,
+              <bdi key="on">{targetOf(after) ?? targetOf(before) ?? filterOf(before) ?? targetId}</bdi>,
               <bdi key="why">{textOf(after, 'reason') ?? '–'}</bdi>,
               actorId ? <Id key="by" id={actorId} /> : ACTORS[actorType],
               <TimeAgo key="when" at={createdAt} />,
@@ -51,6 +51,14 @@ export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
 }
 
 const targetOf = (after: unknown): string | null => textOf(after, 'model') ?? textOf(after, 'provider');
+
+/** The filter of an act on many tasks, in words. */
+function filterOf(before: unknown): string | null {
+  const { filter } = (before ?? {}) as { filter?: Record<string, unknown> };
+  if (!filter) return null;
+  const conditions = Object.entries(filter).filter(([, value]) => value !== null);
+  return `tasks with ${conditions.map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`).join(', ')}`;
+}
 
 function textOf(after: unknown, name: string): string | null {
   const value = (after as Record<string, unknown> | null)?.[name];
