@@ -24,6 +24,19 @@ describeInBrowser('the lists of the dashboard', () => {
     await browser.close();
   });
 
+  it('counts after Back what others made meanwhile', async () => {
+    const { page } = visitor;
+    await rest.finished({ model: 'gpt-image-2', prompt: 'Made first' });
+    await visitor.goto('/tasks?model=gpt-image-2');
+    await page.getByRole('row').first().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    // It has ended before Back, so the feed, which names unfinished tasks only, does not tell.
+    await rest.finished({ model: 'gpt-image-2', prompt: 'Made while a task was read' });
+    await page.goBack();
+    await page.getByRole('button', { name: /^1 new task/ }).click();
+    await page.getByRole('row').first().getByText('Made while a task was read').waitFor();
+  });
+
   describe('the list of tasks', () => {
     const COUNT = 250;
     const WAVE = 25;

@@ -6,7 +6,7 @@ import { placeOf, rememberPlace } from '../../live/list-places.ts';
 import { onNewTasks } from '../../live/task-feed.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
-import { TaskIds, TaskPage } from './tasks.documents.ts';
+import { TaskPage } from './tasks.documents.ts';
 
 export interface TaskList {
   ids: readonly string[];
@@ -24,10 +24,12 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** The ids of the newest tasks of a filter; none if they cannot be read. The next event then reads them again. */
-async function newestOf(filter: ReturnType<typeof filterOf>): Promise<ReadonlySet<string>> {
-  const found = await run(TaskIds, { filter, after: null }).catch(() => null);
-  return new Set(found?.tasks.edges.map(({ node }) => node.taskId));
+/** Reads the newest tasks of a filter. None if they cannot be read: the next event then reads them again. */
+async function newestOf(filter: ReturnType<typeof filterOf>): Promise<readonly string[]> {
+  const found = await run(TaskPage, { filter, after: null }).catch(() => null);
+  const rows = found?.tasks.edges.map(({ node }) => toRow(node)) ?? [];
+  putTasks(rows);
+  return rows.map(({ taskId }) => taskId);
 }
 
 /**
@@ -38,6 +40,8 @@ function newerThan(known: readonly string[], ids: readonly string[]): readonly s
   const [newest] = known;
   return newest ? ids.filter((id) => id > newest) : ids;
 }
+
+const joined = (ids: readonly string[]) => (before: readonly string[]) => [...new Set([...ids, ...before])];
 
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
 
@@ -53,7 +57,7 @@ export function useTaskList(search: TaskSearch): TaskList {
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef(false);
   const round = useRef(0);
-  // A list that Back restores is not read again, because the feed keeps its rows up to date.
+  // Back restores a list as it was. The feed keeps its rows up to date, and what was made meanwhile only waits.
   const restored = useRef(start ? key : null);
 
   const read = useCallback(
@@ -90,7 +94,9 @@ export function useTaskList(search: TaskSearch): TaskList {
   useEffect(() => {
     const isRestored = restored.current === key;
     restored.current = null;
-    if (!isRestored) void read(null);
+    if (isRestored)
+      void newestOf(JSON.parse(key) as ReturnType<typeof filterOf>).then((ids) => setWaiting(joined(ids)));
+    else void read(null);
   }, [read, key]);
   useEffect(() => {
     if (pages.ids.length > 0) rememberPlace('tasks', { filter: key, pages });
@@ -101,12 +107,11 @@ export function useTaskList(search: TaskSearch): TaskList {
         const filter = JSON.parse(key) as ReturnType<typeof filterOf>;
         const news = added.filter((row) => matches(row, filter)).toSorted((a, b) => b.createdAt - a.createdAt);
         if (news.length === 0) return;
-        const show = (ids: readonly string[]) => setWaiting((before) => [...new Set([...ids, ...before])]);
         const ids = news.map(({ taskId }) => taskId);
         // Rows have neither metadata nor the name of their batch, so the service is asked which of the new tasks match.
         if (filter.metadata || filter.batchId)
-          void newestOf(filter).then((found) => show(ids.filter((id) => found.has(id))));
-        else show(ids);
+          void newestOf(filter).then((found) => setWaiting(joined(ids.filter((id) => found.includes(id)))));
+        else setWaiting(joined(ids));
       }),
     [key],
   );
