@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { MAX_SEED } from '../../models/declaration/vocabulary.ts';
+import { readText } from './models-add.ts';
 
 interface Options {
   comfy: string;
@@ -21,11 +22,15 @@ export function modelsImportCommand(): Command {
     .addHelpText('after', '\nExample: darkroom models import --comfy flux.json --id flux-local')
     .action(async (options: Options) => {
       const { importComfy } = await import('../installation/import-comfy.ts');
-      const { model, file, seedIsTooLarge } = await importComfy(options.comfy, options);
+      const { model, file, readIf, warning, seedIsTooLarge } = await importComfy(options.comfy, options);
+      if (warning !== null) console.error(`warning: ${warning}`);
       const parameters = Object.keys(model.parameters.properties);
       if (options.json) return console.log(JSON.stringify({ file, id: model.id, version: model.version }, null, 2));
       console.log(`Added ${file}, which takes ${parameters.join(', ')}.`);
-      if (seedIsTooLarge) console.log(`The seed of the workflow is left out: the largest of a request is ${MAX_SEED}.`);
+      console.log(readText(readIf));
+      if (seedIsTooLarge) {
+        console.log(`A request takes seeds up to ${MAX_SEED}, so none can have the seed of the workflow.`);
+      }
       console.log(`Try it: darkroom generate "…" --model ${model.id}`);
     });
 }
