@@ -7,7 +7,7 @@ export function modelsAddCommand(): Command {
     .argument('<source>', 'a file, or a name such as kling-3')
     .option('--force', 'replace a file of the same name')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom models add kling-3')
+    .addHelpText('after', '\nExample: npx darkroom models add kling-3')
     .action(async (source: string, options: { force?: true; json?: true }) => {
       const { addModel, missingCredentials } = await import('../installation/add-model.ts');
       const { model, file, readIf, warning } = await addModel(source, options);
@@ -15,7 +15,7 @@ export function modelsAddCommand(): Command {
       const unset = missingCredentials(model, process.env);
       if (options.json)
         return console.log(JSON.stringify({ file, id: model.id, version: model.version, unset }, null, 2));
-      const command = `darkroom generate "…" --model ${model.id}`;
+      const command = `npx darkroom generate "…" --model ${model.id}`;
       console.log(`Added ${file}.`);
       console.log(readText(readIf));
       console.log(unset.length > 0 ? `Set ${unset.join(' and ')}, then: ${command}` : `Try it: ${command}`);

@@ -19,7 +19,7 @@ export function modelsImportCommand(): Command {
     .option('--base-url <url>', 'address of the ComfyUI; COMFYUI_URL when left out')
     .option('--force', 'replace files of the same name')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom models import --comfy flux.json --id flux-local')
+    .addHelpText('after', '\nExample: npx darkroom models import --comfy flux.json --id flux-local')
     .action(async (options: Options) => {
       const { importComfy } = await import('../installation/import-comfy.ts');
       const { model, file, readIf, warning, seedIsTooLarge } = await importComfy(options.comfy, options);
@@ -31,6 +31,6 @@ export function modelsImportCommand(): Command {
       if (seedIsTooLarge) {
         console.log(`A request takes seeds up to ${MAX_SEED}, so none can have the seed of the workflow.`);
       }
-      console.log(`Try it: darkroom generate "…" --model ${model.id}`);
+      console.log(`Try it: npx darkroom generate "…" --model ${model.id}`);
     });
 }

@@ -8,6 +8,6 @@ export function openCommand(): Command {
     .option('--url <url>', 'address of the service; PUBLIC_URL when left out (env: DARKROOM_URL)', addressFromEnv())
     .option('--print', 'only print the link')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom open --print')
+    .addHelpText('after', '\nExample: npx darkroom open --print')
     .action(async (options) => (await import('../installation/open-dashboard.ts')).openDashboard(options));
 }

@@ -39,7 +39,7 @@ async function oldestFullKey(apiKeys: ApiKeysService): Promise<ApiKey> {
     if (!page.hasMore) break;
     after = page.apiKeys.at(-1)!.id;
   }
-  if (!oldest) throw new Error('No API key has every scope. Name one with --key; `darkroom keys list` shows them.');
+  if (!oldest) throw new Error('No API key has every scope. Name one with --key; `npx darkroom keys list` shows them.');
   return oldest;
 }
 
