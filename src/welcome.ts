@@ -15,18 +15,18 @@ export function welcome(config: Config, firstKey: FirstKey | null, terminal?: No
   const lamp = terminal && (terminal.hasColors(256) ? LAMP_COLOR + LAMP + NO_COLOR : LAMP);
   const lines = [`${lamp ? `${lamp} ` : ''}Darkroom is ready at ${publicUrl}`, `  reference   ${publicUrl}/docs`];
   if (config.dashboard && !firstKey && config.role !== 'worker') {
-    lines.push(`  dashboard   ${publicUrl}/app/  (\`npm run darkroom -- open\` signs you in)`);
+    lines.push(`  dashboard   ${publicUrl}/app/  (\`npx darkroom open\` signs you in)`);
   }
   if (firstKey) {
     if (firstKey.signInLink) {
       lines.push(
         `  dashboard   ${firstKey.signInLink}`,
-        '              (signs you in once, within 10 minutes; `npm run darkroom -- open` prints another)',
+        '              (signs you in once, within 10 minutes; `npx darkroom open` prints another)',
       );
     }
     lines.push(
       `  API key     ${firstKey.key}`,
-      '              (shown only once; `npm run darkroom -- keys create` creates another)',
+      '              (shown only once; `npx darkroom keys create` creates another)',
       '',
       'Your first picture:',
       '',

@@ -19,7 +19,7 @@ const commands = commandsOf(darkroomProgram()).filter((command) => command.paren
 describe.each(commands.map((command) => [nameOf(command), command] as const))('darkroom %s', (name, command) => {
   it('has an example of itself in its help, with options that it knows', () => {
     const [, example = ''] = /Example: (.*)/.exec(helpOf(command)) ?? [];
-    expect(example).toMatch(new RegExp(`darkroom ${name}(?: |\\)|$)`));
+    expect(example).toMatch(new RegExp(`npx darkroom ${name}(?: |\\)|$)`));
     const named = [...example.matchAll(/ (--[\w-]+)/g)].map(([, option]) => option);
     const known = command.options.flatMap(({ long }) => (long ? [long] : []));
     expect(named.filter((option) => !known.includes(option!))).toEqual([]);

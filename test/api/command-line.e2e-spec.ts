@@ -59,7 +59,10 @@ describe('the command line', () => {
     expect(JSON.parse(again.out)).toMatchObject({ parent_task_id: task.task_id, input: { prompt: 'A dog' } });
     const { body: hanging } = await service.api.create({ ...aCat, prompt: '#hang' });
     const timeout = await darkroom(['tasks', 'wait', hanging.task_id, '--timeout', '0.5']);
-    expect([timeout.code, timeout.err]).toEqual([5, expect.stringContaining(`darkroom tasks wait ${hanging.task_id}`)]);
+    expect([timeout.code, timeout.err]).toEqual([
+      5,
+      expect.stringContaining(`npx darkroom tasks wait ${hanging.task_id}`),
+    ]);
     const cancelled = await darkroom(['tasks', 'cancel', hanging.task_id, '--json']);
     expect(JSON.parse(cancelled.out)).toEqual({ cancelled: 1, already_final: 0, not_found: 0 });
   });
@@ -144,7 +147,7 @@ describe('the command line', () => {
       'tasks wait',
       'files get',
     ]) {
-      expect((await darkroom([...command.split(' '), '--help'])).out).toContain(`\nExample: darkroom ${command}`);
+      expect((await darkroom([...command.split(' '), '--help'])).out).toContain(`\nExample: npx darkroom ${command}`);
     }
   });
 

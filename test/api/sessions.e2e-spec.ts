@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { type TestService, joinService, startOwnService } from '../support/service.ts';
 import { Api } from '../support/clients/api.ts';
 import { Browser, type SessionBody } from '../support/clients/browser.ts';
+import { darkroom } from '../support/darkroom-command.ts';
 import { eventually } from '../support/wait.ts';
 import { newApiKey } from '../../src/auth/credentials/api-key-format.ts';
 import { newToken, tokenHashOf } from '../../src/auth/credentials/random-token.ts';
@@ -269,6 +270,21 @@ describe('the session of a browser', () => {
     expect((await signIn(600)).status).toBe(201);
     const late = await signIn(-1);
     expect([late.status, late.body.error.code]).toEqual([401, 'invalid_sign_in_code']);
+  });
+
+  it('is opened by the link of the command line, at the address that DARKROOM_URL or --url names', async () => {
+    const { id } = await newKey();
+    const linkOf = async (args: string[], env: Record<string, string>) => {
+      const { out } = await darkroom(['open', '--print', '--key', id, ...args], { ...service.env, ...env });
+      return new URL(out.trim());
+    };
+    const named = await linkOf([], { PUBLIC_URL: 'http://127.0.0.1:1', DARKROOM_URL: `${service.baseUrl}/` });
+    expect([named.origin, named.pathname]).toEqual([service.baseUrl, '/app/sign-in']);
+    const code = named.hash.replace('#code=', '');
+    expect((await new Browser(service.baseUrl).signIn({ code })).status).toBe(201);
+    const other = { DARKROOM_URL: 'http://127.0.0.1:2' };
+    expect((await linkOf(['--url', 'http://127.0.0.1:3'], other)).origin).toBe('http://127.0.0.1:3');
+    expect((await linkOf([], { DARKROOM_URL: '' })).origin).toBe(service.baseUrl);
   });
 
   it('stores neither its token nor the code of a link', async () => {

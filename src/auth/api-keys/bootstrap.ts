@@ -12,7 +12,7 @@ import type { IssuedApiKey } from './api-key-acts.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 import { KeyHashes } from '../credentials/key-hashes.ts';
 
-const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `darkroom keys create --all-scopes`.';
+const NO_KEY_HINT = 'No API key exists. Set BOOTSTRAP_API_KEY, or run `npx darkroom keys create --all-scopes`.';
 
 /** Creates the first key of a new installation, or the key of BOOTSTRAP_API_KEY. */
 @Injectable()
@@ -37,7 +37,7 @@ export class Bootstrap {
     const preset = this.config.bootstrapApiKey;
     if (preset !== null && !isWellFormed(preset)) {
       throw new Error(
-        'BOOTSTRAP_API_KEY is not a valid key: its checksum does not match. `darkroom keys create --print-only` prints a valid one.',
+        'BOOTSTRAP_API_KEY is not a valid key: its checksum does not match. `npx darkroom keys create --print-only` prints a valid one.',
       );
     }
     return this.audit.transaction(SERVICE, async (tx, record) => {

@@ -21,9 +21,10 @@ export class OneTimeCodes {
 
   /**
    * A link that works once, within 10 minutes. The code is in the fragment, which no server and no log sees.
+   * @param address where the browser reaches the service
    * @throws EntityNotFoundError for a key without a current secret
    */
-  async linkFor(apiKeyId: string): Promise<string> {
+  async linkFor(apiKeyId: string, address = this.config.publicUrl): Promise<string> {
     const secret = await this.secrets.findOneByOrFail({ api_key_id: apiKeyId, expires_at: IsNull() });
     const code = newToken();
     await this.codes.insert({
@@ -31,7 +32,7 @@ export class OneTimeCodes {
       secret_hash: secret.hash,
       expires_at: () => `now() + interval '${CODE_TTL_MINUTES} minutes'`,
     });
-    return `${this.config.publicUrl}/app/sign-in#code=${code}`;
+    return `${address}/app/sign-in#code=${code}`;
   }
 
   /**

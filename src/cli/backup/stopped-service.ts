@@ -19,7 +19,9 @@ export async function untilStopped(client: Client, waitS: number, tell: (line: s
     if (state !== told) tell(state);
     told = state;
     if (Date.now() > giveUpAt)
-      throw new Error(`Nothing was copied: after ${waitS} s, ${state}. \`darkroom ops resume\` lets them work again.`);
+      throw new Error(
+        `Nothing was copied: after ${waitS} s, ${state}. \`npx darkroom ops resume\` lets them work again.`,
+      );
   }
 }
 

@@ -25,5 +25,5 @@ export function connected(command: Command, example: string): Command {
     .option('--json', 'print as JSON')
     .addOption(urlOption())
     .addOption(keyOption())
-    .addHelpText('after', `\nExample: darkroom ${example}`);
+    .addHelpText('after', `\nExample: npx darkroom ${example}`);
 }

@@ -2,11 +2,11 @@ import { Option } from 'commander';
 
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
+export const addressFromEnv = (): string | undefined => process.env.DARKROOM_URL || undefined;
+
 /** Every command that calls the service has this option and `keyOption`. */
 export const urlOption = (): Option =>
-  new Option('--url <url>', 'address of the service (env: DARKROOM_URL)').default(
-    process.env.DARKROOM_URL || DEFAULT_URL,
-  );
+  new Option('--url <url>', 'address of the service (env: DARKROOM_URL)').default(addressFromEnv() ?? DEFAULT_URL);
 
 export const keyOption = (): Option =>
   new Option('--key <key>', 'API key; other users of this machine can see it, so prefer the variable').env(

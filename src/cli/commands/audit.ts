@@ -11,6 +11,6 @@ export function auditCommand(): Command {
     .option('--limit <n>', 'how many, 1 to 100', wholeNumber, 20)
     .option('--after <id>', 'the last id of the previous page, aud_…')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom audit --action api_key.revoked')
+    .addHelpText('after', '\nExample: npx darkroom audit --action api_key.revoked')
     .action(async (options) => (await import('../installation/list-audit-events.ts')).listAuditEvents(options));
 }

@@ -28,7 +28,7 @@ export function completionCommand(program: () => Command): Command {
   return new Command('completion')
     .description('Print a script that completes commands and options in a shell.')
     .addArgument(new Argument('<shell>').choices(Object.keys(SHELLS)))
-    .addHelpText('after', '\nExample: source <(darkroom completion bash)')
+    .addHelpText('after', '\nExample: source <(npx darkroom completion bash)')
     .action((shell: keyof typeof SHELLS) => console.log(SHELLS[shell](wordsOf(program()).join('\n'))));
 }
 

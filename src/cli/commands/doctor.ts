@@ -5,7 +5,7 @@ export function doctorCommand(): Command {
     .description('Check this machine and its configuration. Fails if the service would not work.')
     .option('--json', 'print as JSON')
     .option('--s3-lifecycle', 'also write rules to the bucket that remove what the service could not delete')
-    .addHelpText('after', '\nExample: darkroom doctor')
+    .addHelpText('after', '\nExample: npx darkroom doctor')
     .action(async (options: { json?: true; s3Lifecycle?: true }) => {
       const { checkInstallation } = await import('../installation/installation-checks.ts');
       const findings = await checkInstallation({ s3Lifecycle: options.s3Lifecycle });

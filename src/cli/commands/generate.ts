@@ -30,7 +30,7 @@ export function generateCommand(): Command {
   const command = new Command('generate')
     .description('Generate an image or a video and save it.')
     .argument('<prompt>')
-    .option('--model <id>', 'id of a model; left out: the first that darkroom models lists')
+    .option('--model <id>', 'id of a model; left out: the first that npx darkroom models lists')
     .option('--out <path>', 'output folder, or a file name if the task makes one file', '.')
     .option('--aspect-ratio <ratio>', 'for example 16:9')
     .option('--resolution <resolution>', 'for example 2K or 1080P')
@@ -74,7 +74,7 @@ export function firstRecommendation(
   const kind = isVideo ? 'video' : 'image';
   const ofKind = models.filter((model) => model.kind === kind);
   const model = ofKind.find(({ available }) => available) ?? ofKind[0];
-  if (!model) throw new Error(`No ${kind} model is served here. \`darkroom models\` lists the models.`);
+  if (!model) throw new Error(`No ${kind} model is served here. \`npx darkroom models\` lists the models.`);
   return model.id;
 }
 

@@ -66,14 +66,14 @@ export function keysCommand(): Command {
     .option('--budget-soft-percent <n>', 'send a webhook when this percentage of the budget is used', wholeNumber)
     .option('--print-only', 'print a key for BOOTSTRAP_API_KEY and store nothing')
     .option('--json', 'print the whole object as JSON')
-    .addHelpText('after', '\nExample: darkroom keys create ci --scopes generations:write,tasks:read --expires 30d')
+    .addHelpText('after', '\nExample: npx darkroom keys create ci --scopes generations:write,tasks:read --expires 30d')
     .action(async (name: string, options) => (await import('../installation/manage-keys.ts')).createKey(name, options));
 
   keys
     .command('list')
     .description('List the keys, newest first.')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom keys list')
+    .addHelpText('after', '\nExample: npx darkroom keys list')
     .action(async (options) => (await import('../installation/manage-keys.ts')).listKeys(options));
 
   keys
@@ -82,7 +82,7 @@ export function keysCommand(): Command {
     .argument('<id>', 'key_…')
     .option('--overlap-hours <hours>', 'how long the old secret still works, up to 168', number, 0)
     .option('--json', 'print the whole object as JSON')
-    .addHelpText('after', '\nExample: darkroom keys rotate key_01jd8e5t9kf3qs7m2v4xw6yzab --overlap-hours 24')
+    .addHelpText('after', '\nExample: npx darkroom keys rotate key_01jd8e5t9kf3qs7m2v4xw6yzab --overlap-hours 24')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).rotateKey(id, options));
 
   const update = keys
@@ -111,7 +111,7 @@ export function keysCommand(): Command {
       wholeNumber,
     )
     .option('--json', 'print the whole object as JSON')
-    .addHelpText('after', '\nExample: darkroom keys update key_01jd8e5t9kf3qs7m2v4xw6yzab --budget 25/month')
+    .addHelpText('after', '\nExample: npx darkroom keys update key_01jd8e5t9kf3qs7m2v4xw6yzab --budget 25/month')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).updateKey(id, options));
 
   keys
@@ -125,7 +125,7 @@ export function keysCommand(): Command {
       'also erase everything that was sent with it or made for it; running services do so in the background',
     )
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
+    .addHelpText('after', '\nExample: npx darkroom keys revoke key_01jd8e5t9kf3qs7m2v4xw6yzab')
     .action(async (id: string, options) => (await import('../installation/manage-keys.ts')).revokeKey(id, options));
 
   keys
@@ -135,7 +135,7 @@ export function keysCommand(): Command {
     .requiredOption('--out <dir>', 'a folder that is empty or does not exist')
     .option('--files', 'also the bytes of uploads and outputs')
     .option('--json', 'print the manifest as JSON')
-    .addHelpText('after', '\nExample: darkroom keys export key_01jd8e5t9kf3qs7m2v4xw6yzab --out export --files')
+    .addHelpText('after', '\nExample: npx darkroom keys export key_01jd8e5t9kf3qs7m2v4xw6yzab --out export --files')
     .action(async (id: string, options) => (await import('../export/export-key.ts')).exportKey(id, options));
 
   return keys;

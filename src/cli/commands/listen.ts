@@ -13,7 +13,7 @@ export function listenCommand(): Command {
     .option('--json', 'print a line of JSON for each event')
     .addOption(urlOption())
     .addOption(keyOption())
-    .addHelpText('after', '\nExample: darkroom listen --forward-to http://localhost:4000/hooks')
+    .addHelpText('after', '\nExample: npx darkroom listen --forward-to http://localhost:4000/hooks')
     .action(async (options: ListenOptions) => {
       const { listen } = await import('../client/forward-events.ts');
       const interrupted = new AbortController();

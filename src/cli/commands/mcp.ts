@@ -24,7 +24,7 @@ export function mcpCommand(): Command {
     )
     .addOption(urlOption())
     .addOption(keyOption())
-    .addHelpText('after', '\nExample: darkroom mcp --out pictures')
+    .addHelpText('after', '\nExample: npx darkroom mcp --out pictures')
     .action(async ({ url, key, out, images = defaultFolders(process.cwd()) }: Options) => {
       const [{ Bridge }, { LocalImages }, { RpcClient }, { SavedOutputs }] = await Promise.all([
         import('../mcp/bridge.ts'),

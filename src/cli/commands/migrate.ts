@@ -5,7 +5,7 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('Migrate the database to the version of this program.')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: DATABASE_URL=postgres://localhost/darkroom darkroom migrate')
+    .addHelpText('after', '\nExample: DATABASE_URL=postgres://localhost/darkroom npx darkroom migrate')
     .action(async ({ json }: { json?: true }) => {
       // Imported here, because the other commands start in a fifth of the time without the database libraries.
       const { migrate } = await import('../../platform/database/migrate.ts');

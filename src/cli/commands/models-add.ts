@@ -7,15 +7,20 @@ export function modelsAddCommand(): Command {
     .argument('<source>', 'a file, or a name such as kling-3')
     .option('--force', 'replace a file of the same name')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom models add kling-3')
+    .addHelpText('after', '\nExample: npx darkroom models add kling-3')
     .action(async (source: string, options: { force?: true; json?: true }) => {
       const { addModel, missingCredentials } = await import('../installation/add-model.ts');
-      const { model, file } = await addModel(source, options);
+      const { model, file, readIf, warning } = await addModel(source, options);
+      if (warning !== null) console.error(`warning: ${warning}`);
       const unset = missingCredentials(model, process.env);
       if (options.json)
         return console.log(JSON.stringify({ file, id: model.id, version: model.version, unset }, null, 2));
-      const command = `darkroom generate "…" --model ${model.id}`;
+      const command = `npx darkroom generate "…" --model ${model.id}`;
       console.log(`Added ${file}.`);
+      console.log(readText(readIf));
       console.log(unset.length > 0 ? `Set ${unset.join(' and ')}, then: ${command}` : `Try it: ${command}`);
     });
 }
+
+/** A service looks every 5 s by default, and reads what two looks find the same. */
+export const readText = (readIf: string): string => `A running service reads it within 10 s, if its ${readIf}.`;

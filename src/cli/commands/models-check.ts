@@ -8,7 +8,7 @@ export function modelsCheckCommand(): Command {
     .description('Check files that declare models. Fails if one has a fault.')
     .argument('[path...]', 'files or folders; by default the folder MODELS')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExample: darkroom models check models/qwen-image.yaml')
+    .addHelpText('after', '\nExample: npx darkroom models check models/qwen-image.yaml')
     .action(async (paths: string[], options: { json?: true }) => {
       const { checkModels } = await import('../installation/check-models.ts');
       const files = await checkModels(paths);

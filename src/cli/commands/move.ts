@@ -14,6 +14,6 @@ export function moveCommand(): Command {
       600,
     )
     .option('--json', 'print the tables with their rows and SHA-256 as JSON')
-    .addHelpText('after', '\nExample: darkroom move --to postgres://darkroom:secret@db.example.com/darkroom')
+    .addHelpText('after', '\nExample: npx darkroom move --to postgres://darkroom:secret@db.example.com/darkroom')
     .action(async (options) => (await import('../backup/run-move.ts')).move(options));
 }

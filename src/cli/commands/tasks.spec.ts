@@ -30,7 +30,7 @@ describe('darkroom tasks get', () => {
     const error = { code: 'provider_timeout', message: 'The provider did not answer in time.', retryable: true };
     expect((await shown({ status: 'failed', error })).split('\n').slice(2)).toEqual([
       '',
-      `provider_timeout: The provider did not answer in time. It may succeed: darkroom tasks retry ${ID}`,
+      `provider_timeout: The provider did not answer in time. It may succeed: npx darkroom tasks retry ${ID}`,
     ]);
   });
 

@@ -9,7 +9,7 @@ const MAIN = `${ROOT_FOLDER}dist/main.js`;
 export function upCommand(): Command {
   return new Command('up')
     .description('Start the service, until interrupted.')
-    .addHelpText('after', '\nExample: PORT=8080 darkroom up')
+    .addHelpText('after', '\nExample: PORT=8080 npx darkroom up')
     .action(async () => {
       const child = spawn(process.execPath, [MAIN], { stdio: 'inherit' });
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));

@@ -1,5 +1,5 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { textOf } from '../../models/declaration/fault.ts';
 import type { Model } from '../../models/definition/model.ts';
 import { loadModelSettings } from '../../platform/config/config.ts';
@@ -11,8 +11,12 @@ const LIBRARY = `${ROOT_FOLDER}models/library`;
 
 export interface AddedModel {
   model: Model;
-  /** The path of the copied declaration. */
+  /** The whole path of the copied declaration. */
   file: string;
+  /** By which setting a service reads the folder of the file, such as `DATA_DIR is /srv/darkroom`. */
+  readIf: string;
+  /** Why the service probably reads another folder; null: nothing says so. */
+  warning: string | null;
 }
 
 /**
@@ -27,7 +31,7 @@ export async function addModel(
 ): Promise<AddedModel> {
   const from = fileOf(source);
   const settings = loadModelSettings();
-  const folder = modelsPath(settings) ?? join(settings.dataDir, 'models');
+  const folder = resolve(modelsPath(settings) ?? join(settings.dataDir, 'models'));
   const target = join(folder, basename(from));
   if (existsSync(target) && !force) throw new Error(`${target} is there already; --force replaces it.`);
   mkdirSync(folder, { recursive: true });
@@ -49,7 +53,15 @@ export async function addModel(
   if (other && !force) throw new Error(`${other[1]} is there already; --force replaces it.`);
   for (const [source, copy] of copies) place(source, copy);
   place(from, target); // last, because the service may read the folder at any moment
-  return { model: added.model, file: target };
+  return { model: added.model, file: target, ...readerOf(settings) };
+}
+
+/** A command cannot ask a service for its folder, because no call of the API shows it. */
+function readerOf({ models, dataDir }: ReturnType<typeof loadModelSettings>): Pick<AddedModel, 'readIf' | 'warning'> {
+  if (models !== null) return { readIf: `MODELS is ${resolve(models)}`, warning: null };
+  const isUsed = readdirSync(dataDir).some((name) => name !== 'models');
+  const warning = `${dataDir} holds nothing but models. If your service runs already, its DATA_DIR is probably another.`;
+  return { readIf: `DATA_DIR is ${dataDir}`, warning: isUsed ? null : warning };
 }
 
 function fileOf(source: string): string {

@@ -12,10 +12,13 @@ export interface GraphSlots {
   /** The text that the slot replaced. null: the graph has no negative prompt. */
   negativePrompt: string | null;
   size: { width: number; height: number } | null;
-  hasSeed: boolean;
+  /** JavaScript has rounded the largest ones. null: the graph has no seed. */
+  seed: number | null;
   hasBatch: boolean;
   steps: number | null;
   cfg: number | null;
+  /** Of nodes such as FluxGuidance. */
+  guidance: number | null;
 }
 
 /** Names of inputs that hold text. */
@@ -25,7 +28,7 @@ const MAX_LINKS = 100;
 
 /**
  * Puts slots where a graph has values: the prompts that its sampler follows, width and height, the number of images,
- * seeds, steps and cfg.
+ * seeds, steps, cfg and guidance.
  * @throws Error when the JSON is no such graph, or no text of it can be the prompt
  */
 export function slotsIn(json: unknown): GraphSlots {
@@ -53,9 +56,10 @@ export function slotsIn(json: unknown): GraphSlots {
     negativePrompt: old,
     size: first ?? null,
     hasBatch: putAll(latents, ['batch_size'], '{{batch_size}}') !== null,
-    hasSeed: putAll(nodes, SEEDS, '{{seed}}') !== null,
+    seed: putAll(nodes, SEEDS, '{{seed}}'),
     steps: putAll(nodes, ['steps'], '{{x_steps}}'),
     cfg: putAll(nodes, ['cfg'], '{{x_cfg}}'),
+    guidance: putAll(nodes, ['guidance'], '{{x_guidance}}'),
   };
 }
 

@@ -46,9 +46,9 @@ let files = 0;
 async function imported(graph: unknown, id: string, force = false) {
   const file = join(folder, `.export-${(files += 1)}`);
   writeFileSync(file, JSON.stringify(graph));
-  await importComfy(file, { id, force });
+  const { seedIsTooLarge } = await importComfy(file, { id, force });
   const read = (extension: string) => readFileSync(join(folder, `${id}.${extension}`), 'utf8');
-  return { declaration: parse(read('yaml')), workflow: JSON.parse(read('json')) };
+  return { declaration: parse(read('yaml')), workflow: JSON.parse(read('json')), seedIsTooLarge };
 }
 
 it('makes slots of prompts, size, seed, steps and cfg', async () => {
@@ -60,7 +60,7 @@ it('makes slots of prompts, size, seed, steps and cfg', async () => {
       negative_prompt: { default: 'blurry' },
       size: { default: '832x1216' },
       n: { maximum: 4 },
-      seed: {},
+      seed: { maximum: 4_294_967_295 },
       x_steps: { type: 'integer', default: 25 },
       x_cfg: { type: 'number', default: 7.5 },
     },
@@ -74,10 +74,32 @@ it('makes slots of prompts, size, seed, steps and cfg', async () => {
 
 it('follows the guider of Flux, and takes the size of a workflow as it is where nothing says it', async () => {
   const { declaration, workflow } = await imported(FLUX, 'flux');
-  expect(Object.keys(declaration.parameters)).toEqual(['prompt', 'aspect_ratio', 'resolution', 'seed', 'x_steps']);
-  expect(workflow[3].inputs).toEqual({ clip_l: '{{prompt}}', t5xxl: '{{prompt}}', guidance: 3.5 });
+  expect(Object.keys(declaration.parameters)).toEqual([
+    'prompt',
+    'aspect_ratio',
+    'resolution',
+    'seed',
+    'x_steps',
+    'x_guidance',
+  ]);
+  expect(declaration.parameters.x_guidance).toMatchObject({ type: 'number', default: 3.5 });
+  expect(workflow[2].inputs).toMatchObject({ guidance: '{{x_guidance}}' });
+  expect(workflow[3].inputs).toEqual({ clip_l: '{{prompt}}', t5xxl: '{{prompt}}', guidance: '{{x_guidance}}' });
   expect(workflow[4].inputs).toEqual({ noise_seed: '{{seed}}' });
 });
+
+it.each([
+  [4_294_967_295, false],
+  [1_125_899_906_842_624, true],
+])(
+  'permits the largest seeds, and says whether no request can have that of the graph (%d: %s)',
+  async (seed, isTooLarge) => {
+    const graph = { ...FLUX, 4: { class_type: 'RandomNoise', inputs: { noise_seed: seed } } };
+    const { declaration, seedIsTooLarge } = await imported(graph, 'large-seed', true);
+    expect(declaration.parameters.seed).toEqual({ maximum: 4_294_967_295 });
+    expect(seedIsTooLarge).toBe(isTooLarge);
+  },
+);
 
 it('takes the prompt from a node of its own, and leaves a negative side without a text as it is', async () => {
   const graph = {

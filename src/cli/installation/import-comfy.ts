@@ -4,12 +4,18 @@ import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
 import { type AddedModel, addModel } from './add-model.ts';
 import { type GraphSlots, slotsIn } from './comfy-graph.ts';
+import { MAX_SEED } from '../../models/declaration/vocabulary.ts';
 
 interface Imported {
   id: string;
   /** The URL of the ComfyUI; missing: COMFYUI_URL. */
   baseUrl?: string | undefined;
   force?: boolean | undefined;
+}
+
+interface ImportedModel extends AddedModel {
+  /** Whether no request can have the seed of the graph: seeds of ComfyUI have 64 bits. */
+  seedIsTooLarge: boolean;
 }
 
 /** The form of an id. The files of the model are named after the id. */
@@ -24,7 +30,7 @@ const STEP = 8;
  * Writes a declaration and its workflow into the folder of models, from a graph that ComfyUI exported for its API.
  * @throws Error when the graph, or the declaration made from it, cannot be used
  */
-export async function importComfy(file: string, { id, baseUrl, force }: Imported): Promise<AddedModel> {
+export async function importComfy(file: string, { id, baseUrl, force }: Imported): Promise<ImportedModel> {
   if (!ID.test(id)) throw new Error(`"${id}" is no id: it has small letters, digits, ".", "_" and "-", at most 63.`);
   const slots = read(file);
   const folder = mkdtempSync(join(tmpdir(), 'darkroom-import-'));
@@ -32,7 +38,7 @@ export async function importComfy(file: string, { id, baseUrl, force }: Imported
     const source = join(folder, `${id}.yaml`);
     writeFileSync(join(folder, `${id}.json`), `${JSON.stringify(slots.workflow, null, 2)}\n`);
     writeFileSync(source, stringify(declarationOf(slots, { id, baseUrl }), { flowCollectionPadding: true }));
-    return await addModel(source, { force });
+    return { ...(await addModel(source, { force })), seedIsTooLarge: (slots.seed ?? 0) > MAX_SEED };
   } catch (error) {
     throw new Error((error as Error).message.replaceAll(`${folder}/`, ''), { cause: error });
   } finally {
@@ -51,7 +57,7 @@ function read(file: string): GraphSlots {
 }
 
 function declarationOf(slots: GraphSlots, { id, baseUrl }: Imported): object {
-  const { negativePrompt, size, hasBatch, hasSeed, steps, cfg } = slots;
+  const { negativePrompt, size, hasBatch, seed, steps, cfg, guidance } = slots;
   const own = (type: string, [minimum, maximum, value]: number[], description: string) => ({
     type,
     minimum,
@@ -68,9 +74,12 @@ function declarationOf(slots: GraphSlots, { id, baseUrl }: Imported): object {
       ...(negativePrompt !== null && { negative_prompt: { default: negativePrompt } }),
       ...(size ? { size: { default: `${size.width}x${size.height}` } } : { aspect_ratio: {}, resolution: {} }),
       ...(hasBatch && { n: { maximum: MAX_PICTURES } }),
-      ...(hasSeed && { seed: {} }),
+      ...(seed !== null && { seed: { maximum: MAX_SEED } }),
       ...(steps !== null && { x_steps: own('integer', [1, MAX_STEPS, steps], 'Sampling steps.') }),
       ...(cfg !== null && { x_cfg: own('number', [0, MAX_CFG, cfg], 'How closely to follow the prompt.') }),
+      ...(guidance !== null && {
+        x_guidance: own('number', [0, MAX_CFG, guidance], 'How closely to follow the prompt.'),
+      }),
     },
     sizes: size ? { pixels: pixelsAround(size) } : UNKNOWN_SIZE,
     bindings: [

@@ -106,7 +106,7 @@ async function database(config: Config): Promise<Finding[]> {
           check: 'migrations',
           ok: true,
           note: pending
-            ? 'some are pending; the service runs them when it starts, or run `darkroom migrate` now'
+            ? 'some are pending; the service runs them when it starts, or run `npx darkroom migrate` now'
             : 'up to date',
         });
         if (!pending) {

@@ -55,7 +55,7 @@ export async function withKeyContext(
     };
     await withNestContext(parts, async (context) => {
       if (await context.get(DataSource).showMigrations()) {
-        throw new Error('The database is not up to date. Run `darkroom migrate`, or start the service once.');
+        throw new Error('The database is not up to date. Run `npx darkroom migrate`, or start the service once.');
       }
       await work(context, config);
     });

@@ -75,7 +75,7 @@ export async function listKeys(options: { json?: true }): Promise<void> {
     }
     const shown = await views.all(all);
     if (options.json) console.log(JSON.stringify(shown, null, 2));
-    else if (shown.length === 0) console.log('There are no keys. Create one: darkroom keys create');
+    else if (shown.length === 0) console.log('There are no keys. Create one: npx darkroom keys create');
     else console.log(table(shown.map(row)));
   });
 }

@@ -8,11 +8,18 @@ import { withKeyContext } from './key-context.ts';
 const PAGE_SIZE = 100;
 const LINK_LIFE_S = 600;
 
-export async function openDashboard(options: { key?: string; print?: true; json?: true }): Promise<void> {
+interface Options {
+  key?: string;
+  url?: string;
+  print?: true;
+  json?: true;
+}
+
+export async function openDashboard(options: Options): Promise<void> {
   await withKeyContext(async (context) => {
     const apiKeys = context.get(ApiKeysService);
     const apiKey = options.key === undefined ? await oldestFullKey(apiKeys) : await apiKeys.find(options.key);
-    const link = await context.get(OneTimeCodes).linkFor(apiKey.id);
+    const link = await context.get(OneTimeCodes).linkFor(apiKey.id, options.url?.replace(/\/+$/, ''));
     if (options.json) return console.log(JSON.stringify({ url: link, expires_in_s: LINK_LIFE_S }, null, 2));
     console.log(link);
     console.error(`It works once, within 10 minutes, and signs in with the key "${apiKey.name}".`);
@@ -32,7 +39,7 @@ async function oldestFullKey(apiKeys: ApiKeysService): Promise<ApiKey> {
     if (!page.hasMore) break;
     after = page.apiKeys.at(-1)!.id;
   }
-  if (!oldest) throw new Error('No API key has every scope. Name one with --key; `darkroom keys list` shows them.');
+  if (!oldest) throw new Error('No API key has every scope. Name one with --key; `npx darkroom keys list` shows them.');
   return oldest;
 }
 

@@ -82,7 +82,8 @@ export class ImageFolders {
   }
 
   private refusal(): string {
-    if (this.folders.length === 0) return 'Paths are not taken: `darkroom mcp` was started without --images <folder>.';
+    if (this.folders.length === 0)
+      return 'Paths are not taken: `npx darkroom mcp` was started without --images <folder>.';
     return `It must be the path of a JPEG, PNG or WebP file below ${this.folders.join(' or ')}, an https link or the id of a file.`;
   }
 }

@@ -40,7 +40,7 @@ export const opsAct = (ops: Command, name: keyof typeof EXAMPLES, description: s
     .addOption(keyOption())
     .option('--database', 'use the database of the configuration instead, when no process answers; needs no key')
     .option('--json', 'print the whole answer as JSON')
-    .addHelpText('after', `\nExample: darkroom ops ${EXAMPLES[name]}`);
+    .addHelpText('after', `\nExample: npx darkroom ops ${EXAMPLES[name]}`);
 
 export type Row = Record<string, unknown>;
 

@@ -21,11 +21,11 @@ describe('the error on a terminal', () => {
       away,
       'http://127.0.0.1:3000 cannot be reached. Start the service, or name its address with --url or DARKROOM_URL.',
     ],
-    [failed(true), 'worker_lost: Lost. It may succeed: darkroom tasks retry task_1'],
+    [failed(true), 'worker_lost: Lost. It may succeed: npx darkroom tasks retry task_1'],
     [failed(false), 'worker_lost: Lost.'],
     [
       new WaitTimeoutError('task_1', 500),
-      'task_1 did not end within 500 ms. It goes on. Wait again: darkroom tasks wait task_1',
+      'task_1 did not end within 500 ms. It goes on. Wait again: npx darkroom tasks wait task_1',
     ],
     [new Error('a', { cause: new Error('b') }), 'a (b)'],
     [new Error('file b.', { cause: new Error('b') }), 'file b.'],

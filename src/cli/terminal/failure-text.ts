@@ -4,13 +4,13 @@ import { ConnectionError, DarkroomError, TaskFailedError, WaitTimeoutError } fro
 const ADVICE: Readonly<Record<string, string>> = {
   connection_failed: 'Start the service, or name its address with --url or DARKROOM_URL.',
   missing_api_key: 'Set DARKROOM_API_KEY.',
-  invalid_api_key: 'Set DARKROOM_API_KEY to a key of this service; `darkroom keys create` makes one.',
-  api_key_revoked: '`darkroom keys create` makes another key.',
-  api_key_expired: '`darkroom keys create` makes another key.',
-  insufficient_scope: '`darkroom keys update <id> --scopes …` gives the key more scopes.',
-  budget_exceeded: '`darkroom usage` shows what was spent.',
-  model_not_found: '`darkroom models` lists the models.',
-  task_not_found: '`darkroom tasks list` lists the tasks of this key.',
+  invalid_api_key: 'Set DARKROOM_API_KEY to a key of this service; `npx darkroom keys create` makes one.',
+  api_key_revoked: '`npx darkroom keys create` makes another key.',
+  api_key_expired: '`npx darkroom keys create` makes another key.',
+  insufficient_scope: '`npx darkroom keys update <id> --scopes …` gives the key more scopes.',
+  budget_exceeded: '`npx darkroom usage` shows what was spent.',
+  model_not_found: '`npx darkroom models` lists the models.',
+  task_not_found: '`npx darkroom tasks list` lists the tasks of this key.',
   rate_limit_exceeded: 'Try again later.',
   queue_full: 'Try again when some of your tasks have ended.',
 };
@@ -20,9 +20,9 @@ export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof DarkroomError) return ofService(error);
   if (error instanceof TaskFailedError) {
-    return error.message + (error.retryable ? ` It may succeed: darkroom tasks retry ${error.task.task_id}` : '');
+    return error.message + (error.retryable ? ` It may succeed: npx darkroom tasks retry ${error.task.task_id}` : '');
   }
-  if (error instanceof WaitTimeoutError) return `${error.message} Wait again: darkroom tasks wait ${error.id}`;
+  if (error instanceof WaitTimeoutError) return `${error.message} Wait again: npx darkroom tasks wait ${error.id}`;
   // Node rejects with an empty AggregateError if both addresses of localhost refuse the connection.
   if (error instanceof AggregateError && !error.message) return error.errors.map(failureText).join('; ');
   const cause = error.cause === undefined || error.name === 'ApiError' ? '' : failureText(error.cause);

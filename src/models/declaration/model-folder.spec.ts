@@ -115,7 +115,7 @@ describe('a folder of declarations', () => {
       'c.yaml:7:11: aliases[0]: alias "x" is also in b.yaml',
       'c.yaml:8:27: lifecycle.replacement: replacement "gone" is no model',
       'd.yaml:1:5: id: id "gpt-image-2" belongs to a built-in model',
-      'e.yaml:1:5: id: id "check" is a command of darkroom models',
+      'e.yaml:1:5: id: id "check" is a command: npx darkroom models check',
       'f.yaml:2:7: kind: kind "picture" is not allowed; allowed are image, video',
       expect.stringMatching(/^g\.yaml:1:\d+: file: /),
     ]);

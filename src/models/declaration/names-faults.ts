@@ -34,7 +34,7 @@ export function namesFaults(files: readonly YamlFile[], taken: ReadonlyMap<strin
     const other = id !== null && having.get(id)!.find((each) => each.file !== file);
     if (id !== null && taken.has(id)) faults.push(file.faultFor(['id'], `id "${id}" belongs to ${taken.get(id)}`));
     else if (id !== null && COMMANDS.has(id)) {
-      faults.push(file.faultFor(['id'], `id "${id}" is a command of darkroom models`));
+      faults.push(file.faultFor(['id'], `id "${id}" is a command: npx darkroom models ${id}`));
     } else if (other) faults.push(file.faultFor(['id'], `id "${id}" is also in ${basename(other.file.name)}`));
     aliases.forEach((alias, at) => {
       const owner = ownerOf(alias, file);

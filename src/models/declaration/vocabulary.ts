@@ -26,7 +26,8 @@ interface Word {
 const QUALITIES = ['auto', 'low', 'medium', 'high', 'xhigh', 'max'];
 const BACKGROUNDS = ['auto', 'opaque', 'transparent'];
 const MODES = ['omni', 'first_frame', 'first_last', 'multi_frame'];
-const MAX_SEED = 4_294_967_295;
+/** The largest seed that a declaration may permit. */
+export const MAX_SEED = 4_294_967_295;
 const DEFAULT_MAX_SEED = 2_147_483_647;
 const STILL = 'still JPEG, PNG or WebP image';
 const PIXELS = '^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$';

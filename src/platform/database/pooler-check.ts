@@ -78,7 +78,7 @@ async function begin(clients: Client[]): Promise<void> {
 function assertSettings(missing: string[]): void {
   if (missing.length === 0) return;
   throw new Error(
-    `Connections of the pooler lack settings of the service (${missing.join(', ')}). Run \`darkroom migrate\`, which gives them to ` +
+    `Connections of the pooler lack settings of the service (${missing.join(', ')}). Run \`npx darkroom migrate\`, which gives them to ` +
       'the role, then RECONNECT on the console of PgBouncer: connections get them when they are opened.',
   );
 }

@@ -16,7 +16,7 @@ export async function assertMigrated(url: string): Promise<void> {
   if (missing.length === 0) return;
   throw new Error(
     `MIGRATE is off and the database lacks ${missing.length} of ${MIGRATIONS.length} migrations (the first is ${missing[0]}). ` +
-      'Run this version once with MIGRATE=only, or `darkroom migrate`.',
+      'Run this version once with MIGRATE=only, or `npx darkroom migrate`.',
   );
 }
 

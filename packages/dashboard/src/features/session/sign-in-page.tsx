@@ -47,8 +47,8 @@ export function SignInPage({ code, onDone }: Props) {
               <SignInForm onDone={onDone} />
             </Suspense>
             <p className={styles.help}>
-              The key was printed at the first start. <code>npm run darkroom -- keys create</code> makes another,{' '}
-              <code>npm run darkroom -- open</code> a link that signs in.
+              The key was printed at the first start. <code>npx darkroom keys create</code> makes another,{' '}
+              <code>npx darkroom open</code> a link that signs in.
             </p>
           </>
         )}

@@ -52,7 +52,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
       {data && endpoints.length === 0 && (
         <EmptyState icon={<Webhook size={28} aria-hidden />} title="No endpoint yet" action={add}>
           An endpoint is a URL of yours that receives a signed POST when a task ends. On your own machine{' '}
-          <code>npm run darkroom -- listen</code> passes events on.
+          <code>npx darkroom listen</code> passes events on.
         </EmptyState>
       )}
       {endpoints.length > 0 && (
