@@ -118,13 +118,12 @@ describeInBrowser('signing in to the dashboard', () => {
     await visitor.page.waitForURL('**/app/tasks?status=failed');
   });
 
-  it('asks to sign in over the page when the key is revoked elsewhere, and loses no text', async () => {
+  it('asks to sign in over the page when the key is revoked elsewhere', async () => {
     const dialog = visitor.page.getByRole('dialog', { name: 'You are signed out' });
     const signedOutAfter = async () => {
       const { id, key } = await newKey();
       await visitor.context.clearCookies();
       await visitor.signIn(key);
-      await visitor.page.locator('textarea[name=prompt]').fill('half a thought');
       await fetch(`${service.baseUrl}/v1/api_keys/${id}`, {
         method: 'DELETE',
         headers: { authorization: withKey().authorization },
@@ -137,7 +136,53 @@ describeInBrowser('signing in to the dashboard', () => {
     await dialog.locator('input[name=key]').fill(printed.key);
     await visitor.page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
-    expect(await visitor.page.locator('textarea[name=prompt]').inputValue()).toBe('half a thought');
+  });
+
+  /** Ends the session of the browser elsewhere, and signs in over the page. */
+  async function signInAgain(key: string) {
+    const { page, context } = visitor;
+    const dialog = page.getByRole('dialog', { name: 'You are signed out' });
+    await context.request.delete(`${service.baseUrl}/v1/session`, { headers: { origin: service.baseUrl } });
+    await dialog.locator('input[name=key]').fill(key);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+  }
+  /** Makes a picture on Create. */
+  async function make(text: string) {
+    await visitor.page.locator('textarea[name=prompt]').fill(text);
+    await visitor.page.keyboard.press('Control+Enter');
+    await visitor.page.getByRole('article').first().getByText('Succeeded').waitFor();
+  }
+
+  it('leaves the page of a lost session to its key, and shows another key nothing of it', async () => {
+    const { page } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    const prompt = page.locator('textarea[name=prompt]');
+    const runs = page.getByRole('article');
+    await visitor.signIn(first.key);
+    await make('Of the first key');
+    await prompt.fill('Half a thought');
+    await signInAgain(first.key);
+    expect(await prompt.inputValue()).toBe('Half a thought');
+    expect(await runs.count()).toBe(1);
+
+    await signInAgain(second.key);
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await prompt.inputValue()).toBe('');
+    expect(await runs.count()).toBe(0);
+    await prompt.fill('Of the second key');
+    const draft = JSON.parse(await page.evaluate('sessionStorage.getItem("darkroom.draft")')) as object;
+    expect(draft).toMatchObject({ owner: second.id, values: { prompt: 'Of the second key' } });
+
+    const empty = page.getByText('Nothing made yet');
+    const tiles = page.locator('[data-file]');
+    await visitor.go('/gallery');
+    await empty.waitFor();
+    await signInAgain(first.key);
+    await tiles.waitFor();
+    await signInAgain(second.key);
+    await empty.waitFor();
+    expect(await tiles.count()).toBe(0);
   });
 
   it('signs out in every tab of the browser', async () => {

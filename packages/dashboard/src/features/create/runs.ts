@@ -1,12 +1,11 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
-import { onSignIn } from '../../api/session.ts';
+import { keyNow, onOtherKey } from '../../api/session.ts';
 import { toCamelCase } from '../../format/names.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { createStore } from '../../store.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
-import { keyNow } from './draft.ts';
 import type { Values } from './schema-rules.ts';
 
 /** A request that this tab has sent. The tab remembers the newest `MAX_RUNS`. */
@@ -43,21 +42,16 @@ const NO_ANSWER: Run['fault'] = {
   retryAfterS: null,
 };
 
-let owner = keyNow();
 const runs = createStore<readonly Run[]>(saved());
 export const { get: currentRuns, subscribe: onRuns } = runs;
 /** What one API key has made is not shown to another. */
-onSignIn(() => {
-  if (keyNow() === owner) return;
-  owner = keyNow();
-  runs.set(saved());
-});
+onOtherKey(() => runs.set(saved()));
 
 /** The runs of the API key that is signed in. */
 function saved(): Run[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '{}') as { owner?: string | null; runs?: Run[] };
-    if (kept.owner !== owner || !kept.runs) return [];
+    if (kept.owner !== keyNow() || !kept.runs) return [];
     return kept.runs.map((run) => (run.taskId || run.fault ? run : { ...run, fault: NO_ANSWER }));
   } catch {
     return [];
@@ -67,7 +61,7 @@ function saved(): Run[] {
 function set(next: readonly Run[]): void {
   runs.set(next.slice(0, MAX_RUNS));
   try {
-    sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ owner, runs: runs.get() }));
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ owner: keyNow(), runs: runs.get() }));
   } catch {
     // Without storage the runs end with the page.
   }
