@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { busyness, eventually, leastOf } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
@@ -317,6 +318,51 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByRole('button', { name: 'Send again' }).click();
     await card().getByText('Succeeded').waitFor();
     expect(await promptsLike('Cut off by a reload')).toHaveLength(1);
+  });
+
+  it('keeps its runs when an answer comes after Sign out, and shows no fault beside what was made', async () => {
+    const { page } = visitor;
+    const isCreation = (request: Request) => request.postData()?.includes('createGeneration(') ?? false;
+    let answer = () => {};
+    await page.route('**/graphql', async (route) => {
+      if (!isCreation(route.request())) return route.fallback();
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    const answered = async () => {
+      const arrived = page.waitForResponse((response) => isCreation(response.request()));
+      answer();
+      await (await arrived).finished();
+    };
+    const signOut = async () => {
+      await page.locator('header').getByRole('button', { name: /dr_/ }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.locator('input[name=key]').waitFor();
+    };
+    const signIn = async () => {
+      await page.locator('input[name=key]').fill(service.api.key as string);
+      await page.keyboard.press('Enter');
+      await fault.waitFor();
+    };
+    const fault = card().getByText('The page was loaded again before the answer came.');
+
+    await generate('Answered while signed out');
+    await newest('Answered while signed out');
+    await signOut();
+    await answered();
+    await signIn();
+    await card().getByText('Answered while signed out').waitFor();
+
+    await generate('Answered after Sign out');
+    await newest('Answered after Sign out');
+    await signOut();
+    await signIn();
+    await answered();
+    await card().getByText('Succeeded').waitFor();
+    expect(await fault.count()).toBe(0);
+    expect(await page.getByRole('article').count()).toBe(2);
   });
 
   it('shows another API key nothing of what this one has made and typed', async () => {

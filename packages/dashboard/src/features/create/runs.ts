@@ -1,6 +1,6 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
-import { keyNow, onOtherKey } from '../../api/session.ts';
+import { keyNow, onOtherKey, signIn } from '../../api/session.ts';
 import { toCamelCase } from '../../format/names.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { createStore } from '../../store.ts';
@@ -67,10 +67,16 @@ function set(next: readonly Run[]): void {
   }
 }
 
-const change = (key: string, to: Partial<Run>): void =>
-  set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
+/** Does nothing without such a run: the answer to a run may come after its key has signed out. */
+function change(key: string, to: Partial<Run>): void {
+  if (runOf(key)) set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
+}
 
-export const removeRun = (key: string): void => set(runs.get().filter((run) => run.key !== key));
+export function removeRun(key: string): void {
+  if (runOf(key)) set(runs.get().filter((run) => run.key !== key));
+}
+
+const runOf = (key: string): Run | undefined => runs.get().find((run) => run.key === key);
 
 /**
  * Sends requests, each with its own key, and shows them as runs at once.
@@ -98,12 +104,12 @@ const newKey = (): string =>
 
 /** Sends a run, for the first time or again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
-  const run = runs.get().find((each) => each.key === key);
+  const run = runOf(key);
   if (!run) return null;
   change(key, { fault: null });
   try {
     const { taskId } = await sendPatiently(run);
-    change(key, { taskId });
+    change(key, { taskId, fault: null });
     return null;
   } catch (error) {
     const fault = asCallError(error);
@@ -114,6 +120,7 @@ export async function send(key: string): Promise<CallError | null> {
 }
 
 async function sendPatiently({ key, request, parent }: Run) {
+  const sender = keyNow();
   const input = { ...toCamelCase(request), ...(parent && { parentTaskId: parent }) } as never;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -121,6 +128,8 @@ async function sendPatiently({ key, request, parent }: Run) {
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== 'no_response' || attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+      // Another key would pay for it. Without a session the cookie may already be that of another key.
+      if (signIn().state !== 'in' || keyNow() !== sender) throw error;
     }
   }
 }
