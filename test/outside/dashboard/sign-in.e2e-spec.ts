@@ -1,3 +1,4 @@
+import type { Request, Route } from 'playwright-core';
 import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually, leastOf } from '../../support/wait.ts';
@@ -183,6 +184,35 @@ describeInBrowser('signing in to the dashboard', () => {
     await signInAgain(second.key);
     await empty.waitFor();
     expect(await tiles.count()).toBe(0);
+  });
+
+  it('takes no run from the table because of what another key is told of it', async () => {
+    const { page, context } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    const run = page.getByRole('article');
+    await visitor.signIn(first.key);
+    await make('Read too late');
+    // Older than what the feed begins with, so that the page has to read it.
+    await queryOnce(
+      service.database.url,
+      `update tasks_done set completed_at = completed_at - interval '1 minute' where api_key_id = '${first.id}'`,
+    );
+    const held: Route[] = [];
+    const isRead = (request: Request) => request.postData()?.includes('query OneTask') ?? false;
+    await page.route('**/graphql', (route) =>
+      held.length === 0 && isRead(route.request()) ? void held.push(route) : route.fallback(),
+    );
+    await page.reload();
+    const read = await eventually('the task is read', async () => held[0]);
+    const origin = { origin: service.baseUrl };
+    await context.request.delete(`${service.baseUrl}/v1/session`, { headers: origin });
+    await page.getByRole('dialog', { name: 'You are signed out' }).waitFor();
+    await context.request.post(`${service.baseUrl}/v1/session`, { headers: origin, data: { api_key: second.key } });
+    const answered = page.waitForResponse((response) => isRead(response.request()));
+    await read.continue();
+    expect(await (await answered).text()).toContain('task_not_found');
+    await signInAgain(first.key);
+    await run.getByText('Succeeded').waitFor();
   });
 
   it('signs out in every tab of the browser', async () => {
