@@ -227,6 +227,20 @@ describeInBrowser('signing in to the dashboard', () => {
     expect(await visitor.context.cookies()).toEqual([]);
   });
 
+  it('signs in every tab of the browser, so that none shows one key and acts with the cookie of another', async () => {
+    const { page, context } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    await visitor.signIn(first.key);
+    await make('Of the key before');
+    const other = await context.newPage();
+    await other.goto(`${service.baseUrl}/app/sign-in`);
+    await other.locator('input[name=key]').fill(second.key);
+    await other.keyboard.press('Enter');
+    await other.getByRole('heading', { name: 'Create' }).waitFor();
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+  });
+
   it('shows a key without a scope what it lacks, and sends no call that is refused', async () => {
     const { key } = await newKey(['generations:write']);
     await visitor.goto('/sign-in');

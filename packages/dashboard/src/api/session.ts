@@ -62,13 +62,19 @@ export async function restore(): Promise<Session | null> {
 export async function startSession(secret: { api_key: string } | { code: string }, remember: boolean): Promise<void> {
   const session = await call<Session>('POST', '/v1/session', { ...secret, remember });
   set({ state: 'in', session });
+  tellOtherTabs();
 }
 
 export async function endSession(): Promise<void> {
   await call('DELETE', '/v1/session');
   set({ state: 'out' });
+  tellOtherTabs();
+}
+
+/** All tabs share the cookie. A tab that did not know of it would show one key and act as another. */
+function tellOtherTabs(): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
-  news?.postMessage('ended');
+  news?.postMessage('changed');
 }
 
 /** The service no longer knows the session. The page stays, and a dialog over it asks to sign in. */
