@@ -1,3 +1,4 @@
+import type { Locator, Request } from 'playwright-core';
 import { busyness, eventually, leastOf } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
@@ -287,15 +288,40 @@ describeInBrowser('making things on the dashboard', () => {
     await generate('Soon deleted');
     await card().getByText('Succeeded').waitFor();
     const { id } = await newest('Soon deleted');
-    await service.api.call('DELETE', `/v1/files/file_${id.slice('task_'.length)}_0`);
+    const file = `file_${id.slice('task_'.length)}_0`;
+    const viewer = page.getByRole('dialog', { name: 'Picture' });
+    const name = /^(Vary|Animate|Use as reference|Download)$/;
+    const needsPicture = (place: Locator) =>
+      place.getByRole('button', { name }).or(place.getByRole('link', { name })).count();
+    expect(await needsPicture(card())).toBe(4);
+    await service.api.call('DELETE', `/v1/files/${file}`);
     await page.reload();
     await card().getByText('Succeeded').waitFor();
     await card().getByRole('button', { name: 'Run again' }).waitFor();
-    expect(
-      await card()
-        .getByRole('button', { name: /^(Vary|Animate)$/ })
-        .count(),
-    ).toBe(0);
+    expect(await needsPicture(card())).toBe(0);
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('v');
+    expect(await page.getByRole('article').count()).toBe(1);
+    await card().locator(`[data-tile="${file}"] a`).click();
+    await viewer.getByRole('button', { name: 'Edit' }).waitFor();
+    expect(await needsPicture(viewer)).toBe(0);
+
+    await visitor.goto('/gallery?expired=1');
+    const tile = page.locator(`[data-file="${file}"]`);
+    const bar = page.getByRole('toolbar', { name: 'Selection' });
+    await tile.focus();
+    await page.keyboard.press('u');
+    await page.keyboard.press('x');
+    await bar.getByText('1 selected').waitFor();
+    expect(await needsPicture(bar)).toBe(0);
+    await tile.click();
+    await viewer.getByRole('button', { name: 'Locate' }).waitFor();
+    expect(await needsPicture(viewer)).toBe(0);
+    await page.keyboard.press('u');
+    await page.keyboard.press('Escape');
+    await viewer.waitFor({ state: 'detached' });
+    await tile.waitFor();
+    await visitor.goto('/create');
     await service.api.call('DELETE', `/v1/tasks/${id}`);
     await page.reload();
     await page.getByText('Describe a picture or a film').waitFor();
@@ -317,6 +343,51 @@ describeInBrowser('making things on the dashboard', () => {
     await card().getByRole('button', { name: 'Send again' }).click();
     await card().getByText('Succeeded').waitFor();
     expect(await promptsLike('Cut off by a reload')).toHaveLength(1);
+  });
+
+  it('keeps its runs when an answer comes after Sign out, and shows no fault beside what was made', async () => {
+    const { page } = visitor;
+    const isCreation = (request: Request) => request.postData()?.includes('createGeneration(') ?? false;
+    let answer = () => {};
+    await page.route('**/graphql', async (route) => {
+      if (!isCreation(route.request())) return route.fallback();
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    const answered = async () => {
+      const arrived = page.waitForResponse((response) => isCreation(response.request()));
+      answer();
+      await (await arrived).finished();
+    };
+    const signOut = async () => {
+      await page.locator('header').getByRole('button', { name: /dr_/ }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.locator('input[name=key]').waitFor();
+    };
+    const signIn = async () => {
+      await page.locator('input[name=key]').fill(service.api.key as string);
+      await page.keyboard.press('Enter');
+      await fault.waitFor();
+    };
+    const fault = card().getByText('The page was loaded again before the answer came.');
+
+    await generate('Answered while signed out');
+    await newest('Answered while signed out');
+    await signOut();
+    await answered();
+    await signIn();
+    await card().getByText('Answered while signed out').waitFor();
+
+    await generate('Answered after Sign out');
+    await newest('Answered after Sign out');
+    await signOut();
+    await signIn();
+    await answered();
+    await card().getByText('Succeeded').waitFor();
+    expect(await fault.count()).toBe(0);
+    expect(await page.getByRole('article').count()).toBe(2);
   });
 
   it('shows another API key nothing of what this one has made and typed', async () => {

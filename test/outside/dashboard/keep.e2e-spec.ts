@@ -276,6 +276,29 @@ describeInBrowser('what is kept, on the dashboard', () => {
     expect([task.status, task.body.status]).toEqual([200, 'succeeded']);
   });
 
+  it('says of a file that is deleted from a gallery with deleted files that it is deleted, and offers it no more', async () => {
+    const { files, visitor, page } = await visit([1]);
+    const [first] = files;
+    const bar = page.getByRole('toolbar', { name: 'Selection' });
+    const viewer = page.getByRole('dialog', { name: 'Picture' });
+    await visitor.goto('/gallery?expired=1');
+    await tile(page, first).hover();
+    await tile(page, first).getByRole('checkbox').check();
+    await bar.getByRole('button', { name: 'Download' }).waitFor();
+    await bar.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 1 file' }).click();
+    await bar.waitFor({ state: 'detached' });
+    await tile(page, first)
+      .getByText(/^Deleted/)
+      .waitFor();
+    await tile(page, first).getByRole('checkbox').check();
+    await bar.getByText('1 selected').waitFor();
+    expect(await bar.getByRole('button', { name: /Download|reference/ }).count()).toBe(0);
+    await page.locator(`[data-file="${first}"]`).click();
+    await viewer.getByRole('button', { name: 'Locate' }).waitFor();
+    expect(await viewer.getByRole('button', { name: /Animate|reference/ }).count()).toBe(0);
+  });
+
   it('shares a picture until a day, copies the link, lists it, and ends it', async () => {
     const { files, visitor, page } = await visit([1]);
     await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write']);

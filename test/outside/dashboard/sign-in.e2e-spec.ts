@@ -1,3 +1,4 @@
+import type { Request, Route } from 'playwright-core';
 import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
 import { eventually, leastOf } from '../../support/wait.ts';
@@ -118,13 +119,12 @@ describeInBrowser('signing in to the dashboard', () => {
     await visitor.page.waitForURL('**/app/tasks?status=failed');
   });
 
-  it('asks to sign in over the page when the key is revoked elsewhere, and loses no text', async () => {
+  it('asks to sign in over the page when the key is revoked elsewhere', async () => {
     const dialog = visitor.page.getByRole('dialog', { name: 'You are signed out' });
     const signedOutAfter = async () => {
       const { id, key } = await newKey();
       await visitor.context.clearCookies();
       await visitor.signIn(key);
-      await visitor.page.locator('textarea[name=prompt]').fill('half a thought');
       await fetch(`${service.baseUrl}/v1/api_keys/${id}`, {
         method: 'DELETE',
         headers: { authorization: withKey().authorization },
@@ -137,7 +137,82 @@ describeInBrowser('signing in to the dashboard', () => {
     await dialog.locator('input[name=key]').fill(printed.key);
     await visitor.page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
-    expect(await visitor.page.locator('textarea[name=prompt]').inputValue()).toBe('half a thought');
+  });
+
+  /** Ends the session of the browser elsewhere, and signs in over the page. */
+  async function signInAgain(key: string) {
+    const { page, context } = visitor;
+    const dialog = page.getByRole('dialog', { name: 'You are signed out' });
+    await context.request.delete(`${service.baseUrl}/v1/session`, { headers: { origin: service.baseUrl } });
+    await dialog.locator('input[name=key]').fill(key);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+  }
+  /** Makes a picture on Create. */
+  async function make(text: string) {
+    await visitor.page.locator('textarea[name=prompt]').fill(text);
+    await visitor.page.keyboard.press('Control+Enter');
+    await visitor.page.getByRole('article').first().getByText('Succeeded').waitFor();
+  }
+
+  it('leaves the page of a lost session to its key, and shows another key nothing of it', async () => {
+    const { page } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    const prompt = page.locator('textarea[name=prompt]');
+    const runs = page.getByRole('article');
+    await visitor.signIn(first.key);
+    await make('Of the first key');
+    await prompt.fill('Half a thought');
+    await signInAgain(first.key);
+    expect(await prompt.inputValue()).toBe('Half a thought');
+    expect(await runs.count()).toBe(1);
+
+    await signInAgain(second.key);
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await prompt.inputValue()).toBe('');
+    expect(await runs.count()).toBe(0);
+    await prompt.fill('Of the second key');
+    const draft = JSON.parse(await page.evaluate('sessionStorage.getItem("darkroom.draft")')) as object;
+    expect(draft).toMatchObject({ owner: second.id, values: { prompt: 'Of the second key' } });
+
+    const empty = page.getByText('Nothing made yet');
+    const tiles = page.locator('[data-file]');
+    await visitor.go('/gallery');
+    await empty.waitFor();
+    await signInAgain(first.key);
+    await tiles.waitFor();
+    await signInAgain(second.key);
+    await empty.waitFor();
+    expect(await tiles.count()).toBe(0);
+  });
+
+  it('takes no run from the table because of what another key is told of it', async () => {
+    const { page, context } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    const run = page.getByRole('article');
+    await visitor.signIn(first.key);
+    await make('Read too late');
+    // Older than what the feed begins with, so that the page has to read it.
+    await queryOnce(
+      service.database.url,
+      `update tasks_done set completed_at = completed_at - interval '1 minute' where api_key_id = '${first.id}'`,
+    );
+    const held: Route[] = [];
+    const isRead = (request: Request) => request.postData()?.includes('query OneTask') ?? false;
+    await page.route('**/graphql', (route) =>
+      held.length === 0 && isRead(route.request()) ? void held.push(route) : route.fallback(),
+    );
+    await page.reload();
+    const read = await eventually('the task is read', async () => held[0]);
+    const origin = { origin: service.baseUrl };
+    await context.request.delete(`${service.baseUrl}/v1/session`, { headers: origin });
+    await page.getByRole('dialog', { name: 'You are signed out' }).waitFor();
+    await context.request.post(`${service.baseUrl}/v1/session`, { headers: origin, data: { api_key: second.key } });
+    const answered = page.waitForResponse((response) => isRead(response.request()));
+    await read.continue();
+    expect(await (await answered).text()).toContain('task_not_found');
+    await signInAgain(first.key);
+    await run.getByText('Succeeded').waitFor();
   });
 
   it('signs out in every tab of the browser', async () => {
@@ -150,6 +225,20 @@ describeInBrowser('signing in to the dashboard', () => {
     await visitor.page.waitForURL('**/app/sign-in*');
     await other.getByText('You are signed out').waitFor();
     expect(await visitor.context.cookies()).toEqual([]);
+  });
+
+  it('signs in every tab of the browser, so that none shows one key and acts with the cookie of another', async () => {
+    const { page, context } = visitor;
+    const [first, second] = [await newKey(), await newKey()];
+    await visitor.signIn(first.key);
+    await make('Of the key before');
+    const other = await context.newPage();
+    await other.goto(`${service.baseUrl}/app/sign-in`);
+    await other.locator('input[name=key]').fill(second.key);
+    await other.keyboard.press('Enter');
+    await other.getByRole('heading', { name: 'Create' }).waitFor();
+    await page.getByText('Describe a picture or a film').waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
   });
 
   it('shows a key without a scope what it lacks, and sends no call that is refused', async () => {

@@ -26,6 +26,25 @@ export { get as signIn, subscribe as onSignIn };
 const news = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('darkroom.session');
 news?.addEventListener('message', () => void restore());
 
+/** The id of the API key that is signed in, or whose session was lost; null: none. */
+export const keyNow = (): string | null => {
+  const now = get();
+  return 'session' in now ? now.session.api_key.id : null;
+};
+
+/**
+ * Calls the listener once another API key has signed in, or none is signed in any more, and before anything is drawn
+ * for it. Nothing of one key may get to another.
+ */
+export function onOtherKey(listener: () => void): void {
+  let owner = keyNow();
+  subscribe(() => {
+    if (keyNow() === owner) return;
+    owner = keyNow();
+    listener();
+  });
+}
+
 /** Reads whether this browser has a session. @throws CallError when the service does not answer or fails */
 export async function restore(): Promise<Session | null> {
   try {
@@ -43,13 +62,19 @@ export async function restore(): Promise<Session | null> {
 export async function startSession(secret: { api_key: string } | { code: string }, remember: boolean): Promise<void> {
   const session = await call<Session>('POST', '/v1/session', { ...secret, remember });
   set({ state: 'in', session });
+  tellOtherTabs();
 }
 
 export async function endSession(): Promise<void> {
   await call('DELETE', '/v1/session');
   set({ state: 'out' });
+  tellOtherTabs();
+}
+
+/** All tabs share the cookie. A tab that did not know of it would show one key and act as another. */
+function tellOtherTabs(): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
-  news?.postMessage('ended');
+  news?.postMessage('changed');
 }
 
 /** The service no longer knows the session. The page stays, and a dialog over it asks to sign in. */

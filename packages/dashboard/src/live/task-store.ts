@@ -47,6 +47,9 @@ export interface Output {
   preview: { url: string; urlExpiresAt: number } | null;
 }
 
+/** Whether something can be made of an output: not of a film, and not of a picture whose bytes are deleted. */
+export const isUsablePicture = ({ type, url }: Output): boolean => type === 'IMAGE' && url !== null;
+
 /** Whether an output is kept, and in which collection; `collection` null: in none. */
 export type Star = Pick<Output, 'kept' | 'collection'>;
 

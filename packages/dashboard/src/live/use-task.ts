@@ -2,6 +2,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { run } from '../api/client.ts';
 import { asCallError } from '../api/errors.ts';
 import { graphql } from '../api/graphql.ts';
+import { onSignIn, signIn } from '../api/session.ts';
 import { connection, onConnection } from './connection.ts';
 import { isFinal, onTask, putTasks, taskRow, type TaskRow } from './task-store.ts';
 import { TaskRowFields, toRow } from './task.documents.ts';
@@ -87,13 +88,17 @@ export function useTasks(
       return known.current;
     },
   );
-  const unknown = reads ? taskIds.filter((id, at) => id && !rows[at]).join(' ') : '';
+  // While the session is lost, the cookie may be that of another key, for which these tasks do not exist.
+  const isIn = useSyncExternalStore(onSignIn, isSignedIn);
+  const unknown = reads && isIn ? taskIds.filter((id, at) => id && !rows[at]).join(' ') : '';
   useEffect(() => {
     for (const id of unknown.split(' ').filter(Boolean)) {
-      void readTask(id).then((isThere) => isThere || onGone?.(id));
+      void readTask(id).then((isThere) => isThere || !isSignedIn() || onGone?.(id));
     }
     // What is called does not change what is read.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [key, unknown]);
   return rows;
 }
+
+const isSignedIn = (): boolean => signIn().state === 'in';

@@ -38,7 +38,8 @@ function SignedIn() {
   if (!session) return null;
   return (
     <>
-      <Shell session={session} />
+      {/* Another key gets new screens: what the last one typed and saw is in their state. */}
+      <Shell key={session.api_key.id} session={session} />
       {state === 'lost' && (
         <Suspense>
           <SignInDialog onDone={() => void router.invalidate()} />

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Clapperboard, ImagePlus, ListTodo } from 'lucide-react';
+import { isUsablePicture } from '../../live/task-store.ts';
 import { useTasks } from '../../live/use-task.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { FullViewer } from '../../viewer/full-viewer.tsx';
@@ -34,7 +35,7 @@ export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props
       mayKeep={mayKeep}
       renderActs={({ output, taskId }) => (
         <>
-          {mayKeep && output.type === 'IMAGE' && (
+          {mayKeep && isUsablePicture(output) && (
             <>
               <Link to="/create" search={{ animate: output.id }} className={buttonClass()}>
                 <Clapperboard aria-hidden /> Animate

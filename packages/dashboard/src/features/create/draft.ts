@@ -1,4 +1,4 @@
-import { signIn } from '../../api/session.ts';
+import { keyNow } from '../../api/session.ts';
 import type { Values } from './schema-rules.ts';
 
 /** The content of the form in this tab. It survives reloads, and ends with the tab. */
@@ -46,12 +46,6 @@ export function handOver(uploaded: Uploaded): void {
   const others = waiting?.owner === owner ? waiting.uploaded : [];
   save(WAITING_KEY, { owner, uploaded: [...others, uploaded] });
 }
-
-/** The id of the API key that is signed in; null: none. */
-export const keyNow = (): string | null => {
-  const now = signIn();
-  return 'session' in now ? now.session.api_key.id : null;
-};
 
 const DRAFT_KEY = 'darkroom.draft';
 const WAITING_KEY = 'darkroom.uploaded';

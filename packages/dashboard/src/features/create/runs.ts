@@ -1,12 +1,11 @@
 import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
-import { onSignIn } from '../../api/session.ts';
+import { keyNow, onOtherKey, signIn } from '../../api/session.ts';
 import { toCamelCase } from '../../format/names.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { createStore } from '../../store.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
-import { keyNow } from './draft.ts';
 import type { Values } from './schema-rules.ts';
 
 /** A request that this tab has sent. The tab remembers the newest `MAX_RUNS`. */
@@ -43,21 +42,16 @@ const NO_ANSWER: Run['fault'] = {
   retryAfterS: null,
 };
 
-let owner = keyNow();
 const runs = createStore<readonly Run[]>(saved());
 export const { get: currentRuns, subscribe: onRuns } = runs;
 /** What one API key has made is not shown to another. */
-onSignIn(() => {
-  if (keyNow() === owner) return;
-  owner = keyNow();
-  runs.set(saved());
-});
+onOtherKey(() => runs.set(saved()));
 
 /** The runs of the API key that is signed in. */
 function saved(): Run[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '{}') as { owner?: string | null; runs?: Run[] };
-    if (kept.owner !== owner || !kept.runs) return [];
+    if (kept.owner !== keyNow() || !kept.runs) return [];
     return kept.runs.map((run) => (run.taskId || run.fault ? run : { ...run, fault: NO_ANSWER }));
   } catch {
     return [];
@@ -67,16 +61,22 @@ function saved(): Run[] {
 function set(next: readonly Run[]): void {
   runs.set(next.slice(0, MAX_RUNS));
   try {
-    sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ owner, runs: runs.get() }));
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ owner: keyNow(), runs: runs.get() }));
   } catch {
     // Without storage the runs end with the page.
   }
 }
 
-const change = (key: string, to: Partial<Run>): void =>
-  set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
+/** Does nothing without such a run: the answer to a run may come after its key has signed out. */
+function change(key: string, to: Partial<Run>): void {
+  if (runOf(key)) set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
+}
 
-export const removeRun = (key: string): void => set(runs.get().filter((run) => run.key !== key));
+export function removeRun(key: string): void {
+  if (runOf(key)) set(runs.get().filter((run) => run.key !== key));
+}
+
+const runOf = (key: string): Run | undefined => runs.get().find((run) => run.key === key);
 
 /**
  * Sends requests, each with its own key, and shows them as runs at once.
@@ -104,12 +104,12 @@ const newKey = (): string =>
 
 /** Sends a run, for the first time or again, with the same key. */
 export async function send(key: string): Promise<CallError | null> {
-  const run = runs.get().find((each) => each.key === key);
+  const run = runOf(key);
   if (!run) return null;
   change(key, { fault: null });
   try {
     const { taskId } = await sendPatiently(run);
-    change(key, { taskId });
+    change(key, { taskId, fault: null });
     return null;
   } catch (error) {
     const fault = asCallError(error);
@@ -120,6 +120,7 @@ export async function send(key: string): Promise<CallError | null> {
 }
 
 async function sendPatiently({ key, request, parent }: Run) {
+  const sender = keyNow();
   const input = { ...toCamelCase(request), ...(parent && { parentTaskId: parent }) } as never;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -127,6 +128,8 @@ async function sendPatiently({ key, request, parent }: Run) {
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== 'no_response' || attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+      // Another key would pay for it. Without a session the cookie may already be that of another key.
+      if (signIn().state !== 'in' || keyNow() !== sender) throw error;
     }
   }
 }

@@ -4,7 +4,7 @@ import { type CSSProperties, lazy, Suspense } from 'react';
 import { part } from '../../api/late-part.ts';
 import { failureWords } from '../../api/error-words.ts';
 import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
-import type { Output, TaskRow } from '../../live/task-store.ts';
+import { isUsablePicture, type Output, type TaskRow } from '../../live/task-store.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
@@ -51,7 +51,7 @@ interface Props extends TileActs {
 export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, onReference, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
   const present = output?.url ? output : null; // its bytes may be deleted
-  const isPicture = present?.type === 'IMAGE';
+  const isPicture = present !== null && isUsablePicture(present);
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
   return (
     <div

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Clapperboard, ImagePlus, ListTodo, Pencil, Shuffle } from 'lucide-react';
+import { isUsablePicture } from '../../live/task-store.ts';
 import { useTasks } from '../../live/use-task.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { FullViewer } from '../../viewer/full-viewer.tsx';
@@ -47,17 +48,17 @@ export function TableViewer({ runs, fileId, acts, mayKeep, onView }: Props) {
       mayKeep={mayKeep}
       renderActs={(shot) => (
         <>
-          {shot.output.type === 'IMAGE' && acts.onVary && (
+          {isUsablePicture(shot.output) && acts.onVary && (
             <Button onClick={act(shot, (place) => acts.onVary?.(place, false))}>
               <Shuffle aria-hidden /> Vary
             </Button>
           )}
-          {shot.output.type === 'IMAGE' && acts.onAnimate && (
+          {isUsablePicture(shot.output) && acts.onAnimate && (
             <Button onClick={act(shot, (place) => acts.onAnimate?.(place))}>
               <Clapperboard aria-hidden /> Animate
             </Button>
           )}
-          {shot.output.type === 'IMAGE' && (
+          {isUsablePicture(shot.output) && (
             <Link to="/create" search={{ ref: shot.output.id }} className={buttonClass()}>
               <ImagePlus aria-hidden /> Use as reference
             </Link>

@@ -1,10 +1,10 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { asCallError } from '../../api/errors.ts';
-import { onSignIn } from '../../api/session.ts';
+import { keyNow, onOtherKey } from '../../api/session.ts';
 import { upload, whyUnfit } from '../../api/upload.ts';
 import { report, reportWhile } from '../../parts/toasts.ts';
 import { createStore } from '../../store.ts';
-import { handOver, keyNow, type Uploaded } from './draft.ts';
+import { handOver, type Uploaded } from './draft.ts';
 import { rememberPreview } from './file-previews.ts';
 import { imagePlaceOf } from './image-places.ts';
 import { imagesOf, schemaOf } from './schema-rules.ts';
@@ -122,10 +122,7 @@ async function send(file: File, place: Uploaded['place']): Promise<boolean> {
 /** Makes the browser ask before it leaves the app, because leaving ends the upload. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
 
-let owner = keyNow();
 /** An image of one API key must not get into the form of another. */
-onSignIn(() => {
-  if (keyNow() === owner) return;
-  owner = keyNow();
+onOtherKey(() => {
   for (const { cancel } of uploads.get()) cancel();
 });

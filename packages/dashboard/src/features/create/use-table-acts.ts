@@ -4,7 +4,7 @@ import { asCallError } from '../../api/errors.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { CancelTask } from '../../live/task-actions.documents.ts';
-import { isFinal, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { isFinal, isUsablePicture, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
@@ -99,7 +99,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       r: on((run, task) => task && isFinal(task) && mayRunAgain(task) && again(run)),
       v: on((run, task) => {
         const output = task?.outputs[0];
-        if (output?.type === 'IMAGE') vary({ run, task, output, index: 0, of: 1, ratio: 1 }, false);
+        if (output && isUsablePicture(output)) vary({ run, task, output, index: 0, of: 1, ratio: 1 }, false);
       }),
     }),
     ...(may.cancel && { c: on((_, task) => task && !isFinal(task) && cancel(task.taskId)) }),

@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { day } from '../../format/time.ts';
+import { isUsablePicture } from '../../live/task-store.ts';
 import styles from './gallery.module.css';
 import { justifiedRows, neighbour, type Row } from './justified-rows.ts';
 import { GalleryTile } from './gallery-tile.tsx';
@@ -153,7 +154,7 @@ export function GalleryGrid(props: Props) {
       t: () => onTask(shot.taskId, shot.output.index + 1),
       x: () => select(shot, false),
       X: () => select(shot, true),
-      ...(onUse && { u: () => onUse(shot.output.id) }),
+      ...(onUse && { u: () => isUsablePicture(shot.output) && onUse(shot.output.id) }),
     };
     const move = moves[event.key];
     const act = acts[event.key];

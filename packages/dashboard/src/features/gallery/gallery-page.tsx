@@ -5,6 +5,7 @@ import { useShortcuts } from '../../keys/shortcuts.ts';
 import { endOfDay } from '../../format/time.ts';
 import { OwnFile } from '../../live/file.documents.ts';
 import { isFiltered } from '../../live/task-filter.ts';
+import { isUsablePicture } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { useTask } from '../../live/use-task.ts';
 import { AbsentPage } from '../../parts/absent-page.tsx';
@@ -81,7 +82,7 @@ export function GalleryPage(props: Props) {
   const viewerKeys = {
     l: () => void locate(),
     t: () => current && props.onTask(current.taskId, current.output.index + 1),
-    ...(props.mayCreate && { u: () => current?.output.type === 'IMAGE' && props.onUse(current.output.id) }),
+    ...(props.mayCreate && { u: () => current && isUsablePicture(current.output) && props.onUse(current.output.id) }),
   };
   const isEmpty = gallery.shots.length === 0 && !gallery.isLoading && !gallery.hasMore;
 
@@ -173,7 +174,7 @@ export function GalleryPage(props: Props) {
             shortcuts={viewerKeys}
             renderActs={(shot) => (
               <>
-                {props.mayCreate && shot.output.type === 'IMAGE' && (
+                {props.mayCreate && isUsablePicture(shot.output) && (
                   <>
                     <Button onClick={() => props.onAnimate(shot)}>
                       <Clapperboard aria-hidden /> Animate

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Download, FolderHeart, ImagePlus, Share2, SquareSplitHorizontal, Star, Trash2 } from 'lucide-react';
 import { type ComponentProps, lazy, type ReactNode, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
+import { isUsablePicture } from '../../live/task-store.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { toggleStars } from '../../viewer/keep.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
@@ -33,7 +34,8 @@ interface Props {
 export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Props) {
   const [asks, setAsks] = useState<'collection' | 'share' | 'delete' | null>(null);
   const ids = shots.map(({ output }) => output.id);
-  const pictures = shots.filter(({ output }) => output.type === 'IMAGE');
+  const present = shots.filter(({ output }) => output.url !== null);
+  const pictures = shots.filter(({ output }) => isUsablePicture(output));
   return (
     <div className={styles.chosen} role="toolbar" aria-label="Selection">
       <span>{shots.length} selected</span>
@@ -62,9 +64,11 @@ export function SelectionBar({ shots, onUse, mayKeep, onDeleted, onClear }: Prop
           <ImagePlus aria-hidden />
         </Act>
       )}
-      <Act name="Download" onClick={() => void downloadFiles(shots)}>
-        <Download aria-hidden />
-      </Act>
+      {present.length > 0 && (
+        <Act name="Download" onClick={() => void downloadFiles(present)}>
+          <Download aria-hidden />
+        </Act>
+      )}
       {mayKeep && (
         <Act name="Delete" variant="danger" onClick={() => setAsks('delete')}>
           <Trash2 aria-hidden />

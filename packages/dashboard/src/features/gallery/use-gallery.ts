@@ -26,7 +26,7 @@ export interface Gallery {
   /** Whether there is more than what was read. */
   isCut(): boolean;
   more(): void;
-  /** Removes deleted files, unless the gallery shows those too. */
+  /** Removes deleted files. If the gallery shows those too, they stay as deleted. */
   drop(fileIds: ReadonlySet<string>): void;
   reload(): void;
 }
@@ -136,11 +136,15 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       if (pages.hasMore && pages.cursor && !busy.current) void read(pages.cursor);
     },
     drop: (fileIds) => {
-      if (withExpired) return;
-      const shots = latest.current.shots.filter(({ output }) => !fileIds.has(output.id));
+      const { shots: before } = latest.current;
+      const shots = withExpired
+        ? before.map((shot) => (fileIds.has(shot.output.id) ? deleted(shot) : shot))
+        : before.filter(({ output }) => !fileIds.has(output.id));
       latest.current = { ...latest.current, shots };
       setPages(latest.current);
     },
     reload: () => void read(null),
   };
 }
+
+const deleted = (shot: Shot): Shot => ({ ...shot, output: { ...shot.output, url: null, preview: null } });

@@ -3,13 +3,13 @@ import { takeTyped } from '../../keys/typed-ahead.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Shown over the page when its session has ended. What the user typed in the page stays. */
+/** Shown over the page when its session has ended. For the same key the page stays as it was; another gets a new one. */
 export function SignInDialog({ onDone }: { onDone(): void }) {
   return (
     <Dialog
       open
       title="You are signed out"
-      text="The session has ended, or its API key is no longer valid. Sign in to go on where you were."
+      text="The session has ended, or its API key is no longer valid. With the same key you go on where you were."
     >
       <SignInForm
         onDone={() => {

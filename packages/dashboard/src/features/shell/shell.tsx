@@ -2,7 +2,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { Ellipsis, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { loadAllParts, part } from '../../api/late-part.ts';
-import { endSession, onSignIn, type Session, signIn } from '../../api/session.ts';
+import { endSession, onOtherKey, onSignIn, type Session, signIn } from '../../api/session.ts';
 import { MOD, useShortcuts } from '../../keys/shortcuts.ts';
 import { forgetPlaces } from '../../live/list-places.ts';
 import { startTaskFeed } from '../../live/task-feed.ts';
@@ -29,6 +29,11 @@ const CALM_MS = 3_000;
 /** How many entries the tab bar of a narrow screen has, beside "More". */
 const TABS = 3;
 
+onOtherKey(() => {
+  clearTasks();
+  forgetPlaces();
+});
+
 /** The frame around every screen: menu, search, connection badge, and the live feed. */
 export function Shell({ session }: { session: Session }) {
   const navigate = useNavigate();
@@ -36,7 +41,7 @@ export function Shell({ session }: { session: Session }) {
   const active = counts ? counts.queued + counts.running : 0;
   const { state } = useSyncExternalStore(onSignIn, signIn);
   const [shown, setShown] = useState<'palette' | 'keys' | null>(null);
-  const { scopes, id: keyId } = session.api_key;
+  const { scopes } = session.api_key;
   const readsTasks = scopes.includes('tasks:read');
 
   useEffect(() => {
@@ -45,18 +50,11 @@ export function Shell({ session }: { session: Session }) {
     return () => {
       for (const stop of stops) stop();
     };
-  }, [state, keyId, readsTasks]);
+  }, [state, readsTasks]);
   useEffect(() => {
     const timer = setTimeout(() => void loadAllParts(), CALM_MS);
     return () => clearTimeout(timer);
   }, []);
-  useEffect(
-    () => () => {
-      clearTasks();
-      forgetPlaces();
-    },
-    [keyId],
-  );
 
   const go = (path: string) => {
     setShown(null);

@@ -4,7 +4,7 @@ import { part } from '../../api/late-part.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { ratioOf } from '../../format/ratio.ts';
 import { announceTask } from '../../live/announcer.ts';
-import { isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isFinal, isUsablePicture, type TaskRow } from '../../live/task-store.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { usePolledTask, useTask } from '../../live/use-task.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
@@ -104,7 +104,7 @@ function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detai
   const step = (by: number) =>
     row.outputs.length > 1 && onOutput(((output - 1 + by + row.outputs.length) % row.outputs.length) + 1);
   const edit = () => onCreateFrom({ from: row.taskId, as: 'edit' });
-  const picture = shown?.type === 'IMAGE' && shown.url !== null ? shown : null;
+  const picture = shown && isUsablePicture(shown) ? shown : null;
   const vary = picture ? () => onCreateFrom({ from: row.taskId, as: 'vary', ref: picture.id }) : null;
   const animate = may.create && picture ? () => onCreateFrom({ from: row.taskId, animate: picture.id }) : null;
   useShortcuts({
