@@ -59,6 +59,18 @@ it('reads pictures that are larger than its first buffer', () => {
   expect(bytes.map((each, at) => each?.equals(pictures[at]!))).toEqual([true, true]);
 });
 
+it('decodes 64 pictures at most, in no more memory than they need', () => {
+  const pictures = new EmbeddedPictures('b64_json', 1);
+  pictures.expect(40_000_000);
+  const json = answerWith(...Array.from({ length: 70 }, () => randomBytes(3).toString('base64')));
+  for (const byte of Buffer.from(json)) pictures.read(Buffer.of(byte));
+  const { data } = JSON.parse(Buffer.concat(pictures.end()).toString()) as { data: { b64_json: string }[] };
+  const decoded = data.flatMap(({ b64_json: token }) => pictures.bytesOf(token) ?? []);
+  expect(decoded.map(({ length }) => length)).toEqual(Array(64).fill(3));
+  expect(decoded.reduce((bytes, { buffer }) => bytes + buffer.byteLength, 0)).toBe(64 * 3);
+  expect(data.slice(64).map(({ b64_json: text }) => text.length)).toEqual(Array(6).fill(4));
+});
+
 it('knows no token but its own', () => {
   expect(new EmbeddedPictures('b64_json', 1).bytesOf('picture-0')).toBeUndefined();
 });

@@ -4,6 +4,8 @@ import { allocateOwned, free, own } from '../../platform/run/owned-bytes.ts';
 /** The bytes of memory for the next picture. They grow by half when a picture needs more. */
 const FIRST_BYTES = 256 * 1024;
 const MAX_FIRST_BYTES = 8 * 1024 * 1024;
+/** The most pictures that are decoded while they arrive. Later ones stay in the JSON. No request makes that many. */
+const MAX_PICTURES = 64;
 const QUOTE = 0x22;
 /** The longest name of a field with the white space behind it, and the longest head of a data URL, in characters. */
 const MAX_NAME = 64;
@@ -61,6 +63,11 @@ export class EmbeddedPictures {
   /** @returns the bytes after the beginning of a picture */
   private readJson(chunk: Buffer): Buffer {
     const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
+    if (this.pictures.size === MAX_PICTURES) {
+      this.json.push(bytes);
+      this.rest = Buffer.alloc(0);
+      return this.rest;
+    }
     const text = bytes.toString('latin1');
     const match = this.opening.exec(text);
     const index = match?.index ?? Math.max(0, bytes.length - MAX_NAME);
@@ -109,6 +116,7 @@ class DecodedText {
   end(): Buffer {
     this.reserve(this.pending.length);
     this.length += this.bytes.write(this.pending, this.length, 'base64');
+    if (this.length < this.bytes.length / 2) this.move(this.length);
     return own(this.bytes.subarray(0, this.length));
   }
 
@@ -126,10 +134,15 @@ class DecodedText {
 
   private reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
-    const larger = allocateOwned(Math.max(Math.ceil(1.5 * this.bytes.length), this.length + more));
-    this.bytes.copy(larger, 0, 0, this.length);
+    this.move(Math.max(Math.ceil(1.5 * this.bytes.length), this.length + more));
+  }
+
+  /** Moves the picture to memory of this size. */
+  private move(size: number): void {
+    const next = allocateOwned(size);
+    this.bytes.copy(next, 0, 0, this.length);
     free(this.bytes);
-    this.bytes = larger;
+    this.bytes = next;
   }
 }
 
