@@ -1,6 +1,7 @@
 import type { Request, Route } from 'playwright-core';
 import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { queryOnce } from '../../support/faults/watch.ts';
+import { Api } from '../../support/clients/api.ts';
 import { eventually, leastOf } from '../../support/wait.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { type OwnService, startOwnService } from '../../support/service.ts';
@@ -140,10 +141,12 @@ describeInBrowser('signing in to the dashboard', () => {
   });
 
   /** Ends the session of the browser elsewhere, and signs in over the page. */
-  async function signInAgain(key: string) {
+  async function signInAgain(key: string, meanwhile?: () => Promise<unknown>) {
     const { page, context } = visitor;
     const dialog = page.getByRole('dialog', { name: 'You are signed out' });
     await context.request.delete(`${service.baseUrl}/v1/session`, { headers: { origin: service.baseUrl } });
+    await dialog.waitFor();
+    await meanwhile?.();
     await dialog.locator('input[name=key]').fill(key);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
@@ -184,6 +187,26 @@ describeInBrowser('signing in to the dashboard', () => {
     await signInAgain(second.key);
     await empty.waitFor();
     expect(await tiles.count()).toBe(0);
+  });
+
+  it('shows what ended while the session was lost', async () => {
+    const { page } = visitor;
+    const { key } = await newKey(['generations:write', 'tasks:read', 'tasks:cancel']);
+    const api = new Api(service.baseUrl, key);
+    await visitor.signIn(key);
+    await page.locator('textarea[name=prompt]').fill('Ends unseen #hang');
+    await page.keyboard.press('Control+Enter');
+    const run = page.getByRole('article');
+    await run.getByText('Running').waitFor();
+    await signInAgain(key, async () => {
+      const { body } = await api.get<{ data: { task_id: string }[] }>('/v1/tasks');
+      const id = body.data[0]!.task_id;
+      await api.call('POST', `/v1/tasks/${id}/cancel`, {});
+      await api.untilFinal(id);
+      // The session is lost for a minute, which is more than clocks may differ.
+      await page.evaluate('Date.now = ((now) => () => now() + 60_000)(Date.now)');
+    });
+    await run.getByText('Cancelled').first().waitFor();
   });
 
   it('takes no run from the table because of what another key is told of it', async () => {

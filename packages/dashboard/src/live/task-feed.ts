@@ -1,5 +1,5 @@
 import { run } from '../api/client.ts';
-import { lostSession } from '../api/session.ts';
+import { lostSession, onOtherKey } from '../api/session.ts';
 import { pauseBeforeRetry, setConnection } from './connection.ts';
 import { type Ended, subscribe } from './socket.ts';
 import { putTasks, type TaskRow } from './task-store.ts';
@@ -24,10 +24,13 @@ const GOING_AWAY = 1001;
 const pending = new Map<string, TaskRow>();
 const newTaskListeners = new Set<(added: TaskRow[]) => void>();
 /**
- * Unix seconds from which the feed goes on after a break. At first shortly before the start, because lists are read
- * before the socket opens.
+ * Unix seconds from which the feed goes on after a break, also of the session. At first shortly before the start,
+ * because lists are read before the socket opens. 0: not started.
  */
 let newestEnd = 0;
+onOtherKey(() => {
+  newestEnd = 0;
+});
 let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;
 let gathering: ReturnType<typeof setTimeout> | null = null;
@@ -44,7 +47,7 @@ export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
  */
 export function startTaskFeed(): () => void {
   const abort = new AbortController();
-  newestEnd = Math.floor(Date.now() / 1_000) - CLOCK_SKEW_S;
+  newestEnd ||= Math.floor(Date.now() / 1_000) - CLOCK_SKEW_S;
   void follow(abort.signal);
   return () => {
     abort.abort();
