@@ -23,6 +23,18 @@ describe('a live queue', () => {
     expect([await next(queue), await next(queue)]).toEqual(['a:10000', 'b:10000']);
   });
 
+  it('gives one state in a turn of the event loop, so that other work goes on', async () => {
+    const queue = new LiveQueue({ read: nothing });
+    queue.push(task('a', 1));
+    queue.push(task('b', 1));
+    let othersHadTurn = false;
+    setImmediate(() => (othersHadTurn = true));
+    await next(queue);
+    expect(othersHadTurn).toBe(false);
+    await next(queue);
+    expect(othersHadTurn).toBe(true);
+  });
+
   it('never goes back: states older than one sent or queued are ignored', async () => {
     const queue = new LiveQueue({ read: nothing });
     queue.push(task('a', 5));

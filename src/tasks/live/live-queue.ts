@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal } from '../record/task-status.ts';
@@ -37,6 +38,8 @@ export class LiveQueue {
   /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
+  /** Resolves at the end of the turn of the event loop in which the last state was taken. */
+  private turn: Promise<void> | undefined;
 
   constructor(private readonly options: LiveQueueOptions) {
     this.states.whenClosed(() => this.clear());
@@ -87,8 +90,13 @@ export class LiveQueue {
     this.states.fail(fellBehind());
   }
 
-  /** @returns the next state to send; null when there is none */
+  /**
+   * Takes one state in a turn of the event loop. Otherwise a thousand subscribers with a thousand states each would
+   * hold up everything else for seconds.
+   * @returns the next state to send; null when there is none
+   */
   private async take(): Promise<ShownTask | null> {
+    await this.turn;
     for (;;) {
       const [first] = this.waiting;
       if (!first) {
@@ -102,6 +110,7 @@ export class LiveQueue {
       }
       this.drop(id);
       this.remember(id, task.sequence);
+      this.turn = endOfTurn();
       if (this.options.endsWithTask && isFinal(task.status)) this.endAfterThis();
       return task;
     }
