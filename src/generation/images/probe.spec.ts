@@ -34,6 +34,20 @@ describe('probing a film', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('refuses one that says it lasts longer than a day', async () => {
+    const at = film.indexOf('mvhd') + 20; // behind the name, the version, two dates and the timescale
+    const lasting = (seconds: number) => {
+      const changed = Buffer.from(film);
+      changed.writeUInt32BE(seconds * film.readUInt32BE(at - 4), at);
+      return changed;
+    };
+    expect(await probe(lasting(20_000))).toMatchObject({ duration: 20_000 });
+    const tooLong = Buffer.from(film);
+    tooLong.writeUInt32BE(1, at - 4);
+    tooLong.writeUInt32BE(86_401, at);
+    await expect(probe(tooLong)).rejects.toMatchObject({ code: 'internal_error' });
+  });
+
   it('fails as a fault of the provider when it cannot be read', async () => {
     await expect(probe(box('ftyp', Buffer.alloc(20)))).rejects.toMatchObject({ code: 'internal_error' });
   });

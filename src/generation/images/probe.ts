@@ -21,6 +21,9 @@ const IMAGE_FORMATS: Record<string, { contentType: string; extension: string }> 
   webp: { contentType: 'image/webp', extension: 'webp' },
 };
 
+/** No model makes a film of a day, and what is paid for a film may depend on its seconds. */
+const MAX_FILM_S = 86_400;
+
 /** @throws ProviderError internal_error when the file is no readable PNG, JPEG, WebP or MP4 */
 export async function probe(output: ProviderOutput): Promise<Media> {
   try {
@@ -40,6 +43,7 @@ async function probeImage(output: ProviderOutput): Promise<Media> {
 
 async function probeVideo(output: ProviderOutput): Promise<Media> {
   const { width, height, duration } = await withSource(output, readFilmHeader);
+  if (duration > MAX_FILM_S) throw new Error(`The provider returned a film that says it lasts ${duration} s.`);
   return {
     type: 'video',
     contentType: 'video/mp4',

@@ -17,6 +17,10 @@ export interface StreamedError {
 }
 
 const NEWLINE = 10;
+/** The longest line: the base64 of a picture and its JSON. */
+const MAX_LINE_BYTES = 49 * 2 ** 20;
+/** A picture has a few lines, and some servers send an empty comment each second. */
+const MAX_LINES = 10_000;
 
 /** Reads the server-sent events of one picture while they arrive. Each event has its JSON on one line. */
 export class PictureStream {
@@ -26,20 +30,32 @@ export class PictureStream {
   error: StreamedError | null = null;
   /** The pieces of the line that is not complete. They are not joined yet, because a picture has megabytes. */
   private pieces: Buffer[] = [];
+  private lineBytes = 0;
+  private lines = 0;
 
   /** @param onPartial gets the base64 of each early stage */
   constructor(private readonly onPartial: (base64: string) => void) {}
 
+  /** @throws Error when a line is too long, or there are too many */
   readonly read = (chunk: Buffer): void => {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      this.pieces.push(chunk.subarray(from, end));
+      this.gather(chunk.subarray(from, end));
+      this.lines += 1;
+      if (this.lines > MAX_LINES) throw new Error(`The stream has more than ${MAX_LINES} lines.`);
       this.take(Buffer.concat(this.pieces));
       this.pieces = [];
+      this.lineBytes = 0;
       from = end + 1;
     }
-    if (from < chunk.length) this.pieces.push(chunk.subarray(from));
+    if (from < chunk.length) this.gather(chunk.subarray(from));
   };
+
+  private gather(piece: Buffer): void {
+    this.lineBytes += piece.length;
+    if (this.lineBytes > MAX_LINE_BYTES) throw new Error(`A line of the stream has more than ${MAX_LINE_BYTES} bytes.`);
+    this.pieces.push(piece);
+  }
 
   private take(line: Buffer): void {
     const { type, b64_json: base64, usage, error } = imageEvent.safeParse(jsonIn(line)).data ?? {};
