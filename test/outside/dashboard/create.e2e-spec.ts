@@ -280,7 +280,12 @@ describeInBrowser('making things on the dashboard', () => {
     await page.keyboard.up('v');
     await eventually('the variation', async () => (await page.getByRole('article').count()) === 2);
     await card().getByText('Succeeded').waitFor();
-    expect(await promptsLike('Held down')).toHaveLength(2);
+    await card().getByRole('button', { name: 'Run again' }).focus();
+    for (let nth = 0; nth < times; nth += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await eventually('the next run', async () => (await page.getByRole('article').count()) === 3);
+    await card().getByText('Succeeded').waitFor();
+    expect(await promptsLike('Held down')).toHaveLength(3);
   });
 
   it('takes a deleted task from the table, and offers nothing that needs a deleted picture', async () => {

@@ -65,6 +65,39 @@ describeInBrowser('the dashboard while the service restarts', () => {
     }
   });
 
+  it('answers what was asked while it was away, and is live again on a screen with a feed of its own', async () => {
+    const database = await cloneDatabase();
+    const { env } = await testEnv(database.url);
+    const [first, browser] = await Promise.all([spawnService(env), launch()]);
+    let service = first;
+    try {
+      const visitor = await Visitor.open(browser, env['PUBLIC_URL'] as string);
+      const { page } = visitor;
+      await visitor.enter(env['BOOTSTRAP_API_KEY'] as string);
+      await page.locator('textarea[name=prompt]').fill('A lighthouse');
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('article').first().getByText('Succeeded').waitFor();
+      await visitor.goto('/tasks');
+      await page.getByRole('row').first().waitFor();
+      const queue = await visitor.context.newPage();
+      await queue.goto(`${env['PUBLIC_URL']}/app/queue`);
+      await queue.getByText('Live', { exact: true }).waitFor();
+
+      await service.kill('SIGKILL');
+      await page.getByText(/^(Reconnecting|Connecting)/).waitFor();
+      await page.getByRole('radio', { name: /^Failed/ }).check();
+      await page.getByText('The service does not answer').waitFor();
+      expect(await page.getByRole('row').count()).toBe(0);
+      service = await spawnService(env);
+      await page.getByText('No task matches these filters').waitFor({ timeout: RECONNECTED_MS });
+      await queue.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
+    } finally {
+      await browser.close();
+      await service.kill('SIGKILL');
+      await database.drop();
+    }
+  });
+
   it('loads the new build when it was updated under an open tab, and keeps the draft', async () => {
     const [service, browser] = await Promise.all([joinService(), launch()]);
     try {

@@ -22,7 +22,12 @@ const isField = (target: EventTarget | null): boolean =>
     target.tagName === 'SELECT' ||
     (target instanceof HTMLInputElement && !['checkbox', 'radio', 'range', 'button'].includes(target.type)));
 
+const isPressable = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('button, a') !== null;
+
 function onKeyDown(event: KeyboardEvent): void {
+  // A button acts once a press too. Browsers repeat it while Enter is held.
+  if (event.repeat && event.key === 'Enter' && isPressable(event.target)) return event.preventDefault();
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const mod = event.metaKey || event.ctrlKey;
   const key = event.key.length === 1 && !mod ? event.key : event.key.toLowerCase();

@@ -12,6 +12,7 @@ export interface Ended {
 }
 
 let client: Promise<Client> | null = null;
+let isConnected = false;
 
 /** The only socket of this tab. The session cookie authenticates it. */
 async function connect(): Promise<Client> {
@@ -22,6 +23,7 @@ async function connect(): Promise<Client> {
     retryAttempts: 0,
     connectionAckWaitTimeout: 10_000,
     keepAlive: 15_000,
+    on: { connected: () => (isConnected = true), closed: () => (isConnected = false) },
   });
 }
 
@@ -45,6 +47,7 @@ export function subscribe<Result, Given extends Record<string, unknown>>(
     client ??= connect();
     const ws = await client;
     if (isOver) return;
+    if (isConnected) on.open(); // another subscription has opened the socket
     ways.push(
       ws.on('connected', () => on.open()),
       ws.subscribe<Result, unknown>(

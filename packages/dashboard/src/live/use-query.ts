@@ -2,6 +2,7 @@ import type { TypedDocumentNode } from '@urql/core';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { run } from '../api/client.ts';
 import { asCallError, type CallError } from '../api/errors.ts';
+import { useWhenLive } from './use-when-live.ts';
 
 export interface Reading<Result> {
   data: Result | null;
@@ -37,5 +38,7 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
   }, [document, key]);
   useEffect(() => void reload(), [reload]);
   // A fault of other variables says nothing about these.
-  return { ...state, error: failedKey === key ? state.error : null, reload };
+  const error = failedKey === key ? state.error : null;
+  useWhenLive(() => void reload(), error !== null);
+  return { ...state, error, reload };
 }

@@ -59,7 +59,7 @@ export function BatchesPage({ state, onState }: Props) {
     >
       {error && <ErrorPanel error={error} onRetry={() => void reload()} />}
       {!data && !error && <Skeleton height={240} />}
-      {data && batches.length === 0 && <NoBatch state={state} onAll={() => onState('all')} />}
+      {data && !error && batches.length === 0 && <NoBatch state={state} onAll={() => onState('all')} />}
       {batches.length > 0 && (
         <Table
           label="Batches"

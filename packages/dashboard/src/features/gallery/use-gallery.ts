@@ -5,6 +5,7 @@ import { filterOf, type TaskSearch } from '../../live/task-filter.ts';
 import { placeOf, rememberPlace } from '../../live/list-places.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
+import { useWhenLive } from '../../live/use-when-live.ts';
 import { GalleryPage } from './gallery.documents.ts';
 import { type Shot, shotsOf } from '../../viewer/shot.ts';
 
@@ -48,6 +49,8 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef<Promise<void> | null>(null);
   const round = useRef(0);
+  /** The filter whose pictures are shown. */
+  const shown = useRef(start ? filter : null);
   const restored = useRef(start ? filter : null);
 
   /**
@@ -74,9 +77,15 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
           hasMore: hasNextPage,
         };
         setPages(latest.current);
+        shown.current = filter;
         setError(null);
       } catch (fault) {
-        if (mine === round.current) setError(asCallError(fault));
+        if (mine !== round.current) return;
+        if (shown.current !== filter) {
+          latest.current = START; // the pictures of another filter are no answer
+          setPages(START);
+        }
+        setError(asCallError(fault));
       } finally {
         if (mine === round.current) {
           busy.current = null;
@@ -97,6 +106,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     },
     [readPage],
   );
+  useWhenLive(() => void read(null), error !== null);
   useEffect(() => {
     const isRestored = restored.current === filter;
     restored.current = null;

@@ -6,6 +6,7 @@ import { placeOf, rememberPlace } from '../../live/list-places.ts';
 import { onNewTasks } from '../../live/task-feed.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
+import { useWhenLive } from '../../live/use-when-live.ts';
 import { TaskPage } from './tasks.documents.ts';
 
 export interface TaskList {
@@ -56,6 +57,8 @@ export function useTaskList(search: TaskSearch): TaskList {
   const [error, setError] = useState<CallError | null>(null);
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef(false);
+  /** The filter whose tasks are shown. */
+  const shown = useRef(start ? key : null);
   const round = useRef(0);
   // Back restores a list as it was. The feed keeps its rows up to date, and what was made meanwhile only waits.
   const restored = useRef(start ? key : null);
@@ -78,9 +81,12 @@ export function useTaskList(search: TaskSearch): TaskList {
           hasMore: hasNextPage,
         }));
         if (after === null) setWaiting([]);
+        shown.current = key;
         setError(null);
       } catch (fault) {
-        if (mine === round.current) setError(asCallError(fault));
+        if (mine !== round.current) return;
+        if (shown.current !== key) setPages(EMPTY); // the tasks of another filter are no answer
+        setError(asCallError(fault));
       } finally {
         if (mine === round.current) {
           busy.current = false;
@@ -91,6 +97,7 @@ export function useTaskList(search: TaskSearch): TaskList {
     [key],
   );
 
+  useWhenLive(() => void read(null), error !== null);
   useEffect(() => {
     const isRestored = restored.current === key;
     restored.current = null;

@@ -102,7 +102,8 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
   const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
   const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // without `onNewer`, `page` is the newest
   const usage = data?.usage;
-  if (!usage) return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
+  if (!usage || error)
+    return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;
 
   const { currency, totals } = usage;
   const keysOf = (read: typeof newest) => read?.apiKeys.edges.map(({ node }) => node) ?? [];
