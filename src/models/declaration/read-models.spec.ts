@@ -272,6 +272,9 @@ describe('a wrong declaration', () => {
     const nested = (depth: number) => faultsOf(`${QWEN}rules: ${'['.repeat(depth)}${']'.repeat(depth)}`);
     expect(nested(33).join()).toContain('is nested more than 32 deep');
     expect(nested(32).join()).not.toContain('deep');
+    const list = (count: number) => faultsOf(`${QWEN}rules: [${Array.from({ length: count }, (_, at) => at).join()}]`);
+    expect(list(10_000)).toEqual([expect.stringContaining(': has more than 10000 names and values')]);
+    expect(list(9_000).join()).not.toContain('names and values');
   });
 
   it('is refused when it is nested without end, and does not stop the service', () => {

@@ -16,6 +16,8 @@ import { type Fault, type Path, pathText } from './fault.ts';
 
 /** The deepest nesting of a declaration. People must be able to read it. */
 const MAX_DEPTH = 32;
+/** The most names and values. Some checks compare all values of a list with each other. */
+const MAX_PARTS = 10_000;
 /** The most faults in `faults`. The operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
@@ -115,6 +117,11 @@ export class YamlFile {
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
       this.faultAt(error.mark?.position ?? 0, [], error.reason);
+      return undefined;
+    }
+    const tooMany = this.events.filter(({ type }) => type !== EVENT_ID.POP)[MAX_PARTS];
+    if (tooMany) {
+      this.faultAt(startOf(tooMany as Start) ?? 0, [], `has more than ${MAX_PARTS} names and values`);
       return undefined;
     }
     const value = this.readDocument();
