@@ -24,7 +24,7 @@ ${more}`;
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-versions-'));
 let service: OwnService;
 beforeAll(async () => {
-  for (const id of ['kept', 'changed', 'gone', 'repeated']) write(id, 100);
+  for (const id of ['kept', 'changed', 'gone', 'repeated', 'taken', 'retried']) write(id, 100);
   service = await startOwnService({ MODELS: folder, MODELS_WATCH_S: '0.05', TASK_SWEEP_S: '0.3' });
 });
 afterAll(async () => {
@@ -101,6 +101,36 @@ it('outlives the file: its task ends normally, and the model is retired', async 
   expect(await service.api.untilFinal(task.id)).toMatchObject({ status: 'succeeded', model_version: task.version });
   write('gone', 100);
   await eventually('the file back', async () => (await create({ model: 'gone', prompt: 'x' })).status === 201);
+});
+
+it('stays with a running task that another worker takes over, even if the file is gone', async () => {
+  const { body: task } = await create({ model: 'taken', prompt: '#hang' });
+  await service.api.until(task.task_id, 'running');
+  unlinkSync(join(folder, 'taken.yaml'));
+  await eventually('the end of the model', async () => (await create({ model: 'taken', prompt: 'x' })).status === 400);
+  await service.api.call('POST', `/v1/operations/tasks/${task.task_id}/release`, {});
+  await eventually('another claim', async () => {
+    const { body } = await service.api.get<Record<string, any>>(`/v1/operations/tasks/${task.task_id}`);
+    return body.attempt > 2 && body.worker_id !== null; // the release counts too
+  });
+  const { body } = await service.api.get<Record<string, any>>(`/v1/tasks/${task.task_id}`);
+  expect(body).toMatchObject({ status: 'running', model_version: task.model_version });
+  await service.api.call('POST', `/v1/tasks/${task.task_id}/cancel`, {});
+});
+
+it('is that of today for a retry, which today may refuse', async () => {
+  const { body: failed } = await create({ model: 'retried', prompt: 'a long prompt #fail:provider_timeout' });
+  await service.api.untilFinal(failed.task_id);
+  write('retried', 200);
+  await eventually('the change', async () => (await versionOf('retried')) !== failed.model_version);
+  const retry = () => service.api.call<Record<string, any>>('POST', `/v1/tasks/${failed.task_id}/retry`, {});
+  expect((await retry()).body).toMatchObject({ model_version: await versionOf('retried') });
+  write('retried', 5);
+  const refused = await eventually('the refusal', async () => {
+    const answer = await retry();
+    return answer.status === 400 && answer.body.error;
+  });
+  expect(refused).toMatchObject({ code: 'string_too_long', param: 'input.prompt' });
 });
 
 it('does not change what a repeated request is answered', async () => {
