@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
@@ -17,8 +17,6 @@ const COMPRESSED = new Set(['.html', '.js', '.css', '.svg']);
 interface Part {
   /** Files and folders from which the part is made. */
   inputs: string[];
-  /** Globs of files in these folders that do not count. */
-  exclude?: string[];
   build: () => Promise<void>;
 }
 
@@ -32,8 +30,7 @@ const PARTS: Record<string, Part> = {
     },
   },
   sandbox: {
-    inputs: ['packages/sandbox', '.swcrc', 'package-lock.json'],
-    exclude: ['packages/sandbox/dist/**'],
+    inputs: [...sourcesOf('packages/sandbox'), '.swcrc', 'package-lock.json'],
     build: async () => {
       const cwd = join(ROOT, 'packages/sandbox');
       rmSync(join(cwd, 'dist'), { recursive: true, force: true });
@@ -47,8 +44,7 @@ const PARTS: Record<string, Part> = {
     build: () => run('vite', 'vite', ['build', '--config', 'packages/viewer/vite.config.ts', '--logLevel', 'warn']),
   },
   client: {
-    inputs: ['packages/client', 'scripts/pack-client.ts'],
-    exclude: ['packages/client/dist/**'],
+    inputs: [...sourcesOf('packages/client'), 'scripts/pack-client.ts'],
     build: async () => {
       await import('./pack-client.ts');
     },
@@ -70,9 +66,9 @@ const PARTS: Record<string, Part> = {
 };
 
 await Promise.all(
-  Object.entries(PARTS).map(async ([name, { inputs, exclude = [], build }]) => {
+  Object.entries(PARTS).map(async ([name, { inputs, build }]) => {
     const stamp = join(ROOT, `dist/${name}.stamp`);
-    if (lastChange(inputs, exclude) < (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return;
+    if (lastChange(inputs) < (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)) return;
     rmSync(stamp, { force: true });
     const begun = new Date(); // a file that changes during the build is built the next time
     await build();
@@ -81,6 +77,12 @@ await Promise.all(
     utimesSync(stamp, begun, begun);
   }),
 );
+
+/** The parts of a package but `dist`. The folder itself does not count, because each build of `dist` changes it. */
+function sourcesOf(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder));
+  return names.filter((name) => name !== 'dist').map((name) => `${folder}/${name}`);
+}
 
 /** Removes modules of an earlier build whose sources are gone, because `npm pack` would publish them. */
 function removeOrphans(): void {
@@ -94,10 +96,10 @@ function removeOrphans(): void {
  * The newest change of the files and folders, in milliseconds since 1970. A folder changes when a file is added or
  * removed.
  */
-function lastChange(inputs: string[], exclude: string[]): number {
+function lastChange(inputs: string[]): number {
   const inside = globSync(
     inputs.map((path) => `${path}/**`),
-    { cwd: ROOT, exclude },
+    { cwd: ROOT },
   );
   // ctime and not mtime, which some programs set to a time in the past.
   return Math.max(...[...inputs, ...inside].map((path) => statSync(join(ROOT, path)).ctimeMs));

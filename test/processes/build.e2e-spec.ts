@@ -53,7 +53,11 @@ describe('npm run build', () => {
     for (const path of ['main.js', 'dashboard/app/index.html', 'client.tgz', 'python', 'reference/llms.txt']) {
       expect([path, existsSync(join(clone, 'dist', path))]).toEqual([path, true]);
     }
+    // A running service loads these modules, so a build that removes them for a moment would break it.
+    const ofSandbox = (): number => statSync(join(clone, 'packages/sandbox/dist')).ctimeMs;
+    const before = ofSandbox();
     expect(await isCompiled()).toBe(false);
+    expect(ofSandbox()).toBe(before);
   });
 
   it('builds again after a change that has an old time of modification', async () => {
