@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 
-/** What is painted before the app has arrived: the frame of the shell and the lamp, in the colours of the theme. */
+/** The styles of what is painted before the app arrives: the shell's frame and the lamp, in the theme's colours. */
 const FIRST = ['tokens.css', 'first.css'];
 const STYLESHEET = /\n\s*<link rel="stylesheet"[^>]*>/g;
 
@@ -43,13 +43,13 @@ export default defineConfig({
     manifest: 'manifest.json',
     // A data: URL would break the content security policy.
     assetsInlineLimit: 0,
-    // Every browser that the policy of the page supports preloads modules itself.
+    // Every browser that can run the app preloads modules itself.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       // One file has all that the first page needs, because twenty small ones compress worse.
       output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
-      // Parts for servers mark themselves with "use client", which has no meaning here.
+      // Packages that servers can render too mark files with "use client", which has no meaning here.
       onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
     },
   },

@@ -7,7 +7,7 @@ import { cacheControlOf, pageHeaders } from './page-headers.ts';
 
 const PAGE = 'index.html';
 
-/** Returns the origin to which links to files redirect; null if they do not redirect, or not to another origin. */
+/** Returns the origin of the bucket to which links to files redirect; null if they do not. Rejects if it is unknown. */
 export type BucketOrigin = () => Promise<string | null>;
 
 /** Serves the app below `/app/`. Redirects `/app` to it, and a browser that opens `/`. */

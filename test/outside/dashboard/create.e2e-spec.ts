@@ -289,6 +289,17 @@ describeInBrowser('making things on the dashboard', () => {
     await eventually('the next run', async () => (await page.getByRole('article').count()) === 3);
     await card().getByText('Succeeded').waitFor();
     expect(await promptsLike('Held down')).toHaveLength(3);
+    // In the page, so that the table does not scroll the button away from the second click.
+    await card()
+      .getByRole('button', { name: 'Run again' })
+      .evaluate((button) => {
+        const it = button as unknown as { click(): void };
+        it.click();
+        it.click();
+      });
+    await eventually('the run of the double click', async () => (await page.getByRole('article').count()) === 4);
+    await card().getByText('Succeeded').waitFor();
+    expect(await promptsLike('Held down')).toHaveLength(4);
   });
 
   it('takes a deleted task from the table, and offers nothing that needs a deleted picture', async () => {

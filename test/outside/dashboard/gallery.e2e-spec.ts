@@ -28,6 +28,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
   let service: OwnService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
+  let rest: Rest;
   /** Ids of the outputs as the gallery orders them, with those of deleted files. */
   let files: string[];
 
@@ -35,7 +36,7 @@ describeInBrowser('a gallery of 300 outputs', () => {
     const PROVIDERS = join(tmpdir(), `darkroom-prices-${process.pid}.yaml`);
     await writeFile(PROVIDERS, 'prices: [{ provider: sandbox, model: gpt-image-2, per_image: "0.1" }]\n');
     [service, browser] = await Promise.all([startOwnService({ PROVIDERS }), launch()]);
-    const rest = new Rest(service.baseUrl, service.api.key as string);
+    rest = new Rest(service.baseUrl, service.api.key as string);
     const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Plate 0', n: EACH, aspect_ratio: '3:2' });
     const id = made.task_id.slice('task_'.length);
     // Copies of one task, some hours apart, whose outputs share its four files.
@@ -282,16 +283,64 @@ describeInBrowser('a gallery of 300 outputs', () => {
     await page.getByRole('region', { name: 'Output 3' }).locator('img').waitFor();
   });
 
+  it('shows the star of a file far down that was set while the tab was not looked at', async () => {
+    const { page } = visitor;
+    const file = files[60 * EACH];
+    const tile = page.locator(`[data-file="${file}"]`);
+    const scrollTo = (place: string, isThere: boolean) =>
+      eventually(`the tile is ${isThere ? 'drawn' : 'not drawn'}`, async () => {
+        await page.evaluate(place);
+        return (await tile.count()) > 0 === isThere;
+      });
+    await visitor.goto('/gallery?size=s');
+    await page.locator('[data-file]').first().waitFor();
+    await scrollTo('scrollBy(0, innerHeight)', true);
+    const star = page.locator(`[data-tile="${file}"]`).getByRole('button', { name: /^Keep/, pressed: true });
+    expect(await star.count()).toBe(0);
+    await scrollTo('scrollTo(0, 0)', false);
+    await service.api.call('PUT', `/v1/files/${file}/keep`, {});
+    const answered = page.waitForResponse(
+      (response) => response.request().postData()?.includes('NewestTasks') ?? false,
+    );
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await answered;
+    await scrollTo('scrollBy(0, innerHeight)', true);
+    await star.waitFor();
+  });
+
   it('says of a file that its owner deleted that it is deleted', async () => {
     const { page } = visitor;
-    await service.api.call('DELETE', `/v1/files/${files[0]}`);
+    // Not one of the copies, which share their bytes.
+    const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Soon deleted' });
+    const deleted = made.result.outputs[0]!.id;
+    await service.api.call('DELETE', `/v1/files/${deleted}`);
     await visitor.goto('/gallery');
     await page.locator('[data-file]').first().waitFor();
-    const file = page.locator(`[data-file="${files[0]}"]`);
+    const file = page.locator(`[data-file="${deleted}"]`);
     expect(await file.count()).toBe(0);
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByLabel('With deleted files').check();
     await file.getByText(/^Deleted/).waitFor();
+  });
+
+  it('offers what is made meanwhile and matches, and shows it when asked', async () => {
+    const { page } = visitor;
+    await visitor.goto('/gallery?model=gpt-image-2');
+    await page.locator('[data-file]').first().waitFor();
+    await rest.finished<Made>({ model: 'nano-banana-2', prompt: 'Of another model' });
+    const made = await rest.finished<Made>({ model: 'gpt-image-2', prompt: 'Made meanwhile', n: 2 });
+    const tile = page.locator(`[data-file="${made.result.outputs[1]!.id}"]`);
+    const pill = page.getByRole('button', { name: '2 new outputs' });
+    await pill.waitFor();
+    expect(await tile.count()).toBe(0);
+    await page.locator('[data-file]').first().focus();
+    await page.keyboard.press('t');
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await page.goBack(); // which leads to the list as it was
+    await pill.waitFor();
+    await page.keyboard.press('.');
+    await tile.waitFor();
+    expect(await pill.count()).toBe(0);
   });
 
   it('says on the table and in a batch what each picture cost', async () => {

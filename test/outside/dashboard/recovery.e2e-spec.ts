@@ -1,11 +1,19 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { cloneDatabase } from '../../support/database.ts';
 import { testEnv } from '../../support/test-env.ts';
 import { spawnService } from '../../support/process.ts';
 import { describeInBrowser, launch } from '../../support/browser/browser.ts';
 import { joinService, type SharedService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
+import { Rest } from '../../support/browser/rest.ts';
 import { Visitor } from '../../support/browser/visitor.ts';
+
+/** What a link within the page does, without the page that has the link. */
+const goInside = (page: Page, path: string) =>
+  page.evaluate(`history.pushState(null, '', '/app${path}'); dispatchEvent(new PopStateEvent('popstate'))`);
+
+/** Whether a page has loaded what all screens need, the dialog of Tasks last. */
+const IS_LOADED_AHEAD = "performance.getEntriesByType('resource').some(({ name }) => name.includes('/bulk-cancel-'))";
 
 /** The longest pause between two attempts is 30 s, and up to a quarter more. */
 const RECONNECTED_MS = 60_000;
@@ -77,20 +85,66 @@ describeInBrowser('the dashboard while the service restarts', () => {
       await page.locator('textarea[name=prompt]').fill('A lighthouse');
       await page.keyboard.press('Control+Enter');
       await page.getByRole('article').first().getByText('Succeeded').waitFor();
+      const rest = new Rest(env['PUBLIC_URL'] as string, env['BOOTSTRAP_API_KEY'] as string);
+      const batch = await rest.call<{ id: string }>('/v1/batches', {
+        metadata: { name: 'Ten pears' },
+        requests: [{ body: { model: 'gpt-image-2', prompt: 'A pear' } }],
+      });
+      const [made, earlier] = (await rest.call<{ data: { task_id: string }[] }>('/v1/tasks?limit=2')).data.map(
+        ({ task_id: id }) => id,
+      );
       await visitor.goto('/tasks');
       await page.getByRole('row').first().waitFor();
-      const queue = await visitor.context.newPage();
-      await queue.goto(`${env['PUBLIC_URL']}/app/queue`);
-      await queue.getByText('Live', { exact: true }).waitFor();
+      const open = async (path: string) => {
+        const other = await visitor.context.newPage();
+        await other.goto(`${env['PUBLIC_URL']}/app${path}`);
+        await other.getByText('Live', { exact: true }).waitFor();
+        return other;
+      };
+      const others = [await open('/settings'), await open('/settings'), await open('/settings')] as const;
+      const [queue, usage, batches, gallery] = [
+        await open('/queue'),
+        await open('/usage'),
+        await open('/batches'),
+        await open('/gallery'),
+      ];
+      await usage.getByRole('definition').first().waitFor();
+      await batches.getByRole('link', { name: 'Ten pears' }).waitFor();
+      await gallery.locator('[data-file] img').first().waitFor();
 
+      for (const other of others)
+        await eventually('all is loaded ahead', () => other.evaluate<boolean>(IS_LOADED_AHEAD));
       await service.kill('SIGKILL');
       await page.getByText(/^(Reconnecting|Connecting)/).waitFor();
       await page.getByRole('radio', { name: /^Failed/ }).check();
       await page.getByText('The service does not answer').waitFor();
       expect(await page.getByRole('row').count()).toBe(0);
+      // Screens that are opened while the service is away. These pages know none of the tasks.
+      const [task, compare, items] = others;
+      await goInside(task, `/tasks/${made}`);
+      await goInside(compare, `/compare?tasks=${made},${earlier}`);
+      await goInside(items, `/batches/${batch.id}`);
+      for (const other of others) await other.getByText('The service does not answer').first().waitFor();
+      // The answers to another question are shown nowhere.
+      await usage.getByText('7 d').click();
+      await batches.getByText('Cancelled', { exact: true }).click();
+      await gallery.getByRole('button', { name: 'Kept' }).click();
+      for (const other of [usage, batches, gallery]) await other.getByText('The service does not answer').waitFor();
+      expect(await usage.getByRole('definition').count()).toBe(0);
+      expect(await batches.getByRole('link', { name: 'Ten pears' }).count()).toBe(0);
+      expect(await gallery.locator('[data-file]').count()).toBe(0);
+
       service = await spawnService(env);
       await page.getByText('No task matches these filters').waitFor({ timeout: RECONNECTED_MS });
       await queue.getByText('Live', { exact: true }).waitFor({ timeout: RECONNECTED_MS });
+      await usage.getByRole('definition').first().waitFor({ timeout: RECONNECTED_MS });
+      await task.getByRole('heading', { name: 'Timeline' }).waitFor({ timeout: RECONNECTED_MS });
+      await compare.getByRole('region', { name: 'Output 2' }).locator('img').waitFor({ timeout: RECONNECTED_MS });
+      await items.locator('[data-tile] img').first().waitFor({ timeout: RECONNECTED_MS });
+      await batches.getByText('No batch is in this state').waitFor({ timeout: RECONNECTED_MS });
+      await gallery.getByText('Nothing matches these filters').waitFor({ timeout: RECONNECTED_MS });
+      for (const other of [usage, batches, gallery, ...others])
+        expect(await other.getByText('The service does not answer').count()).toBe(0);
     } finally {
       await browser.close();
       await service.kill('SIGKILL');

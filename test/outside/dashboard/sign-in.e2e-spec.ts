@@ -209,7 +209,7 @@ describeInBrowser('signing in to the dashboard', () => {
     await run.getByText('Cancelled').first().waitFor();
   });
 
-  it('takes no run from the table because of what another key is told of it', async () => {
+  it('keeps a run on the table when another key is told that there is no such task', async () => {
     const { page, context } = visitor;
     const [first, second] = [await newKey(), await newKey()];
     const run = page.getByRole('article');
@@ -250,11 +250,24 @@ describeInBrowser('signing in to the dashboard', () => {
     expect(await visitor.context.cookies()).toEqual([]);
   });
 
+  it('stays signed in, and says so, when Sign out gets no answer', async () => {
+    const { page } = visitor;
+    await visitor.signIn(printed.key);
+    await page.route('**/v1/session', (route) =>
+      route.request().method() === 'DELETE' ? route.abort() : route.fallback(),
+    );
+    await page.getByRole('button', { name: /^Signed in with/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByText('You are still signed in.').waitFor();
+    await page.getByRole('heading', { name: 'Create' }).waitFor();
+  });
+
   it('signs in every tab of the browser, so that none shows one key and acts with the cookie of another', async () => {
     const { page, context } = visitor;
     const [first, second] = [await newKey(), await newKey()];
     await visitor.signIn(first.key);
     await make('Of the key before');
+    await page.getByText('Succeeded: Of the key before').waitFor({ state: 'attached' }); // told to screen readers
     const other = await context.newPage();
     await other.goto(`${service.baseUrl}/app/sign-in`);
     await other.locator('input[name=key]').fill(second.key);
@@ -262,6 +275,7 @@ describeInBrowser('signing in to the dashboard', () => {
     await other.getByRole('heading', { name: 'Create' }).waitFor();
     await page.getByText('Describe a picture or a film').waitFor();
     expect(await page.getByRole('article').count()).toBe(0);
+    expect(await page.content()).not.toContain('Of the key before');
   });
 
   it('shows a key without a scope what it lacks, and sends no call that is refused', async () => {

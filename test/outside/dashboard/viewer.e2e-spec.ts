@@ -277,6 +277,7 @@ describeInBrowser('looking at what was made', () => {
     await page.getByRole('menuitem', { name: 'Delete with its files' }).click();
     await page.getByRole('button', { name: 'Delete task and 1 file' }).click();
     await page.getByText('The task and its files are deleted.').waitFor();
+    await page.waitForURL((url) => url.pathname.endsWith('/tasks'));
     expect(await call(`/v1/tasks/${doomed}`)).toMatchObject({ error: { code: 'task_not_found' } });
   });
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { freePort } from '../../support/free-port.ts';
 import { type ServiceProcess, spawnService } from '../../support/process.ts';
 import { OpenaiStub } from '../../support/stubs/openai.stub.ts';
@@ -9,11 +12,20 @@ import { Visitor } from '../../support/browser/visitor.ts';
 const LOST_MS = 60_000;
 /** Four tasks that begin anew, beside other tests. */
 const ENDS_WITHIN_MS = 120_000;
+/** Served at an address that nothing calls. */
+const INK = `id: ink
+kind: image
+description: Drawings in ink.
+parameters: { prompt: {} }
+sizes: { table: { columns: [small], rows: { '1:1': [1024x1024] } } }
+bindings: [{ provider: openai, base_url: 'http://ink.example/v1', model: ink-1, credential: INK_KEY }]
+`;
 /** More failures in a row than a circuit takes. */
 const CALLS = 6;
 
 describeInBrowser('the screens of operators', () => {
   const upstream = new OpenaiStub();
+  const models = mkdtempSync(join(tmpdir(), 'darkroom-models-'));
   let service: OwnService;
   let browser: Awaited<ReturnType<typeof launch>>;
   let visitor: Visitor;
@@ -21,7 +33,8 @@ describeInBrowser('the screens of operators', () => {
 
   beforeAll(async () => {
     await upstream.start();
-    const provider = { OPENAI_API_KEY: upstream.key, OPENAI_BASE_URL: upstream.baseUrl };
+    writeFileSync(join(models, 'ink.yaml'), INK);
+    const provider = { MODELS: models, OPENAI_API_KEY: upstream.key, OPENAI_BASE_URL: upstream.baseUrl };
     const leases = { TASK_LEASE_S: '5', TASK_HEARTBEAT_S: '1', PROVIDER_POLL_INTERVAL_MS: '20' };
     [service, browser] = await Promise.all([startOwnService({ ROLE: 'api', ...provider, ...leases }), launch()]);
     for (let nth = 0; nth < 2; nth++) {
@@ -38,7 +51,23 @@ describeInBrowser('the screens of operators', () => {
     for (const worker of workers) await worker.kill('SIGKILL');
     await service.close();
     await upstream.stop();
+    rmSync(models, { recursive: true });
     expect(problems).toEqual([]);
+  });
+
+  it('see who serves a model of the operator, without its address', async () => {
+    await visitor.goto('/providers');
+    const rows = visitor.page.getByRole('region', { name: 'Providers' }).getByRole('row');
+    const cellsOf = (model: string) => rows.filter({ hasText: model }).getByRole('cell').allInnerTexts();
+    await rows.filter({ hasText: 'ink' }).waitFor();
+    expect((await cellsOf('ink')).slice(0, 4)).toEqual(['openai', 'ink ink-1', '–', '0']);
+    expect((await cellsOf('gpt-image-2')).slice(0, 4)).toEqual([
+      `openai\n${new URL(upstream.baseUrl).host}`,
+      expect.stringContaining('gpt-image-2'),
+      'OPENAI_API_KEY',
+      '0',
+    ]);
+    expect((await cellsOf('sora-2'))[0]).toBe('sandbox\nrenders here, free');
   });
 
   it('see a circuit open when an upstream dies, and close when it is back', async () => {

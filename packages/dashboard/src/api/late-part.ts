@@ -4,12 +4,11 @@ import { noteMissingPart } from './outdated.ts';
 /** The first and the longest pause before a part of the page is requested again. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
-/** After this many broken answers in place of the part, it is given up. */
+/** A part is given up after this many broken answers. */
 const ATTEMPTS = 3;
 
 /**
- * Set while a part of the page that did not load waits for its next request: the time of that request, unix
- * milliseconds.
+ * Set when a part of the page could not be loaded: the time at which it is requested again, in unix milliseconds.
  */
 export type Awaited = { retryAt: number } | null;
 

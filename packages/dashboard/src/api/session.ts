@@ -33,8 +33,8 @@ export const keyNow = (): string | null => {
 };
 
 /**
- * Calls the listener once another API key has signed in, or none is signed in any more, and before anything is drawn
- * for it. Nothing of one key may get to another.
+ * Calls the listener when another API key has signed in, or when none is signed in any more. The call comes before
+ * anything is drawn for the new key, because nothing of one key may get to another.
  */
 export function onOtherKey(listener: () => void): void {
   let owner = keyNow();
@@ -71,7 +71,7 @@ export async function endSession(): Promise<void> {
   tellOtherTabs();
 }
 
-/** All tabs share the cookie. A tab that did not know of it would show one key and act as another. */
+/** All tabs share the cookie. A tab that did not know of the change would show one key and act as another. */
 function tellOtherTabs(): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
   news?.postMessage('changed');

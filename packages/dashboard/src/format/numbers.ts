@@ -35,7 +35,7 @@ export const money = (micros: number, currency: string): string =>
 export const costWords = (cost: { amountMicros: number; currency: string } | null): string | null =>
   cost && cost.amountMicros > 0 ? money(cost.amountMicros, cost.currency) : null;
 
-/** The cost of several tasks; a dash if none of them has a price. */
+/** The cost of several tasks; a dash if it is 0 and some of the tasks have no price. */
 export const sumWords = (sum: { costMicros: number; unpricedTasks: number }, currency: string): string =>
   sum.costMicros === 0 && sum.unpricedTasks > 0 ? '–' : money(sum.costMicros, currency);
 

@@ -60,6 +60,10 @@ const STYLES: Record<Style, Intl.DateTimeFormatOptions> = {
 /** Formatters by style and time zone. Creating one takes longer than everything else in a row of a list. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** The time zone of the settings, such as `Europe/Berlin`. */
+export const zoneName = (): string =>
+  look().clock === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 function format(style: Style, at: number): string {
   const timeZone = look().clock === 'utc' ? 'UTC' : undefined;
   const key = `${style} ${timeZone}`;

@@ -1,4 +1,4 @@
-/** The longest time for which typed characters are kept. They are kept from a sign-in on for the first field. */
+/** The longest time for which typed characters are kept, after a sign-in, for the first field of the next screen. */
 const LONGEST_MS = 10_000;
 
 let typed = '';

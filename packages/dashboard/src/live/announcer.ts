@@ -1,6 +1,7 @@
 import { failureWords } from '../api/error-words.ts';
+import { onOtherKey } from '../api/session.ts';
 import { createStore } from '../store.ts';
-import { onTask, taskRow, type TaskRow } from './task-store.ts';
+import { onTask, taskRow, type TaskNow, type TaskRow } from './task-store.ts';
 
 /** Screen readers get at most one announcement within this time. */
 const QUIET_MS = 5_000;
@@ -13,6 +14,11 @@ let spokenAt = -QUIET_MS;
 let timer: ReturnType<typeof setTimeout> | null = null;
 /** The newest sentence about each task that is still to be spoken. An older one is no longer true. */
 const waiting = new Map<string, string>();
+/** What one API key has made is not told to another. */
+onOtherKey(() => {
+  waiting.clear();
+  text.set('');
+});
 
 /** Announces a task's changes of status, and 25, 50 and 75 % of its progress, until the returned function is called. */
 export function announceTask(taskId: string): () => void {
@@ -28,7 +34,7 @@ export function announceTask(taskId: string): () => void {
 }
 
 /** A text that changes only when there is something to announce. */
-function stageOf(row: TaskRow | undefined): string | null {
+function stageOf(row: TaskNow): string | null {
   if (!row) return null;
   const step = row.status === 'RUNNING' ? STEPS.findLast((each) => row.progress >= each) : undefined;
   return `${row.status} ${step ?? ''}`;

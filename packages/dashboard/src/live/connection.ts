@@ -6,6 +6,8 @@ export type Connection =
 
 const current = createStore<Connection>({ state: 'connecting' });
 export const { get: connection, subscribe: onConnection } = current;
+/** Whether the service answers, by the socket or to reads. */
+export const isAnswered = (): boolean => ['live', 'polling'].includes(current.get().state);
 let lastEventAt = Date.now();
 let retryNow: (() => void) | null = null;
 

@@ -22,7 +22,7 @@ export function gathered(act: () => void): [gather: () => void, stop: () => void
 interface Follower<Result> {
   next(result: Result): void;
   ended?(): void;
-  /** Called when the subscription was started again, because events may have been missed. */
+  /** Called when the subscription is started again, and once it is open, because events may have been missed. */
   again?(): void;
 }
 
@@ -33,15 +33,15 @@ export function follow<Result, Given extends Record<string, unknown>>(
   { next, ended, again }: Follower<Result>,
 ): () => void {
   let retry: ReturnType<typeof setTimeout> | undefined;
-  const start = () =>
+  const start = (isAgain = false) =>
     subscribe(document, variables, {
-      open: () => undefined,
+      open: () => isAgain && again?.(), // what came between the read before and now
       next,
       ended: () => {
         ended?.();
         retry = setTimeout(() => {
-          stop = start();
-          again?.();
+          stop = start(true);
+          again?.(); // the socket may be refused while reads are answered
         }, RETRY_MS);
       },
     });

@@ -1,5 +1,5 @@
 /**
- * What a list showed at an entry of the history. With this, Back leads to the same rows and to the one that had the
+ * What a list showed at an entry of the history. With this, Back leads to the same rows and to the row that had the
  * focus.
  */
 export interface ListPlace<Pages> {

@@ -32,7 +32,7 @@ export async function resendEvent(id: string, endpointId: string | null, onSent:
 const attemptsOf = async (id: string): Promise<EventAttempt[]> =>
   (await run(EventAttempts, { id })).webhookEvent.deliveries;
 
-/** The new attempts that have ended, one for each endpoint; fewer if one takes too long. */
+/** The new attempts that have ended, one for each endpoint; fewer if an attempt takes too long. */
 async function answersOf(id: string, known: ReadonlySet<string>, endpoints: number): Promise<EventAttempt[]> {
   let answers: EventAttempt[] = [];
   for (const pauseMs of LOOK_MS) {

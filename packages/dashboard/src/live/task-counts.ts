@@ -5,6 +5,7 @@ import { type Counts, TaskCounts } from './task-counts.documents.ts';
 import { onStateChange } from './task-store.ts';
 import { useQuery } from './use-query.ts';
 import { filterOf, type TaskSearch } from './task-filter.ts';
+import { whileSeen } from './while-seen.ts';
 
 /** The pause between reads of the counts while tasks change. */
 const NEWS_MS = 2_000;
@@ -56,8 +57,7 @@ export function useTaskCounts(search: TaskSearch): { counts: Counts | null; relo
   const { data, reload } = useQuery(TaskCounts, isAll ? null : { filter });
   useEffect(() => {
     const again = isAll ? countAgain : () => void reload();
-    const interval = setInterval(() => !document.hidden && again(), COUNT_MS);
-    return () => clearInterval(interval);
+    return whileSeen(again, COUNT_MS);
   }, [isAll, reload]);
   return { counts: isAll ? all : (data?.taskCounts ?? null), reload: isAll ? countAgain : () => void reload() };
 }

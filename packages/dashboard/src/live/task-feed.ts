@@ -22,10 +22,10 @@ const TOO_MANY = 4429;
 const GOING_AWAY = 1001;
 
 const pending = new Map<string, TaskRow>();
-const newTaskListeners = new Set<(added: TaskRow[]) => void>();
+const listeners = new Set<FeedListener>();
 /**
- * Unix seconds from which the feed goes on after a break, also of the session. At first shortly before the start,
- * because lists are read before the socket opens. 0: not started.
+ * Unix seconds from which the feed goes on after a break, or after a lost session. At first this is shortly before the
+ * start of the feed, because lists are read before the socket opens. 0: not started.
  */
 let newestEnd = 0;
 onOtherKey(() => {
@@ -35,10 +35,13 @@ let wasEverOpen = false;
 let stopFeed: (() => void) | null = null;
 let gathering: ReturnType<typeof setTimeout> | null = null;
 
-/** Calls the listener with the tasks of the feed that the page did not know, until the returned function is called. */
-export function onNewTasks(listener: (added: TaskRow[]) => void): () => void {
-  newTaskListeners.add(listener);
-  return () => newTaskListeners.delete(listener);
+/** @param added the tasks among `rows` that the page did not know before */
+type FeedListener = (rows: TaskRow[], added: TaskRow[]) => void;
+
+/** Calls the listener with what the feed brings, until the returned function is called. */
+export function onFeed(listener: FeedListener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /**
@@ -151,5 +154,5 @@ function write(): void {
   const news = [...pending.values()];
   pending.clear();
   const added = putTasks(news);
-  if (added.length > 0) for (const listener of newTaskListeners) listener(added);
+  for (const listener of listeners) listener(news, added);
 }

@@ -59,7 +59,8 @@ export type Star = Pick<Output, 'kept' | 'collection'>;
  */
 const MAX_ROWS = 20_000;
 
-const rows = new Map<string, TaskRow>();
+/** null: the service said that there is no such task (any more). */
+const rows = new Map<string, TaskRow | null>();
 /** Stars that the service has not confirmed yet, by task and index of the output. */
 const stars = new Map<string, Map<number, Star>>();
 /**
@@ -67,11 +68,19 @@ const stars = new Map<string, Map<number, Star>>();
  */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
+/** Rises whenever everything that is shown has to be read again. */
+const rounds = createStore(0);
+export const { get: roundNow, subscribe: onRound } = rounds;
+/** The round in which the newest state of a task came, by its id. */
+const readIn = new Map<string, number>();
 /** Rises whenever a task is added or deleted, or changes its status: then the counts are different. */
 const moves = createStore(0);
 export const { get: stateChanges, subscribe: onStateChange } = moves;
 
-export const taskRow = (id: string): TaskRow | undefined => starred.get(id) ?? rows.get(id);
+/** What the page knows of a task. undefined: nothing yet; null: there is no such task (any more). */
+export type TaskNow = TaskRow | null | undefined;
+
+export const taskRow = (id: string): TaskNow => starred.get(id) ?? rows.get(id);
 
 export const isFinal = (row: Pick<TaskRow, 'status'>): boolean => row.status === 'SUCCEEDED' || row.status === 'FAILED';
 
@@ -102,6 +111,7 @@ export function putTasks(news: readonly TaskRow[]): TaskRow[] {
     if (!known) added.push(row);
     if (known?.status !== row.status) moved++;
     rows.set(row.taskId, row);
+    readIn.set(row.taskId, rounds.get());
     changed.push(row.taskId);
   }
   for (const id of changed) tell(id);
@@ -110,9 +120,25 @@ export function putTasks(news: readonly TaskRow[]): TaskRow[] {
   return added;
 }
 
+/** Stores the newest tasks. All others that are shown are read again. */
+export function beginRound(newest: readonly TaskRow[]): void {
+  putTasks(newest);
+  const next = rounds.get() + 1;
+  for (const { taskId } of newest) readIn.set(taskId, next);
+  rounds.set(next);
+}
+
+export const noteRead = (id: string, round = rounds.get()): unknown => readIn.set(id, round);
+
+/** Whether the task has to be read: it is not known, or was last read before the page was looked at again. */
+export const isOld = (id: string): boolean =>
+  taskRow(id) === undefined || (taskRow(id) !== null && (readIn.get(id) ?? 0) < rounds.get());
+
+/** Stores that there is no such task (any more). */
 export function dropTask(id: string): void {
-  if (!rows.delete(id)) return;
-  moves.set(moves.get() + 1);
+  if (rows.get(id)) moves.set(moves.get() + 1);
+  rows.set(id, null);
+  stars.delete(id);
   tell(id);
 }
 
@@ -149,6 +175,7 @@ function tell(id: string): void {
 /** Called at the end of a session, because nothing of its key may stay. */
 export function clearTasks(): void {
   rows.clear();
+  readIn.clear();
   stars.clear();
   starred.clear();
 }
@@ -156,6 +183,9 @@ export function clearTasks(): void {
 function forget(): void {
   for (const [id, row] of rows) {
     if (rows.size <= MAX_ROWS) return;
-    if (isFinal(row) && !listeners.has(id)) rows.delete(id);
+    if ((!row || isFinal(row)) && !listeners.has(id)) {
+      rows.delete(id);
+      readIn.delete(id);
+    }
   }
 }

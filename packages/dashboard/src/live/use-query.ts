@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { run } from '../api/client.ts';
 import { asCallError, type CallError } from '../api/errors.ts';
 import { useWhenLive } from './use-when-live.ts';
+import { whileSeen } from './while-seen.ts';
 
 export interface Reading<Result> {
   data: Result | null;
@@ -12,14 +13,18 @@ export interface Reading<Result> {
 }
 
 /**
- * Reads a query, and again when the variables change; null reads nothing. The old data stays until the new answer
- * arrives.
+ * Reads a query; again when the variables change, and when the page is looked at again. The old data stays until the
+ * new answer arrives.
+ * @param variables null: nothing is read
+ * @param everyMs how often to read while the page is looked at
  */
 export function useQuery<Result, Given extends Record<string, unknown>>(
   document: TypedDocumentNode<Result, Given>,
   variables: Given | null,
+  { everyMs }: { everyMs?: number } = {},
 ): Reading<Result> {
   const [state, setState] = useState<Omit<Reading<Result>, 'reload'>>({ data: null, error: null, isLoading: true });
+  const [answeredKey, setAnsweredKey] = useState<string | null>(null);
   const latest = useRef(0);
   const key = JSON.stringify(variables);
   const [failedKey, setFailedKey] = useState<string | null>(null);
@@ -29,7 +34,9 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
     setState((before) => ({ ...before, isLoading: true }));
     try {
       const data = await run(document, JSON.parse(key) as Given);
-      if (mine === latest.current) setState({ data, error: null, isLoading: false });
+      if (mine !== latest.current) return;
+      setAnsweredKey(key);
+      setState({ data, error: null, isLoading: false });
     } catch (error) {
       if (mine !== latest.current) return;
       setFailedKey(key);
@@ -37,8 +44,11 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
     }
   }, [document, key]);
   useEffect(() => void reload(), [reload]);
-  // A fault of other variables says nothing about these.
+  useEffect(() => whileSeen(() => void reload(), everyMs), [reload, everyMs]);
+  // An error of earlier variables is not shown. If the present ones have failed, data of earlier ones is not shown
+  // either.
   const error = failedKey === key ? state.error : null;
+  const data = error && answeredKey !== key ? null : state.data;
   useWhenLive(() => void reload(), error !== null);
-  return { ...state, error, reload };
+  return { ...state, data, error, reload };
 }

@@ -1,7 +1,11 @@
 import { useEffect, useRef } from 'react';
-import { connection, onConnection } from './connection.ts';
+import { isAnswered, onConnection } from './connection.ts';
+import { whileSeen } from './while-seen.ts';
 
-/** Calls `act` when live updates begin again while `isOn`: what the service did not answer is read then. */
+/**
+ * Calls `act` while `isOn` when the service answers again, by a socket or to reads, and when the page is looked at again:
+ * what was not answered is read then.
+ */
 export function useWhenLive(act: () => void, isOn: boolean): void {
   const latest = useRef(act);
   useEffect(() => {
@@ -9,6 +13,9 @@ export function useWhenLive(act: () => void, isOn: boolean): void {
   });
   useEffect(() => {
     if (!isOn) return undefined;
-    return onConnection(() => connection().state === 'live' && latest.current());
+    const stops = [onConnection(() => isAnswered() && latest.current()), whileSeen(() => latest.current())];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, [isOn]);
 }

@@ -10,7 +10,7 @@ export interface FilterChip {
 }
 
 interface Props {
-  /** The set filters among those behind the button Filter. */
+  /** The filters behind the button Filter that are set. */
   chips: readonly FilterChip[];
   isFiltered: boolean;
   onClear(): void;

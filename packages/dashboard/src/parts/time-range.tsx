@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { look } from '../look/theme.ts';
 import { moment, unixOf } from '../format/time.ts';
 import { Select } from './select.tsx';
 import { TextInput } from './text-input.tsx';
@@ -81,12 +82,15 @@ function spanOf(from: string | undefined, to: string | undefined): string {
   return Object.entries(SPANS).find(([, seconds]) => age >= seconds && age < seconds * 1.5)?.[0] ?? 'exact';
 }
 
-/** `2026-11-23T01:30` in the time zone of the browser, as the control takes it. */
+const isUtc = (): boolean => look().clock === 'utc';
+
+/** `2026-11-23T01:30` in the time zone of the settings, as the control takes it. */
 function localTime(unix: string | undefined): string {
   const at = unixOf(unix);
   if (at === null) return '';
-  const date = new Date(at * 1_000);
-  return new Date(at * 1_000 - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const offsetMs = isUtc() ? 0 : new Date(at * 1_000).getTimezoneOffset() * 60_000;
+  return new Date(at * 1_000 - offsetMs).toISOString().slice(0, 16);
 }
 
-const unixTime = (local: string): string | undefined => (local ? String(Date.parse(local) / 1_000) : undefined);
+const unixTime = (local: string): string | undefined =>
+  local ? String(Date.parse(isUtc() ? `${local}Z` : local) / 1_000) : undefined;

@@ -10,7 +10,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text.replaceAll('%2C', ',').replaceAll('%3A', ':')}`;
 }
 
-/** Keeps only the named parameters. A name that ends with `.*` stands for all that begin with its start. */
+/** Keeps only the named parameters. `meta.*` stands for all parameters that begin with `meta.`. */
 export const pick =
   <Name extends string>(...names: Name[]) =>
   (search: Record<string, unknown>): Partial<Record<Fields<Name>, string>> =>

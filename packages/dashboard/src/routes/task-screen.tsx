@@ -55,7 +55,7 @@ export function TaskScreen() {
         onTab={(next) => stay({ tab: next }, false)}
         onOpenTask={(next) => void navigate({ to: '/tasks/$taskId', params: { taskId: next } })}
         onCreateFrom={(search) => void navigate({ to: '/create', search })}
-        onDeleted={() => void navigate({ to: '/create' })}
+        onDeleted={() => void navigate({ to: '/tasks' })}
       />
     </>
   );

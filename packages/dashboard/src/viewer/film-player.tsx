@@ -2,6 +2,7 @@ import { Repeat, SkipBack, SkipForward } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { renewLink } from '../live/link-keeper.ts';
+import { useWhenLive } from '../live/use-when-live.ts';
 import { prefersReducedMotion } from '../look/theme.ts';
 import { Button } from '../parts/button.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
@@ -48,6 +49,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, childr
     film.current.currentTime += by * FRAME_S;
   };
   useShortcuts({ ',': () => step(-1), '.': () => step(1) });
+  useWhenLive(() => void renew(), failed);
 
   async function renew() {
     const { currentTime = 0, paused = true } = film.current ?? {};

@@ -3,6 +3,7 @@ import { stillUrl } from '../live/link-keeper.ts';
 import { TilePicture } from '../parts/tile-picture.tsx';
 import styles from './full-viewer.module.css';
 import type { Shot } from './shot.ts';
+import { useOutput } from './use-output.ts';
 
 /** The most pictures that are drawn on each side. */
 const NEAR = 12;
@@ -36,9 +37,14 @@ export function Filmstrip({ shots, at, onGo }: Props) {
           style={{ aspectRatio: shot.ratio }}
           onClick={() => onGo(shot)}
         >
-          <TilePicture src={stillUrl(shot.output)} alt="" isFilm={false} />
+          <Still shot={shot} />
         </button>
       ))}
     </div>
   );
+}
+
+function Still({ shot }: { shot: Shot }) {
+  const { output } = useOutput(shot);
+  return <TilePicture src={stillUrl(output)} alt="" isFilm={false} />;
 }

@@ -13,6 +13,7 @@ import { KeepPanel } from './keep-panel.tsx';
 import type { Shot } from './shot.ts';
 import { ShotPanel } from './shot-panel.tsx';
 import { StarButton } from './star-button.tsx';
+import { useOutput } from './use-output.ts';
 import { Viewer } from './viewer.tsx';
 
 interface Props {
@@ -37,7 +38,7 @@ interface Props {
 
 /** One picture or film over the whole screen, always dark. Esc leads back to where it was opened. */
 export function FullViewer(props: Props) {
-  const { shot, shots, isLoading, home, onGo, onStep, onEnd, onClose, mayKeep, renderActs, shortcuts } = props;
+  const { shot, isLoading, home, onStep, onEnd, onClose, shortcuts } = props;
   const [info, setInfo] = useState(() => matchMedia('(min-width: 1024px)').matches);
   const popup = useRef<HTMLDivElement>(null);
   useShortcuts({
@@ -57,8 +58,6 @@ export function FullViewer(props: Props) {
     };
     moves[event.key]?.();
   }
-  const at = shots.findIndex(({ output }) => output.id === shot?.output.id);
-  const url = shot && fileUrl(shot.output);
   return (
     <BaseDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <BaseDialog.Portal>
@@ -78,55 +77,7 @@ export function FullViewer(props: Props) {
             </IconButton>
           </span>
           {shot ? (
-            <>
-              <div className={styles.stage}>
-                <Viewer
-                  key={shot.output.id}
-                  fileId={shot.output.id}
-                  src={url}
-                  alt={shot.prompt.slice(0, 120)}
-                  isFilm={shot.output.type === 'VIDEO'}
-                  width={shot.output.width}
-                  height={shot.output.height}
-                  gone={`${goneWords(shot.filesUntil)}.`}
-                  fills
-                >
-                  <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
-                    <ChevronLeft />
-                  </IconButton>
-                  {at >= 0 && (
-                    <span className="mono">
-                      {at + 1} / {shots.length}
-                    </span>
-                  )}
-                  <IconButton label="Next" shortcut="→" onClick={() => onStep(1)}>
-                    <ChevronRight />
-                  </IconButton>
-                  {mayKeep && <StarButton listed={shot} />}
-                  {url && (
-                    <a
-                      className={buttonClass({ variant: 'quiet', icon: true })}
-                      href={downloadUrl(shot.output) ?? undefined}
-                      download
-                      aria-label="Download"
-                      title="Download (d)"
-                    >
-                      <Download />
-                    </a>
-                  )}
-                  <IconButton label="About the picture" shortcut="i" aria-pressed={info} onClick={() => setInfo(!info)}>
-                    <Info />
-                  </IconButton>
-                </Viewer>
-              </div>
-              {shots.length > 1 && <Filmstrip shots={shots} at={at} onGo={onGo} />}
-              {info && (
-                <ShotPanel key={shot.taskId} shot={shot} keep={<KeepPanel listed={shot} mayKeep={mayKeep} />}>
-                  {renderActs(shot)}
-                </ShotPanel>
-              )}
-              {mayKeep && url && <KeepKeys target={() => [shot]} />}
-            </>
+            <Opened {...props} listed={shot} info={info} onInfo={() => setInfo(!info)} />
           ) : (
             <div className={styles.missing}>
               <p>{isLoading ? 'Loading…' : 'No file of yours has this id, or it is deleted.'}</p>
@@ -138,5 +89,70 @@ export function FullViewer(props: Props) {
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>
+  );
+}
+
+interface OpenedProps extends Pick<Props, 'shots' | 'onGo' | 'onStep' | 'mayKeep' | 'renderActs'> {
+  listed: Shot;
+  /** Whether the panel about the picture is open. */
+  info: boolean;
+  onInfo(): void;
+}
+
+/** The picture with its bar, the filmstrip and the panel, in its present state: it may be deleted while it is open. */
+function Opened({ listed, shots, info, onInfo, onGo, onStep, mayKeep, renderActs }: OpenedProps) {
+  const shot = { ...listed, ...useOutput(listed) };
+  const at = shots.findIndex(({ output }) => output.id === shot.output.id);
+  const url = fileUrl(shot.output);
+  return (
+    <>
+      <div className={styles.stage}>
+        <Viewer
+          key={shot.output.id}
+          fileId={shot.output.id}
+          src={url}
+          alt={shot.prompt.slice(0, 120)}
+          isFilm={shot.output.type === 'VIDEO'}
+          width={shot.output.width}
+          height={shot.output.height}
+          gone={`${goneWords(shot.filesUntil)}.`}
+          fills
+        >
+          <IconButton label="Previous" shortcut="←" onClick={() => onStep(-1)}>
+            <ChevronLeft />
+          </IconButton>
+          {at >= 0 && (
+            <span className="mono">
+              {at + 1} / {shots.length}
+            </span>
+          )}
+          <IconButton label="Next" shortcut="→" onClick={() => onStep(1)}>
+            <ChevronRight />
+          </IconButton>
+          {mayKeep && <StarButton listed={shot} />}
+          {url && (
+            <a
+              className={buttonClass({ variant: 'quiet', icon: true })}
+              href={downloadUrl(shot.output) ?? undefined}
+              download
+              aria-label="Download"
+              title="Download (d)"
+            >
+              <Download />
+            </a>
+          )}
+          <IconButton label="About the picture" shortcut="i" aria-pressed={info} onClick={onInfo}>
+            <Info />
+          </IconButton>
+        </Viewer>
+      </div>
+      {shots.length > 1 && <Filmstrip shots={shots} at={at} onGo={onGo} />}
+      {info && (
+        <ShotPanel key={shot.taskId} shot={shot} keep={<KeepPanel listed={shot} mayKeep={mayKeep} />}>
+          {renderActs(shot)}
+        </ShotPanel>
+      )}
+      {mayKeep && url && <KeepKeys target={() => [shot]} />}
+    </>
   );
 }

@@ -11,8 +11,8 @@ const CollectionDialog = lazy(
 
 interface Props {
   /**
-   * The files on which the keys act. By default the tile that has the focus, else the first tile of the strip that has
-   * it, else of the newest strip.
+   * The files on which the keys act. By default the tile with the focus, else the first tile of the strip with the
+   * focus, else the first tile of the newest strip.
    */
   target?: () => readonly Starred[];
   /** Whether the key b opens the collections. */

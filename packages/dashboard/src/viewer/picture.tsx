@@ -1,5 +1,6 @@
 import { type CSSProperties, useState } from 'react';
 import { renewLink } from '../live/link-keeper.ts';
+import { useWhenLive } from '../live/use-when-live.ts';
 import { Button } from '../parts/button.tsx';
 import type { Placement } from './pan-zoom.ts';
 import styles from './viewer.module.css';
@@ -29,6 +30,7 @@ export function Picture({ picture, placement, style }: Props) {
     setRenewed(link);
     setState(link ? next : 'failed');
   };
+  useWhenLive(() => void renew('retried'), state === 'failed');
   if (state === 'failed') {
     return (
       <p className={styles.note}>

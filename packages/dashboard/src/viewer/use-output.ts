@@ -19,10 +19,11 @@ export interface OutputNow {
   filesUntil: number;
 }
 
-/** The present state of an output. */
+/** The present state of an output. If its task was deleted, the output has no file. */
 export function useOutput(listed: Listed): OutputNow {
   const row = useTask(listed.taskId);
-  const output = row?.outputs[listed.output.index] ?? listed.output;
+  const listedNow = row === null ? { ...listed.output, url: null, preview: null } : listed.output;
+  const output = row?.outputs[listed.output.index] ?? listedNow;
   const filesUntil = row ? row.filesUntil : listed.filesUntil;
   const hasEnd = !output.kept && output.url !== null;
   const ends = useSyncExternalStore(onTick, () => (hasEnd ? endWords(filesUntil, nowS()) : null));

@@ -29,7 +29,7 @@ export function BatchTile({ batchId, item, mayKeep }: { batchId: string; item: B
         className={styles.print}
         title={row?.prompt}
       >
-        {row ? <Print key={row.taskId} row={row} /> : null}
+        {row ? <Print key={row.taskId} row={row} /> : row === null && <span className={styles.waiting}>Deleted</span>}
       </Link>
       {mayKeep && row && output && <TileStar listed={{ ...row, output }} name={customId ?? `#${index + 1}`} />}
       <span className={styles.edge}>

@@ -8,7 +8,7 @@ import { type Shot, shotsOf } from '../../viewer/shot.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
 interface Props {
-  /** Null: they are not read yet, or cannot be read. */
+  /** Null: the items are not read yet, or cannot be read. */
   items: readonly BatchItem[] | null;
   hasFailed: boolean;
   fileId: string;
@@ -18,7 +18,8 @@ interface Props {
 
 /** The outputs of a batch that can be read, one at a time, in the order of its items. */
 export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
-  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], { reads: false }); // the tiles read them
+  // Without reads, because the tiles read the tasks.
+  const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], { reads: false });
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
   const at = shots.findIndex(({ output }) => output.id === fileId);
   const go = (shot: Shot | undefined) => shot && onView(shot.output.id, true);

@@ -7,8 +7,9 @@ const ORDER: readonly Batch['status'][] = ['IN_PROGRESS', 'CANCELLING', 'COMPLET
 
 /**
  * The newer of two states, because reads and live events may arrive in either order. Items leave the queue and become
- * final, never the reverse, and the status has an order too. So both tell which state is older.
- * @returns the first one, unless it is older
+ * final, never the reverse, and the statuses of a batch have an order too. So the counts or the status tell which state
+ * is older.
+ * @returns `state`, unless `other` is newer
  */
 export function newerOf(state: Batch, other: Batch): Batch {
   const [{ counts: mine }, { counts: its }] = [state, other];
@@ -19,7 +20,7 @@ export function newerOf(state: Batch, other: Batch): Batch {
   return isOlder ? other : state;
 }
 
-/** The name of the batch, which its creator gave it as metadata; null: none. */
+/** The name of the batch, which its creator set as `name` in the metadata; null: none. */
 export function nameOf({ metadata }: Batch): string | null {
   const { name } = metadata as Record<string, string | undefined>;
   return name?.trim() || null;

@@ -1,15 +1,14 @@
 import { mayRunAgain } from '../../api/error-words.ts';
 import { mutate } from '../../api/client.ts';
 import { RetryTask } from '../../live/task-actions.documents.ts';
-import { isCancelled, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, putTasks, taskRow, type TaskNow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
 /** Whether the task has failed and may end otherwise when it runs again. A cancelled item did not fail. */
-const isFailure = (row: TaskRow | undefined): boolean =>
-  row?.status === 'FAILED' && !isCancelled(row) && mayRunAgain(row);
+const isFailure = (row: TaskNow): boolean => row?.status === 'FAILED' && !isCancelled(row) && mayRunAgain(row);
 
-/** The items that failed and were not run again, or whose last run failed too. */
+/** The items that failed and that were not run again, or whose last run failed too. */
 export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
   items.filter(
     ({ taskId, againId }) => isFailure(taskRow(taskId)) && (againId === null || isFailure(taskRow(againId))),

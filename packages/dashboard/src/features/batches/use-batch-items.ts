@@ -3,6 +3,7 @@ import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
+import { useWhenLive } from '../../live/use-when-live.ts';
 import { BatchItems } from './batches.documents.ts';
 
 export interface BatchItem {
@@ -41,6 +42,7 @@ export function useBatchItems(batchId: string): Items {
     }
   }, [batchId]);
   useEffect(() => void reload(), [reload]);
+  useWhenLive(() => void reload(), error !== null);
   return { items, error, reload: () => void reload() };
 }
 

@@ -9,8 +9,8 @@ import { type Batch, BatchUpdated } from './batches.documents.ts';
 const MAX_FOLLOWED = 20;
 
 /**
- * The same batches in their present state. Follows at most `MAX_FOLLOWED` of those that have not ended.
- * @param reload reads the batches again: while there is no socket, and when one of them may be deleted
+ * The given batches in their present state. Follows at most `MAX_FOLLOWED` batches that have not ended.
+ * @param reload reads the batches again: while there is no socket, and when a batch may be deleted
  */
 export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {
   const [news, setNews] = useState<ReadonlyMap<string, Batch>>(new Map());

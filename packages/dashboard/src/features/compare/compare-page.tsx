@@ -31,7 +31,7 @@ interface Props {
 export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTasks }: Props) {
   const chosen = chosenOf(search);
   const panes = useRef<HTMLDivElement>(null);
-  const { tasks, error } = useCompared(chosen.map(({ taskId }) => taskId));
+  const { tasks, error, reload } = useCompared(chosen.map(({ taskId }) => taskId));
   const zoom = usePlacement(panes);
   const known = chosen.flatMap(({ taskId }) => tasks.get(taskId) ?? []);
   const inputs = known.map(({ model, input }): Record<string, unknown> => ({ model, ...(input as object) }));
@@ -57,7 +57,7 @@ export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTask
   if (error && known.length === 0) {
     return (
       <Page title="Compare">
-        <ErrorPanel error={error} />
+        <ErrorPanel error={error} onRetry={reload} />
       </Page>
     );
   }
@@ -90,7 +90,7 @@ export function ComparePage({ search, mayKeep, onOutputs, onView, onTask, onTask
         </>
       }
     >
-      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- the toolbar has the same by buttons */}
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- buttons of the toolbar do the same */}
       <div
         ref={panes}
         className={styles.panes}

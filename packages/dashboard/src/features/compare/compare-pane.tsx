@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, ListTodo, Expand, X } from 'lucide-react';
 import { fileUrl } from '../../live/link-keeper.ts';
-import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskNow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
@@ -102,7 +102,8 @@ export function ComparePane({ chosen, number, zoom, onStep, onFull, onRemove }: 
   );
 }
 
-function endOf(row: TaskRow | undefined): string {
+function endOf(row: TaskNow): string {
+  if (row === undefined) return 'Loading…';
   if (row?.status !== 'FAILED') return 'The file is deleted.';
   return isCancelled(row) ? 'The task was cancelled.' : 'The task failed.';
 }

@@ -28,7 +28,7 @@ export function CompareViewer({ chosen, number, mayKeep, onNumber, onTask }: Pro
     <FullViewer
       shot={shown}
       shots={shots}
-      isLoading={tasks.some((task) => !task)}
+      isLoading={tasks.includes(undefined)}
       home="Compare"
       onGo={go}
       onStep={(by) => void go(shown ? shots[shots.indexOf(shown) + by] : undefined)}

@@ -1,4 +1,4 @@
-/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- drawn as cards, a table is none to a browser */
+/* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role -- a table that CSS draws as cards loses its roles */
 import { useState } from 'react';
 import { plural } from '../../format/numbers.ts';
 import { Button } from '../../parts/button.tsx';

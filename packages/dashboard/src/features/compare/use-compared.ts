@@ -3,13 +3,16 @@ import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
+import { useWhenLive } from '../../live/use-when-live.ts';
 import { type Compared, ComparedTask } from './compare.documents.ts';
 
 /** The tasks with their inputs, by id. Their states and outputs come from the feed. */
 export function useCompared(taskIds: readonly string[]) {
   const [tasks, setTasks] = useState<ReadonlyMap<string, Compared>>(new Map());
   const [error, setError] = useState<CallError | null>(null);
+  const [times, setTimes] = useState(0);
   const key = [...new Set(taskIds)].join(',');
+  useWhenLive(() => setTimes(times + 1), error !== null);
   useEffect(() => {
     let isOld = false;
     const read = async () => {
@@ -22,11 +25,12 @@ export function useCompared(taskIds: readonly string[]) {
       if (isOld) return;
       putTasks(answers.map(({ task }) => toRow(task)));
       setTasks(new Map(answers.map(({ task }) => [task.taskId, task])));
+      setError(null);
     };
     read().catch((fault: unknown) => !isOld && setError(asCallError(fault)));
     return () => {
       isOld = true;
     };
-  }, [key]);
-  return { tasks, error };
+  }, [key, times]);
+  return { tasks, error, reload: () => setTimes(times + 1) };
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { onNewTasks } from '../../live/task-feed.ts';
+import { onFeed } from '../../live/task-feed.ts';
 import type { TaskRow } from '../../live/task-store.ts';
 import { useTask } from '../../live/use-task.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
@@ -67,7 +67,7 @@ function Arrival() {
   useEffect(() => {
     // The feed begins with the unfinished tasks. Those that are older than this page are left out.
     const since = Date.now() / 1_000 - CLOCK_SKEW_S;
-    return onNewTasks((added) => {
+    return onFeed((_, added) => {
       const newest = added.find(({ createdAt }) => createdAt >= since);
       if (newest) setArrived(newest);
     });

@@ -17,22 +17,18 @@ interface Props {
   search: CreateSearch;
   may: May;
   onView(fileId: string | null, replace: boolean): void;
-  /** Called when the form has the picture that the address named. The draft has it from then on, so the address forgets it. */
+  /** Called when the form has the picture that the address named. The draft keeps it, so the address can drop it. */
   onTaken(): void;
 }
 
 /** The screen Create: describe a picture, generate it and watch it. */
 export function CreatePage(props: Props) {
-  const { data, error, reload } = useQuery(Models, {});
+  // Models may be declared while the page is open.
+  const { data, error, reload } = useQuery(Models, {}, { everyMs: MODELS_MS });
   const { from } = props.search;
   // A task in the address begins a new form. Its later removal from the address does not.
   const [begun, setBegun] = useState({ from, times: 0 });
   if (from !== begun.from) setBegun({ from, times: begun.times + (from ? 1 : 0) });
-  // Models may be declared while the page is open.
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void reload(), MODELS_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
 
   if (error && !data) {
     return (

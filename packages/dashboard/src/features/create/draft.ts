@@ -23,8 +23,8 @@ export interface Uploaded {
 let onScreen: ((uploaded: Uploaded) => void) | null = null;
 
 /**
- * Gives uploads to the form on the screen, until the returned function is called. The form first gets those that have
- * waited for it.
+ * Gives uploads to the form on the screen, until the returned function is called. The form first gets the uploads that
+ * have waited for a form.
  */
 export function takeUploads(take: (uploaded: Uploaded) => void): () => void {
   onScreen = take;
@@ -74,7 +74,7 @@ function save(key: string, content: unknown): void {
 
 export function savedDraft(): Draft | null {
   const draft = saved<Draft & { owner?: string | null }>(DRAFT_KEY);
-  if (draft?.owner !== keyNow()) return null; // another API key has typed it
+  if (draft?.owner !== keyNow()) return null; // it was typed with another API key
   return typeof draft?.model === 'string' && typeof draft.values === 'object' ? draft : null;
 }
 

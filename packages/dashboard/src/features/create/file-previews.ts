@@ -25,7 +25,7 @@ export function usePreviews(images: readonly string[]): (image: string) => strin
       put(id, null);
       run(OwnFile, { id }).then(
         ({ file }) => file.url && rememberPreview(id, file.url),
-        () => undefined, // its id is shown instead of a preview
+        () => undefined, // the id of the file is shown instead of a preview
       );
     }
   }, [unknown]);

@@ -15,7 +15,7 @@ import { SizeInput } from './size-input.tsx';
 import { type Control, isPairs, mayBeCleared } from './schema-rules.ts';
 
 /**
- * If the parameter has a default, up to this many values are shown side by side. Otherwise they are a drop-down list.
+ * A parameter with a default and at most this many values shows them side by side. Any other is a drop-down list.
  */
 const MAX_SEGMENTS = 6;
 

@@ -1,9 +1,10 @@
 import { type Control, controlsOf, imagesOf, isImage, type ModelSchema, roomOf, type Values } from './schema-rules.ts';
 
 /**
- * Adds images to the field `name`, then to the free fields that take a picture on its own, in the order of the form. If
- * no field is free, the first field gets the new image in place of its old one, if it takes only one.
- * @param unseen images that the user has not seen in the form yet, so nothing replaces them
+ * Puts each image into the field `name` if that field has room. Otherwise the image goes into the first field with room
+ * that takes a picture on its own (a mask does not). If all these fields are full, the image replaces the image of the
+ * first one, but only if that field is for a single image. An image that is already in one of the fields is skipped.
+ * @param unseen images that the user has not seen in the form yet. They and `images` are not replaced
  * @returns the values, and how many images found no field
  */
 export function withImages(

@@ -110,7 +110,10 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
             type="file"
             accept={IMAGE_TYPES.join(',')}
             multiple={max > 1}
-            onChange={(event) => addFiles(event.target.files ?? [])}
+            onChange={({ target }) => {
+              addFiles(target.files ?? []);
+              target.value = ''; // so that the same file can be chosen again
+            }}
           />
           <Button id={ids.id} aria-describedby={ids['aria-describedby']} onClick={() => input.current?.click()}>
             <ImagePlus aria-hidden /> Browse

@@ -25,7 +25,7 @@ import { usePastPrompts } from './past-prompts.ts';
 import type { Preset } from './presets.ts';
 import { currentRuns, onRuns, pressesOf, startRuns } from './runs.ts';
 import { imagePlaceOf } from './image-places.ts';
-import { imagesOf, missing, schemaOf, switchModel, type Values } from './schema-rules.ts';
+import { imagesOf, missing, schemaOf, switchModel } from './schema-rules.ts';
 import { Strip } from './strip.tsx';
 import { onUploadCount, type UploadCount, uploadCount, asUpload } from './uploads-under-way.ts';
 import { type Form, useForm } from './use-form.ts';
@@ -39,8 +39,6 @@ const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableVi
 
 const uploads = part(() => import('./uploads.ts'));
 
-/** A second press of Generate within this time, with the same values, is ignored. */
-const SAME_PRESS_MS = 400;
 /** Up to this width the drawer is a sheet. */
 const NARROW = '(max-width: 1023px)';
 
@@ -62,7 +60,6 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   const page = useRef<HTMLDivElement>(null);
   const place = useRef<HTMLFormElement>(null);
   const table = useRef<HTMLElement>(null);
-  const pressed = useRef<{ at: number; values: Values | null }>({ at: -Infinity, values: null });
   const recalled = useRef(-1);
   const isNarrow = useSyncExternalStore(onNarrow, () => matchMedia(NARROW).matches);
   const [drawer, setDrawer] = useState<DrawerTab | null>(() => (matchMedia(NARROW).matches ? null : savedDrawer()));
@@ -115,9 +112,6 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
 
   function generate() {
     if (!may.create || awaited) return;
-    const press = { at: performance.now(), values: form.now().values };
-    if (press.values === pressed.current.values && press.at - pressed.current.at < SAME_PRESS_MS) return;
-    pressed.current = press;
     if (count.running > 0) setAwaited(count);
     else void send();
   }

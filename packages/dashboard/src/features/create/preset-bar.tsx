@@ -30,7 +30,7 @@ export function PresetBar({ form, onUse }: { form: Form; onUse(preset: Preset): 
           </IconButton>
         </span>
       ))}
-      {/* Not a form element, because the chips already lie in the form of the request. */}
+      {/* Not a form: a chip shows this bar inside the form of the request, and forms cannot be nested. */}
       <div className={styles.save}>
         <TextInput
           aria-label="Name of the preset"

@@ -2,7 +2,8 @@ import { mutate } from '../../api/client.ts';
 import { asCallError, CallError } from '../../api/errors.ts';
 import { keyNow, onOtherKey, signIn } from '../../api/session.ts';
 import { toCamelCase } from '../../format/names.ts';
-import type { TaskRow } from '../../live/task-store.ts';
+import { SAME_PRESS_MS } from '../../keys/same-press.ts';
+import type { TaskNow } from '../../live/task-store.ts';
 import { createStore } from '../../store.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { CreateGeneration } from './create.documents.ts';
@@ -33,7 +34,7 @@ const MAX_RUNS = 50;
 /** The most attempts to send a request that gets no answer, all with the same key. */
 const ATTEMPTS = 4;
 
-/** Of a request whose answer the page did not wait for. Sent again, it has the same key. */
+/** The fault of a request whose answer the page did not wait for. Sent again, the request has the same key. */
 const NO_ANSWER: Run['fault'] = {
   message: 'The page was loaded again before the answer came.',
   code: 'no_response',
@@ -67,7 +68,7 @@ function set(next: readonly Run[]): void {
   }
 }
 
-/** Does nothing without such a run: the answer to a run may come after its key has signed out. */
+/** Does nothing if there is no run with this `key`: an answer may come after the API key has signed out. */
 function change(key: string, to: Partial<Run>): void {
   if (runOf(key)) set(runs.get().map((run) => (run.key === key ? { ...run, ...to } : run)));
 }
@@ -79,10 +80,12 @@ export function removeRun(key: string): void {
 const runOf = (key: string): Run | undefined => runs.get().find((run) => run.key === key);
 
 /**
- * Sends requests, each with its own key, and shows them as runs at once.
+ * Sends requests, each with its own idempotency key, and shows them as runs at once.
  * Returns for each request, in their order, why it failed; null: it was accepted.
  */
 export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
+  const press = JSON.stringify([keyNow(), requests, parent]);
+  if (press === lastPress.of && performance.now() - lastPress.at < SAME_PRESS_MS) return lastPress.answers;
   const group = requests.length > 1 ? newKey() : null;
   const at = Date.now() / 1_000;
   const started = requests.map((request): Run => ({
@@ -95,8 +98,12 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
     fault: null,
   }));
   set([...started, ...runs.get()]);
-  return Promise.all(started.map(({ key }) => send(key)));
+  const answers = Promise.all(started.map(({ key }) => send(key)));
+  lastPress = { of: press, at: performance.now(), answers };
+  return answers;
 }
+
+let lastPress = { of: '', at: -Infinity, answers: Promise.resolve([] as (CallError | null)[]) };
 
 /** A random key. `crypto.randomUUID` is missing on plain http, as in a local network. */
 const newKey = (): string =>
@@ -128,7 +135,8 @@ async function sendPatiently({ key, request, parent }: Run) {
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== 'no_response' || attempt === ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
-      // Another key would pay for it. Without a session the cookie may already be that of another key.
+      // A second try as another API key would charge that key. After a lost session `keyNow()` still names the old key,
+      // but the cookie may already belong to another key that has signed in since.
       if (signIn().state !== 'in' || keyNow() !== sender) throw error;
     }
   }
@@ -144,7 +152,7 @@ interface Compared {
  * What to compare after a press: one task of each model first, then the repeats. For a single task, its outputs. At
  * most four; null if there are fewer than two.
  */
-export function comparedOf(press: readonly Run[], [task]: readonly (TaskRow | undefined)[]): Compared | null {
+export function comparedOf(press: readonly Run[], [task]: readonly TaskNow[]): Compared | null {
   if (press.length === 1) {
     const outputs = task?.outputs.slice(0, MAX_COMPARED).map(({ id }) => id) ?? [];
     return outputs.length > 1 ? { search: { outputs: outputs.join(',') }, count: outputs.length } : null;

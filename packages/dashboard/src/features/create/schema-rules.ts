@@ -263,12 +263,16 @@ function carryImages(
   { to, model, kept, notes }: { to: ModelSchema; model: string; kept: Values; notes: string[] },
 ): Switched {
   const next = { ...kept };
-  const places = controlsOf(to, kept).filter(({ kind, disabled }) => isImage(kind) && disabled === null);
+  const placesOf = (beside: Values) =>
+    controlsOf(to, beside).filter(({ kind, disabled }) => isImage(kind) && disabled === null);
+  const images = controlsOf(from, values).filter(({ kind }) => isImage(kind));
+  // A mask is only open beside the picture that it belongs to. So it keeps its field, but takes no other picture.
+  const keeping = placesOf({ ...kept, ...Object.fromEntries(images.map(({ name }) => [name, values[name]])) });
+  const places = placesOf(kept);
   const homeless: string[] = [];
-  for (const { name, kind } of controlsOf(from, values)) {
-    if (!isImage(kind)) continue;
+  for (const { name, kind } of images) {
     const images = imagesOf(values[name]);
-    const room = roomOf(places.find((place) => place.name === name));
+    const room = roomOf(keeping.find((place) => place.name === name));
     if (images.length > 0 && room > 0) next[name] = kind === 'image' ? images[0] : images.slice(0, room);
     homeless.push(...images.slice(room));
   }

@@ -4,7 +4,7 @@ import { type CSSProperties, lazy, Suspense } from 'react';
 import { part } from '../../api/late-part.ts';
 import { failureWords } from '../../api/error-words.ts';
 import { downloadUrl, fileUrl } from '../../live/link-keeper.ts';
-import { isUsablePicture, type Output, type TaskRow } from '../../live/task-store.ts';
+import { isUsablePicture, type Output, type TaskNow } from '../../live/task-store.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
@@ -17,7 +17,7 @@ const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ Ti
 /** A tile of a strip: an output, or the position where one will be. */
 export interface Place {
   run: Run;
-  task: TaskRow | undefined;
+  task: TaskNow;
   output: Output | undefined;
   /** The index in the task, from 0. */
   index: number;

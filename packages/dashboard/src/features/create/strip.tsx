@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { ratioOf } from '../../format/ratio.ts';
 import { announceTask } from '../../live/announcer.ts';
-import { isCancelled, isFinal, type TaskRow } from '../../live/task-store.ts';
+import { isCancelled, isFinal, type TaskNow } from '../../live/task-store.ts';
 import { useTasks } from '../../live/use-task.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
@@ -34,10 +34,10 @@ interface Props {
 /** The runs of one press, from sending to the pictures: the first picture large, the others beside it. */
 export function Strip({ runs, models, acts }: Props) {
   const [first] = runs;
-  const tasks = useTasks(
-    runs.map(({ taskId }) => taskId),
-    { onGone: (gone) => runs.forEach(({ key, taskId }) => taskId === gone && removeRun(key)) },
-  );
+  const tasks = useTasks(runs.map(({ taskId }) => taskId));
+  useEffect(() => {
+    for (const [at, task] of tasks.entries()) if (task === null) removeRun((runs[at] as Run).key);
+  }, [tasks, runs]);
   // A strip has the animation only if one of its tasks was seen unfinished, so not if all had ended before a reload.
   const [watched, setWatched] = useState(false);
   if (!watched && tasks.some((task) => task && !isFinal(task))) setWatched(true);
@@ -86,7 +86,7 @@ export function Strip({ runs, models, acts }: Props) {
   );
 }
 
-function placesOf(run: Run, task: TaskRow | undefined, model: Model | undefined): Place[] {
+function placesOf(run: Run, task: TaskNow, model: Model | undefined): Place[] {
   const { n } = run.request;
   const outputs = task?.outputs ?? [];
   const of = outputs.length > 0 ? outputs.length : typeof n === 'number' ? n : 1;
@@ -99,7 +99,7 @@ function placesOf(run: Run, task: TaskRow | undefined, model: Model | undefined)
 
 interface CaptionProps {
   runs: Props['runs'];
-  tasks: readonly (TaskRow | undefined)[];
+  tasks: readonly TaskNow[];
   modelOf(id: string): Model | undefined;
   acts: StripActs;
 }

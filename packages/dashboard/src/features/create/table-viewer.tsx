@@ -39,7 +39,7 @@ export function TableViewer({ runs, fileId, acts, mayKeep, onView }: Props) {
     <FullViewer
       shot={shots[at] ?? null}
       shots={shots}
-      isLoading={tasks.some((task) => !task)}
+      isLoading={tasks.includes(undefined)}
       home="Create"
       onGo={go}
       onStep={(by) => void go(shots[at + by])}

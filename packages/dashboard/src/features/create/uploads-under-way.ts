@@ -1,8 +1,7 @@
 import { createStore } from '../../store.ts';
 
 /**
- * The counts of uploads for the form. They are apart from the code that sends uploads, because that code is loaded
- * late.
+ * What the form shows of the uploads. This module is apart from the code that sends them, which is loaded late.
  */
 export interface UploadCount {
   running: number;

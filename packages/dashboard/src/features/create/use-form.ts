@@ -11,7 +11,7 @@ export interface Content {
   model: Model;
   values: Values;
   fan: Fan;
-  /** The task that the form was filled from; null: none, or the form has dropped it, as when the prompt is cleared. */
+  /** The task that the form was filled from; null: none, or forgotten since, as when the prompt was cleared. */
   parent: string | null;
 }
 

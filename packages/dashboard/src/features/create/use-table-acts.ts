@@ -4,7 +4,7 @@ import { asCallError } from '../../api/errors.ts';
 import { mayRunAgain } from '../../api/error-words.ts';
 import { useShortcuts } from '../../keys/shortcuts.ts';
 import { CancelTask } from '../../live/task-actions.documents.ts';
-import { isFinal, isUsablePicture, putTasks, taskRow, type TaskRow } from '../../live/task-store.ts';
+import { isFinal, isUsablePicture, putTasks, taskRow, type TaskNow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 import type { Model } from './create.documents.ts';
@@ -67,7 +67,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   const filmModel = models.find(
     (model) => model.kind === 'VIDEO' && model.available && imagePlaceOf(schemaOf(model)) !== null,
   );
-  /** Puts the picture into the form of a film, which the user then describes. */
+  /** Fills the form with a model for films, the picture and its prompt. Nothing is sent. */
   function animate(fileId: string, prompt: unknown, modelId: string, taskId: string | null) {
     if (!filmModel) return report('No model makes a film of a picture.', true);
     const from = modelOf(modelId);
@@ -88,7 +88,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 
-  const on = (act: (run: Run, task: TaskRow | undefined) => void) => () => {
+  const on = (act: (run: Run, task: TaskNow) => void) => () => {
     const strip = document.activeElement?.closest<HTMLElement>('[data-run]');
     const run = runs.find(({ key }) => key === strip?.dataset.run) ?? runs[0];
     if (run) act(run, run.taskId ? taskRow(run.taskId) : undefined);

@@ -85,7 +85,7 @@ export function GalleryGrid(props: Props) {
     virtualizer.scrollToIndex(lineOf(shot), { align: 'auto' });
     const { id } = shot.output;
     aim.current = id;
-    // A drawn tile gets the focus at once, so that the next key finds it. Another one gets it as soon as it is drawn.
+    // A drawn tile gets the focus at once, so that the next key finds it. Any other tile gets it when it is drawn.
     undrawn.current = tileWith(id) ? null : id;
     tileWith(id)?.focus();
     // The tile gets the focus once more, because a closing dialog gives the focus to another element meanwhile.
@@ -101,8 +101,8 @@ export function GalleryGrid(props: Props) {
 
   const isLaidOut = width > 0;
   useEffect(() => {
-    // The tile to go to: the one of a day that was chosen, the one that the viewer showed last, or after Back the one
-    // that had the focus.
+    // The tile to go to: the first tile of the chosen day, the tile that the viewer showed last or, after Back, the
+    // tile that had the focus.
     const wanted = located?.fileId ?? gallery.focusId;
     const shot = shots.find(({ output }) => output.id === wanted);
     if (!shot || !isLaidOut) return;

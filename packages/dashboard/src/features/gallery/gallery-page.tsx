@@ -12,6 +12,7 @@ import { AbsentPage } from '../../parts/absent-page.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { NewsPill } from '../../parts/news-pill.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { report } from '../../parts/toasts.ts';
@@ -47,7 +48,7 @@ interface Props {
   onCreate(): void;
 }
 
-/** The outputs of the key, as pictures. */
+/** The pictures and films of the API key, as tiles. */
 export function GalleryPage(props: Props) {
   const { search, fileId, onSearch, onShow } = props;
   const gallery = useGallery(search, search.expired === '1');
@@ -76,6 +77,10 @@ export function GalleryPage(props: Props) {
     // The day is too far down to read everything before it, so the gallery begins there instead.
     if (gallery.isCut()) return onSearch({ ...search, to: String(before) });
     report('Nothing of that day or before it matches.');
+  };
+  const showNew = () => {
+    gallery.reload();
+    window.scrollTo(0, 0);
   };
   const current = gallery.shots[shown] ?? linkedShot;
   const named = useQuery(OwnFile, fileId && !current && !gallery.isLoading ? { id: fileId } : null);
@@ -127,17 +132,20 @@ export function GalleryPage(props: Props) {
           }
         />
       ) : (
-        <GalleryGrid
-          gallery={gallery}
-          rowHeight={SIZES[size]}
-          selected={selected}
-          located={fileId ? null : located}
-          onSelect={setSelected}
-          onOpen={(shot) => show(shot)}
-          onTask={props.onTask}
-          onUse={props.mayCreate ? props.onUse : null}
-          mayKeep={props.mayCreate}
-        />
+        <>
+          <NewsPill count={fileId ? 0 : gallery.waiting} noun="new output" onShow={showNew} />
+          <GalleryGrid
+            gallery={gallery}
+            rowHeight={SIZES[size]}
+            selected={selected}
+            located={fileId ? null : located}
+            onSelect={setSelected}
+            onOpen={(shot) => show(shot)}
+            onTask={props.onTask}
+            onUse={props.mayCreate ? props.onUse : null}
+            mayKeep={props.mayCreate}
+          />
+        </>
       )}
       {props.mayCreate && (
         <KeepKeys

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import styles from './gallery.module.css';
 
-/** The earliest day to jump to. No picture is older, and a year that is being typed begins with zeros. */
+/** The earliest day to jump to. A year that is half typed is earlier, such as 0020, and no picture is that old. */
 const FIRST_DAY = '2000-01-01';
 
 interface Props {

@@ -46,8 +46,8 @@ const placed = <Item extends { ratio: number }>(items: Item[], height: number): 
 });
 
 /**
- * The item whose middle is nearest, in the row that is `by` rows below (above, if negative); null: there is no such
- * row. A jump of more than one row stops at the first or last row.
+ * The item whose middle is nearest to that of `from`, in the row that is `by` rows below (above, if negative); null:
+ * there is no such row. A jump of more than one row stops at the first or last row.
  */
 export function neighbour<Item>(rows: readonly Row<Item>[], from: Item, by: number): Item | null {
   const at = rows.findIndex(({ items }) => items.some(({ item }) => item === from));

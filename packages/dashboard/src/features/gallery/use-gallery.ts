@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
-import { filterOf, type TaskSearch } from '../../live/task-filter.ts';
+import { filterOf, matches, type TaskSearch } from '../../live/task-filter.ts';
 import { placeOf, rememberPlace } from '../../live/list-places.ts';
-import { putTasks } from '../../live/task-store.ts';
+import { onFeed } from '../../live/task-feed.ts';
+import { putTasks, type TaskRow } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { useWhenLive } from '../../live/use-when-live.ts';
 import { GalleryPage } from './gallery.documents.ts';
@@ -27,17 +28,31 @@ export interface Gallery {
   /** Whether there is more than what was read. */
   isCut(): boolean;
   more(): void;
-  /** Removes deleted files. If the gallery shows those too, they stay as deleted. */
+  /** Removes the tiles of deleted files. If the gallery shows deleted files too, the tiles stay, but empty. */
   drop(fileIds: ReadonlySet<string>): void;
+  /** How many new outputs match the filter but are not shown yet. */
+  waiting: number;
+  /** Reads the gallery again from its start, which shows the new outputs. */
   reload(): void;
 }
 
 /** The most pages of 50 tasks that one search for a file, a day or the end reads. */
 const MAX_SEARCHED_PAGES = 40;
 
-const START = { shots: [] as readonly Shot[], cursor: null as string | null, hasMore: true };
+const START = {
+  shots: [] as readonly Shot[],
+  cursor: null as string | null,
+  hasMore: true,
+  /** Unix seconds at which the last task of the first page ended. */
+  endedAt: 0,
+};
 
-/** The outputs of succeeded tasks, newest first, page by page. */
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The outputs of succeeded tasks, newest first, page by page. Events move no picture: new ones are shown only when the
+ * user asks for them.
+ */
 export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const { kept, collection } = search;
   const key = JSON.stringify(filterOf({ ...search, status: 'succeeded' }));
@@ -45,6 +60,8 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const [start] = useState(() => placeOf<typeof START>('gallery', filter));
   const [pages, setPages] = useState(start?.pages ?? START);
   const latest = useRef(pages);
+  /** Ids of the outputs that were made since the gallery was read. */
+  const [made, setMade] = useState<ReadonlySet<string>>(NONE);
   const [error, setError] = useState<CallError | null>(null);
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef<Promise<void> | null>(null);
@@ -75,8 +92,10 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
           shots: after === null ? shots : [...before.shots, ...shots],
           cursor: endCursor,
           hasMore: hasNextPage,
+          endedAt: after === null ? Math.max(0, ...rows.map(({ completedAt }) => completedAt)) : before.endedAt,
         };
         setPages(latest.current);
+        if (after === null) setMade(NONE);
         shown.current = filter;
         setError(null);
       } catch (fault) {
@@ -106,12 +125,40 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     },
     [readPage],
   );
+  /** Notes the outputs that the gallery lacks. */
+  const note = useCallback(
+    (rows: readonly TaskRow[]) => {
+      if (shown.current !== filter) return;
+      const wanted = JSON.parse(key) as ReturnType<typeof filterOf>;
+      const known = new Set(latest.current.shots.map(({ taskId }) => taskId));
+      const news = rows.filter(
+        (row) => !known.has(row.taskId) && row.completedAt >= latest.current.endedAt && matches(row, wanted),
+      );
+      const ids = news
+        .flatMap(shotsOf)
+        .filter(isWanted)
+        .map(({ output }) => output.id);
+      if (ids.length === 0) return;
+      if (known.size === 0) void read(null);
+      else setMade((before) => new Set([...before, ...ids]));
+    },
+    // `filter` contains the parameters of `isWanted`.
+    // oxlint-disable-next-line react/exhaustive-deps
+    [read, key, filter],
+  );
   useWhenLive(() => void read(null), error !== null);
   useEffect(() => {
     const isRestored = restored.current === filter;
     restored.current = null;
-    if (!isRestored) void read(null);
-  }, [read, filter]);
+    if (!isRestored) return void read(null);
+    void run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after: null })
+      .then(({ tasks }) => note(tasks.edges.map(({ node }) => toRow(node))))
+      .catch(() => undefined); // the next event brings new outputs
+  }, [read, note, key, filter]);
+  useEffect(() => {
+    const { metadata, batchId } = JSON.parse(key) as ReturnType<typeof filterOf>;
+    return metadata || batchId ? undefined : onFeed((rows) => note(rows)); // rows of the feed have neither
+  }, [note, key]);
   useEffect(() => {
     if (pages.shots.length > 0) rememberPlace('gallery', { filter, pages });
   }, [pages, filter]);
@@ -153,6 +200,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       latest.current = { ...latest.current, shots };
       setPages(latest.current);
     },
+    waiting: made.size,
     reload: () => void read(null),
   };
 }

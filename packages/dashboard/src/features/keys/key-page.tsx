@@ -28,7 +28,7 @@ interface Props {
   onRevoked(): void;
 }
 
-/** One key: its scopes, its limits and, if the session may read it, its usage of the last 24 hours. */
+/** One key: its scopes, its limits and, if the session may read usage, its usage of the last 24 hours. */
 export function KeyPage({ keyId, own, onRevoked }: Props) {
   const [since] = useState(() => Math.floor(Date.now() / 1_000) - DAY);
   const withUsage = keyId !== own.id || own.scopes.includes('tasks:read');

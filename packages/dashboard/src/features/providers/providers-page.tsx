@@ -75,7 +75,7 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
             cells: [
               <>
                 <strong>{place.provider}</strong>
-                <div className={styles.muted}>{place.host ?? 'renders here, free'}</div>
+                <div className={styles.muted}>{isSandbox(place) ? 'renders here, free' : place.host}</div>
               </>,
               place.models.map(({ model, upstreamModel }) => (
                 <div key={model}>
@@ -83,8 +83,8 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
                 </div>
               )),
               place.credential ? <code key="credential">{place.credential}</code> : '–',
-              // Only calls of another service are counted.
-              place.host === null
+              // Only calls to another service are counted, and the sandbox makes none.
+              isSandbox(place)
                 ? '–'
                 : `${place.inFlight}${place.concurrency === null ? '' : ` of ${place.concurrency}`}`,
               <Circuit key="circuit" place={place} onClose={mayAct && (() => setAsked({ act: 'close', place }))} />,
@@ -147,6 +147,8 @@ export function ProvidersPage({ mayAct }: { mayAct: boolean }) {
     </Page>
   );
 }
+
+const isSandbox = ({ provider }: Place): boolean => provider === 'sandbox';
 
 interface CircuitProps {
   place: Place;

@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { clockTime } from '../../format/time.ts';
 import { count } from '../../format/numbers.ts';
 import { useQuery } from '../../live/use-query.ts';
@@ -12,11 +11,7 @@ const MINUTE_MS = 60_000;
 
 /** The last hour, minute by minute. A minute without a running worker is shown as unknown. */
 export function QueueHistory() {
-  const { data, error, reload } = useQuery(Document, {});
-  useEffect(() => {
-    const timer = setInterval(() => void reload(), MINUTE_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
+  const { data, error, reload } = useQuery(Document, {}, { everyMs: MINUTE_MS });
   if (!data && !error) return <Skeleton height={150} />;
   return (
     <section className={styles.section}>

@@ -3,7 +3,7 @@ import { takeTyped } from '../../keys/typed-ahead.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Shown over the page when its session has ended. For the same key the page stays as it was; another gets a new one. */
+/** Shown over the page when its session has ended. With the same key the page stays; another key gets a new page. */
 export function SignInDialog({ onDone }: { onDone(): void }) {
   return (
     <Dialog

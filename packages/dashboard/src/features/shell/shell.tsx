@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { Ellipsis, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { asCallError } from '../../api/errors.ts';
 import { loadAllParts, part } from '../../api/late-part.ts';
 import { endSession, onOtherKey, onSignIn, type Session, signIn } from '../../api/session.ts';
 import { MOD, useShortcuts } from '../../keys/shortcuts.ts';
@@ -8,9 +9,11 @@ import { forgetPlaces } from '../../live/list-places.ts';
 import { startTaskFeed } from '../../live/task-feed.ts';
 import { allCounts, followCounts, onCounts } from '../../live/task-counts.ts';
 import { clearTasks } from '../../live/task-store.ts';
+import { keepTasksTrue } from '../../live/use-task.ts';
 import { Lamp } from '../../parts/lamp.tsx';
 import { MenuButton } from '../../parts/menu-button.tsx';
 import { Toaster } from '../../parts/toaster.tsx';
+import { report } from '../../parts/toasts.ts';
 import { AwaitedNote } from './awaited-note.tsx';
 import { KeyMenu } from './key-menu.tsx';
 import { LiveBadge } from './live-badge.tsx';
@@ -46,7 +49,7 @@ export function Shell({ session }: { session: Session }) {
 
   useEffect(() => {
     if (state !== 'in' || !readsTasks) return undefined;
-    const stops = [startTaskFeed(), followCounts()];
+    const stops = [startTaskFeed(), followCounts(), keepTasksTrue()];
     return () => {
       for (const stop of stops) stop();
     };
@@ -67,7 +70,11 @@ export function Shell({ session }: { session: Session }) {
     ...Object.fromEntries(MENU_ITEMS.map(({ key, to }) => [`g ${key}`, () => go(to)])),
   });
 
-  const signOut = () => void endSession().finally(() => navigate({ to: '/sign-in' }));
+  const signOut = () =>
+    void endSession().then(
+      () => navigate({ to: '/sign-in' }),
+      (error: unknown) => report(`You are still signed in. ${asCallError(error).message}`, true),
+    );
   const actions = useActions({ onShortcuts: () => setShown('keys'), onSignOut: signOut });
   return (
     <div className={styles.shell}>

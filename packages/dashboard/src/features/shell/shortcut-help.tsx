@@ -19,7 +19,7 @@ const KEYS: [string, string][] = [
   ['b', 'Put in a collection'],
   ['x  Shift+x', 'Select, select up to here'],
   ['Space', 'Peek at the task'],
-  ['.', 'Show new tasks; next frame'],
+  ['.', 'Show what is new in a list; next frame'],
   ['Hold b', 'The other picture, while comparing'],
   ['i  l  t', 'Info, locate, task'],
   ['[  ]', 'Previous, next output'],

@@ -58,14 +58,13 @@ export function TaskPage(props: TaskPageProps) {
   useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;
-  // When the feed brings another status, what the feed does not carry is read again.
+  // When the feed brings another status, the facts that the feed does not have are read again.
   const step = row && `${row.status}${isFinal(row)}`;
   useEffect(() => {
     if (step) void reload();
   }, [step, reload]);
 
-  const now: TaskRow | null = row ?? null;
-  if (error?.code === 'task_not_found') {
+  if (row === null || error?.code === 'task_not_found') {
     return (
       <AbsentPage title="Task" absent="No task of yours has this id" to="/tasks" screen="Tasks">
         It was deleted, its time is over, or it belongs to another key.
@@ -79,7 +78,7 @@ export function TaskPage(props: TaskPageProps) {
       </Page>
     );
   }
-  if (!now || !detail) {
+  if (!row || !detail) {
     return (
       <Page title="Task">
         <div className={styles.layout}>
@@ -89,7 +88,7 @@ export function TaskPage(props: TaskPageProps) {
       </Page>
     );
   }
-  return <Loaded {...props} row={now} detail={detail} />;
+  return <Loaded {...props} row={row} detail={detail} />;
 }
 
 function Loaded({ row, detail, ...props }: TaskPageProps & { row: TaskRow; detail: Detail }) {

@@ -2,16 +2,15 @@ import { Link } from '@tanstack/react-router';
 import { ListTodo, RotateCcw, SquareSplitHorizontal } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { part } from '../../api/late-part.ts';
-import { useShortcuts } from '../../keys/shortcuts.ts';
 import { filterOf, isFiltered, type TaskSearch, unfinishedOf, unfinishedWord } from '../../live/task-filter.ts';
 import { useTaskCounts } from '../../live/task-counts.ts';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { cx } from '../../parts/class-names.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { NewsPill } from '../../parts/news-pill.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useAction } from '../../parts/use-action.ts';
-import { plural } from '../../format/numbers.ts';
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { TaskFilters } from './task-filters.tsx';
 import { runAgain } from './run-again.ts';
@@ -38,7 +37,6 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const { busy, act } = useAction();
   const [cancelling, setCancelling] = useState<'selected' | 'all' | null>(null);
-  useShortcuts({ '.': list.showWaiting });
   const { counts, reload: recount } = useTaskCounts(search);
   const unfinished = unfinishedOf(search).reduce(
     (sum, status) => sum + (counts?.[status === 'QUEUED' ? 'queued' : 'running'] ?? 0),
@@ -94,11 +92,7 @@ export function TasksPage({ search, mayCancel, mayCreate, peek, onPeek, onSearch
       ) : (
         <div className={cx(styles.list, peek !== null && styles.peeking)}>
           <div className={styles.rows}>
-            {list.waiting.length > 0 && (
-              <Button className={styles.pill} onClick={list.showWaiting}>
-                {plural(list.waiting.length, 'new task')} <kbd>.</kbd>
-              </Button>
-            )}
+            <NewsPill count={list.waiting.length} noun="new task" onShow={list.showWaiting} />
             <TaskTable
               list={list}
               selected={selected}

@@ -3,7 +3,7 @@ import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
 import { filterOf, matches, type TaskSearch } from '../../live/task-filter.ts';
 import { placeOf, rememberPlace } from '../../live/list-places.ts';
-import { onNewTasks } from '../../live/task-feed.ts';
+import { onFeed } from '../../live/task-feed.ts';
 import { putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { useWhenLive } from '../../live/use-when-live.ts';
@@ -25,7 +25,7 @@ export interface TaskList {
   showWaiting(): void;
 }
 
-/** Reads the newest tasks of a filter. None if they cannot be read: the next event then reads them again. */
+/** Reads the newest tasks of a filter. Returns none if they cannot be read: the next event reads them again. */
 async function newestOf(filter: ReturnType<typeof filterOf>): Promise<readonly string[]> {
   const found = await run(TaskPage, { filter, after: null }).catch(() => null);
   const rows = found?.tasks.edges.map(({ node }) => toRow(node)) ?? [];
@@ -60,7 +60,7 @@ export function useTaskList(search: TaskSearch): TaskList {
   /** The filter whose tasks are shown. */
   const shown = useRef(start ? key : null);
   const round = useRef(0);
-  // Back restores a list as it was. The feed keeps its rows up to date, and what was made meanwhile only waits.
+  // Back restores a list as it was. The feed keeps its rows up to date. Tasks that were made meanwhile only wait.
   const restored = useRef(start ? key : null);
 
   const read = useCallback(
@@ -110,7 +110,7 @@ export function useTaskList(search: TaskSearch): TaskList {
   }, [pages, key]);
   useEffect(
     () =>
-      onNewTasks((added) => {
+      onFeed((_, added) => {
         const filter = JSON.parse(key) as ReturnType<typeof filterOf>;
         const news = added.filter((row) => matches(row, filter)).toSorted((a, b) => b.createdAt - a.createdAt);
         if (news.length === 0) return;

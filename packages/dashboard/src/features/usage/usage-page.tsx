@@ -1,7 +1,8 @@
 import { Download } from 'lucide-react';
-import { useState } from 'react';
+import { useSyncExternalStore } from 'react';
+import { nowS, onTick } from '../../format/clock.ts';
 import { count, sumWords } from '../../format/numbers.ts';
-import { clockTime, day, duration } from '../../format/time.ts';
+import { clockTime, day, duration, zoneName } from '../../format/time.ts';
 import { usePages } from '../../live/use-pages.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { Button } from '../../parts/button.tsx';
@@ -22,6 +23,7 @@ import { BY_LABELS, ErrorsTable, FiguresTable } from './usage-tables.tsx';
 import { Usage, UsageKeys } from './usage.documents.ts';
 
 const HOUR = 3_600;
+const MINUTE_MS = 60_000;
 const RANGES = {
   '24h': { label: '24 h', seconds: 24 * HOUR, bucket: '1h' },
   '7d': { label: '7 d', seconds: 168 * HOUR, bucket: '1d' },
@@ -94,10 +96,16 @@ export function UsagePage({ choice, ownId, maySeeAll, onChoice }: Props) {
 function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | null }) {
   const { seconds, bucket } = RANGES[range];
   // In whole hours, so that all reads within an hour are for the same buckets.
-  const [now] = useState(() => Math.floor(Date.now() / 1_000 / HOUR) * HOUR);
+  const now = useSyncExternalStore(onTick, () => Math.floor(nowS() / HOUR) * HOUR);
   const startTime = now - seconds + HOUR;
-  const question = { startTime, bucketWidth: bucket, groupBy: [GROUPS[by]], apiKeyId: by === 'key' ? 'all' : null };
-  const { data, error, reload } = useQuery(Usage, question);
+  const question = {
+    startTime,
+    bucketWidth: bucket,
+    groupBy: [GROUPS[by]],
+    apiKeyId: by === 'key' ? 'all' : null,
+    timezone: zoneName(),
+  };
+  const { data, error, reload } = useQuery(Usage, question, { everyMs: MINUTE_MS });
   const asked = ownId === null ? null : {};
   const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
   const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // without `onNewer`, `page` is the newest
@@ -126,7 +134,7 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
             note: totals.failed > 0 ? `${count(totals.failed)} failed` : undefined,
           },
           { label: 'Images', value: count(totals.images) },
-          { label: 'Film', value: duration(totals.videoSeconds) },
+          { label: 'Film', value: totals.videoSeconds > 0 ? duration(totals.videoSeconds) : '0 s' },
           {
             label: 'Cost',
             value: sumWords(totals, currency),

@@ -1,8 +1,15 @@
 import { graphql, type ResultOf } from '../../api/graphql.ts';
 
 export const Usage = graphql(`
-  query Usage($startTime: Long!, $bucketWidth: String!, $groupBy: [String!], $apiKeyId: String) {
-    usage(startTime: $startTime, bucketWidth: $bucketWidth, groupBy: $groupBy, apiKeyId: $apiKeyId, limit: 31) {
+  query Usage($startTime: Long!, $bucketWidth: String!, $groupBy: [String!], $apiKeyId: String, $timezone: String) {
+    usage(
+      startTime: $startTime
+      bucketWidth: $bucketWidth
+      groupBy: $groupBy
+      apiKeyId: $apiKeyId
+      timezone: $timezone
+      limit: 31
+    ) {
       currency
       data {
         startTime

@@ -2,6 +2,7 @@ import { History, Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { mutate } from '../../api/client.ts';
 import { asCallError } from '../../api/errors.ts';
+import { SAME_PRESS_MS } from '../../keys/same-press.ts';
 import { useChanges } from '../../live/use-changes.ts';
 import { useQuery } from '../../live/use-query.ts';
 import { AbsentPage } from '../../parts/absent-page.tsx';
@@ -34,6 +35,7 @@ interface Props {
 export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props) {
   const { data, error, reload } = useQuery(OneEndpoint, { id: endpointId });
   const [act, setAct] = useState<EndpointAct | null>(null);
+  const [isTesting, setTesting] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   useChanges(Delivered, { endpointId }, () => void reload());
 
@@ -65,7 +67,11 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
       () => mutate(UpdateEndpoint, { id: endpointId, input: { status } }),
       `The endpoint is ${status.toLowerCase()}.`,
     );
-  const test = () => say(() => mutate(TestEndpoint, { id: endpointId }), 'A test event is on its way.');
+  const test = async () => {
+    setTesting(true);
+    await say(() => mutate(TestEndpoint, { id: endpointId }), 'A test event is on its way.');
+    setTimeout(() => setTesting(false), SAME_PRESS_MS);
+  };
   const close = () => setAct(null);
   const done = () => {
     close();
@@ -78,7 +84,7 @@ export function EndpointPage({ endpointId, search, onSearch, onDeleted }: Props)
       actions={
         <>
           {enabled ? (
-            <Button onClick={() => void test()}>
+            <Button busy={isTesting && 'Sending…'} onClick={() => void test()}>
               <Send aria-hidden /> Send test
             </Button>
           ) : (

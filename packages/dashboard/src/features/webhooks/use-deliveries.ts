@@ -25,16 +25,33 @@ export function useDeliveries(endpointId: string, search: DeliverySearch) {
   useChanges(Delivered, { endpointId }, () => void reload());
 
   const newest = data?.webhookDeliveries;
-  const pages = older?.key === key ? older : null;
-  const cursor = pages ? pages.cursor : newest?.pageInfo.hasNextPage ? newest.pageInfo.endCursor : null;
   const shown = newest?.edges.map(({ node }) => node) ?? [];
   const known = new Set(shown.map(({ id }) => id));
+  const pages = older?.key === key ? older : null;
+  // Deliveries that leave the newest page join the older ones. After a gap, or under another filter, the older ones
+  // are dropped, and are read again when the user asks for them.
+  const [last, setLast] = useState({ key, newest, shown });
+  if (newest !== last.newest) {
+    setLast({ key, newest, shown });
+    const left = last.shown.filter(({ id }) => !known.has(id));
+    const isNext = last.key === key && left.length < last.shown.length;
+    const isIn = new Set(pages?.deliveries.map(({ id }) => id));
+    const joined = left.filter(({ id }) => !isIn.has(id));
+    setOlder(pages && isNext ? { ...pages, deliveries: [...joined, ...pages.deliveries] } : null);
+  }
+  const cursor = pages ? pages.cursor : newest?.pageInfo.hasNextPage ? newest.pageInfo.endCursor : null;
 
   async function more(): Promise<void> {
     try {
       const next = (await run(Deliveries, { endpointId, filter, after: cursor })).webhookDeliveries;
-      const deliveries = [...(pages?.deliveries ?? []), ...next.edges.map(({ node }) => node)];
-      setOlder({ key, deliveries, cursor: next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null });
+      const added = next.edges.map(({ node }) => node);
+      const end = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;
+      // The newest page at the time of the press is kept too, because new deliveries may have pushed some of it out.
+      setOlder((now) => ({
+        key,
+        deliveries: now?.key === key ? [...now.deliveries, ...added] : [...shown, ...added],
+        cursor: end,
+      }));
       setFault(null);
     } catch (caught) {
       setFault(asCallError(caught));
