@@ -1,6 +1,6 @@
 import { defineConfig, type Plugin } from 'vite';
 
-/** Hosts get the page as one text, and its policy lets it load nothing. */
+/** Puts scripts and styles into the page, because a host gets it as one text and does not let it load anything. */
 const oneFile: Plugin = {
   name: 'one-file',
   apply: 'build',

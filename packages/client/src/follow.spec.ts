@@ -56,6 +56,22 @@ describe('following behind a proxy', () => {
     return { states, asked };
   }
 
+  it('a resumed stream may be silent until the next change', async () => {
+    let send = () => undefined as void;
+    const silent = new ReadableStream<Uint8Array>({
+      start: (controller) => void (send = () => controller.enqueue(new TextEncoder().encode(event(100)))),
+    });
+    const over = followed(
+      async (resume) => new Response(resume === null ? event(20) : silent),
+      async () => ({ progress: 100 }),
+    );
+    await jest.advanceTimersByTimeAsync(20_000);
+    send();
+    const { states, asked } = await over;
+    expect(asked).toEqual(['stream', 'stream 20']);
+    expect(states).toEqual([20, 100]);
+  });
+
   it('that resets streams goes on by reads', async () => {
     let progress = 0;
     const read = async () => ({ progress: (progress += 25) });

@@ -24,8 +24,8 @@ export interface Followed<State> {
  */
 const PATIENCE_MS = 300_000;
 /**
- * How long the first event may take. The stream of a task or batch begins with its state at once, unless a proxy holds
- * the stream back.
+ * How long the first event may take. A new stream of a task or batch begins with its state at once, unless a proxy holds
+ * the stream back. A resumed one may be silent until the next change.
  */
 const FIRST_EVENT_MS = 10_000;
 
@@ -59,7 +59,12 @@ export async function* follow<State>(
     let delivered = false;
     try {
       const states: AsyncIterable<{ id: string | null; state: State }> = streams
-        ? stream<State>(transport, { events: events!, firstMs: read ? FIRST_EVENT_MS : undefined }, resume, signal)
+        ? stream<State>(
+            transport,
+            { events: events!, firstMs: read && !resume ? FIRST_EVENT_MS : undefined },
+            resume,
+            signal,
+          )
         : once(read!(signal, !tryStreams));
       for await (const { id, state } of states) {
         [delivered, failures, awaySince, resume] = [true, 0, null, id ?? resume];

@@ -77,7 +77,7 @@ function download(
     }
   }
   /**
-   * Opens the link, or a new one if that fails: a link ends when it expires, or when the service gets another address.
+   * Opens the link, or a new link if it fails. A link ends when it expires, or when the service gets another address.
    */
   async function openLink(range: Record<string, string>): Promise<Response> {
     if (url === null) throw expired(output);

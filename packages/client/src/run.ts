@@ -15,7 +15,7 @@ export interface WaitOptions<State> {
 
 /** Options of a creation, beside the request. */
 export interface CreateOptions extends CallOptions {
-  /** By default a random one. A second creation with the same key and request creates nothing. */
+  /** By default a random key. A second creation with the same key and request creates nothing. */
   idempotencyKey?: string;
 }
 
@@ -90,6 +90,10 @@ export class Run implements AsyncIterable<Task> {
   }
 }
 
+/** A random key. `crypto.randomUUID` is missing in browsers on plain http, as in a local network. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Creates a task or batch. The request carries an idempotency key, so sending it again does not pay twice. */
 export function create<Answer>(
   transport: Transport,
@@ -97,7 +101,7 @@ export function create<Answer>(
   body: object,
   { idempotencyKey, ...options }: CreateOptions,
 ): Promise<Answer> {
-  const headers = { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() };
+  const headers = { 'idempotency-key': idempotencyKey ?? randomKey() };
   return transport.json<Answer>('POST', path, { ...options, body, headers, isRepeatable: true });
 }
 

@@ -2279,7 +2279,7 @@ export type OperatorTask = {
      */
     provider: string | null;
     /**
-     * host of the provider
+     * host of the provider; null for a model of the MODELS folder
      */
     provider_host: string | null;
     /**
@@ -2287,7 +2287,7 @@ export type OperatorTask = {
      */
     provider_model: string | null;
     /**
-     * name of the variable that holds the key of the provider
+     * name of the variable that holds the key of the provider; null for a model of the MODELS folder
      */
     credential: string | null;
     /**
@@ -2710,11 +2710,11 @@ export type ProviderPlace = {
      */
     provider: string;
     /**
-     * host that is called; null without one
+     * host that is called; null without one, and where only models of the MODELS folder are served
      */
     host: string | null;
     /**
-     * name of the variable that holds its key; null without one
+     * name of the variable that holds its key; null without one, and where only models of the MODELS folder are served
      */
     credential: string | null;
     /**

@@ -32,6 +32,8 @@ export class DarkroomTask extends Base {
 
   /** The newest state that was read. */
   task: Task | null = null;
+  /** Whether the last read has failed. */
+  private isUnreadable = false;
   private screen: Screen | null = null;
   private reading: AbortController | null = null;
   private givenFetch: typeof fetch | undefined;
@@ -80,6 +82,7 @@ export class DarkroomTask extends Base {
     this.reading?.abort();
     if (!this.isConnected || !this.screen) return;
     this.task = null;
+    this.isUnreadable = false;
     this.removeAttribute('status');
     this.screen.clear(this.shown());
     if (this.src === '') return;
@@ -103,7 +106,8 @@ export class DarkroomTask extends Base {
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.screen?.showUnreadable(this.shown(), () => this.restart());
+      this.isUnreadable = true;
+      this.redraw();
       this.dispatch('darkroom-error', error);
     }
   }
@@ -117,7 +121,8 @@ export class DarkroomTask extends Base {
   }
 
   private redraw(): void {
-    if (this.task) this.screen?.show(this.task, this.shown());
+    if (this.isUnreadable) this.screen?.showUnreadable(this.shown(), () => this.restart());
+    else if (this.task) this.screen?.show(this.task, this.shown());
     else this.screen?.clear(this.shown());
   }
 

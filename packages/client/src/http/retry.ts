@@ -22,8 +22,8 @@ export function retryAfterMs(headers: Headers): number | null {
 }
 
 /**
- * 0.5, 1, 2, 4 s, then always 8 s. Each is up to a quarter shorter, because otherwise all clients come back at the same
- * time.
+ * Pauses of 0.5, 1, 2, 4 s, then always 8 s. Each pause is up to a quarter shorter, because otherwise all clients come
+ * back at the same time.
  */
 export function backoffMs(attempt: number): number {
   const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);

@@ -86,7 +86,7 @@ describe('a request', () => {
     expect((await create()).id).toBe('task_1');
     expectBackoff();
     expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-    expect(requests[0]!.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(requests[0]!.headers['idempotency-key']).toMatch(/^[0-9a-f]{32}$/);
     expect(attempts.map(({ method, url, attempt }) => `${method} ${url} ${attempt}`)).toEqual(
       [0, 1, 2].map((attempt) => `POST ${baseUrl}/v1/generations ${attempt}`),
     );

@@ -16,7 +16,7 @@ export interface UsageQuery {
   bucket_width?: '1h' | '1d' | '1M' | 'all';
   /** Such as Europe/Berlin. */
   timezone?: string;
-  /** Any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and metadata.<key>. */
+  /** Any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and one metadata.<key>. */
   group_by?: readonly string[];
   /** The usage of another key, or of all keys; needs the scope keys:manage. */
   api_key_id?: string;

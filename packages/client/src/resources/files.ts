@@ -53,7 +53,7 @@ export class Files {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** Ends the keeping, so that the output's retention counts again. */
+  /** No longer keeps an output, so that its retention counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

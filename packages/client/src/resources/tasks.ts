@@ -43,7 +43,7 @@ export class Tasks {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** Ends the keeping, so that the task's retention counts again. */
+  /** No longer keeps a task, so that its retention counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

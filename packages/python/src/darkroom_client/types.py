@@ -1318,11 +1318,11 @@ class OperatorTask(TypedDict):
     provider: str | None
     """name of the provider that was called last"""
     provider_host: str | None
-    """host of the provider"""
+    """host of the provider; null for a model of the MODELS folder"""
     provider_model: str | None
     """the provider's own name for the model"""
     credential: str | None
-    """name of the variable that holds the key of the provider"""
+    """name of the variable that holds the key of the provider; null for a model of the MODELS folder"""
     submitted_at: int | None
     """unix seconds; recorded just before the paid call"""
     upstream_id: str | None
@@ -1549,9 +1549,9 @@ class ProviderPlace(TypedDict):
     provider: str
     """name of the provider"""
     host: str | None
-    """host that is called; null without one"""
+    """host that is called; null without one, and where only models of the MODELS folder are served"""
     credential: str | None
-    """name of the variable that holds its key; null without one"""
+    """name of the variable that holds its key; null without one, and where only models of the MODELS folder are served"""
     credential_present: bool
     """whether that variable has a value; true if no key is needed"""
     models: list[PlaceModel]
