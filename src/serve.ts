@@ -24,10 +24,6 @@ const EXIT_TIMEOUT_MS = 3_000;
  */
 export async function serve(config: Config, environment: Environment): Promise<void> {
   const service = await startService(config);
-  collectGarbageWhenIdle();
-  process.stdout.write(welcome(config, service.firstKey, process.stdout.isTTY ? process.stdout : undefined));
-  logProcess();
-
   let stoppedAt: number | null = null;
   const stop = (): void => {
     if (stoppedAt === null) {
@@ -41,4 +37,9 @@ export async function serve(config: Config, environment: Environment): Promise<v
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   serveHangups({ reload, stop });
+
+  collectGarbageWhenIdle();
+  logProcess();
+  // Written last: who reads it may send a signal at once.
+  process.stdout.write(welcome(config, service.firstKey, process.stdout.isTTY ? process.stdout : undefined));
 }
