@@ -78,7 +78,7 @@ await Promise.all(
   }),
 );
 
-/** The parts of a package but `dist`. The folder itself does not count, because each build of `dist` changes it. */
+/** All that a package has, except `dist`. The folder itself does not count, because each build of `dist` changes it. */
 function sourcesOf(folder: string): string[] {
   const names = readdirSync(join(ROOT, folder));
   return names.filter((name) => name !== 'dist').map((name) => `${folder}/${name}`);

@@ -76,7 +76,7 @@ interface Service {
   settings: Record<string, string>;
 }
 
-/** Starts a page. It talks to a service of its own if it starts one. */
+/** Starts a page. A page that starts a service talks to that service, any other page to the shared service. */
 async function open(name: string, shared: Service | null): Promise<Service & { page: Page }> {
   const own = mkdtempSync(join(folder, 'page-'));
   const port = await freePort();

@@ -61,7 +61,7 @@ async function stop(app: NestFastifyApplication, delayS: number): Promise<void> 
 }
 
 async function makeFirstKey(app: NestFastifyApplication, { dashboard }: Config): Promise<FirstKey | null> {
-  const issued = await app.get(Bootstrap).run();
+  const issued = await app.get(Bootstrap).first();
   if (!issued) return null;
   return { key: issued.key, signInLink: dashboard ? await app.get(OneTimeCodes).linkFor(issued.apiKey.id) : null };
 }
@@ -115,24 +115,30 @@ export async function startService(config: Config): Promise<Service> {
     const ops = config.opsPort === null ? null : new OpsServer(app.getHttpAdapter().getInstance());
     if (config.role === 'worker') serveHealthOnly(app.getHttpAdapter().getInstance());
     try {
-      const firstKey = await whileStarting(dataSource, async () => {
+      await whileStarting(dataSource, async () => {
         await app.init();
+        await app.get(Bootstrap).preset();
         serveApiDocs(app);
         serveClientPackages(app);
         serveModelSchema(app);
         refuseAbsentRoutes(app);
-        return makeFirstKey(app, config);
       });
       const { host, port, opsPort } = config;
       await listening({ host, variable: 'PORT', port }, () => app.listen(port, host));
       if (ops && opsPort !== null)
         await listening({ host, variable: 'OPS_PORT', port: opsPort }, () => ops.listen(opsPort, host));
+      const firstKey = await makeFirstKey(app, config);
       const stopAll = async (): Promise<void> => {
         await stop(app, config.shutdownDelayS).finally(() => leave(database));
         await ops?.close();
       };
       return { app, firstKey, reload: () => app.get(Reloads).run(), stop: stopAll };
     } catch (error) {
+      // Workers claim before the service listens. Nest alone would close what their tasks need, and the tasks would fail.
+      await app
+        .get(TaskClaimer)
+        .stop(0)
+        .catch(() => undefined);
       await app.close().catch(() => undefined);
       throw error;
     }

@@ -16,6 +16,9 @@ export function processorClock(...pids: number[]): () => number {
   };
 }
 
+/** The milliseconds of a process since its start, without its children; 0 on systems other than Linux. */
+export const processorTimeOf = (pid: number): number => usedByOne(pid);
+
 /** Milliseconds of each process, by its id. */
 const usedBy = (pids: number[]): Map<number, number> =>
   new Map(processTree(...pids).map((pid) => [pid, usedByOne(pid)]));

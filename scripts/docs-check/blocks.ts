@@ -40,7 +40,7 @@ export function pagesOf(root: string): string[] {
   return ['README.md', ...globSync('docs/guides/**/*.md', { cwd: root }).sort()];
 }
 
-/** All fenced blocks of a page with a language. */
+/** All fenced blocks of a page that name a language. */
 export function blocksOf(root: string, page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(FENCE)].map(({ index, 1: indent = '', 2: language = '', 3: info = '', 4: body = '' }) => {

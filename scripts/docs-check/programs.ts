@@ -50,7 +50,7 @@ export function writeProgram(blocks: Block[], folder: string, clone: string): Pr
 
 export const listOf = (mark: string | undefined, separator: string) => mark?.split(separator) ?? [];
 
-/** What the page promises and the output or the folder does not have. */
+/** What the page promises, but the output or the folder lacks. */
 export function missingOf(
   { prints, saves }: Pick<Program, 'prints' | 'saves'>,
   output: string,

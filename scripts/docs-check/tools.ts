@@ -16,7 +16,7 @@ const PROBES: Record<string, string> = {
 
 const known = new Map<string, Promise<boolean>>();
 
-/** The tools among these that this machine lacks. */
+/** @param names separated by spaces @returns the tools of these names that this machine lacks */
 export async function missingTools(names: string): Promise<string[]> {
   const tools = names.split(' ').filter((name) => name !== '');
   const there = await Promise.all(tools.map(isThere));

@@ -103,7 +103,7 @@ function andThen<Value, Result>(
 
 /**
  * Below this path, a route with a body needs a key or a session, unless its configuration says `signedFile` or
- * `withoutKey`. `/graphql` also answers without one: the schema is public.
+ * `withoutKey`. `/graphql` also answers without a key: the schema is public.
  */
 const GUARDED = '/v1/';
 

@@ -56,7 +56,7 @@ import { ViewerResolver } from './viewer.resolver.ts';
 
 /**
  * API keys and browser sessions: issuing, authentication, scopes and rate limits. The guard runs for every route of a
- * controller and every root resolver; `@Public()` exempts one.
+ * controller and every root resolver; `@Public()` exempts a handler or a class.
  */
 @Module({
   imports: [

@@ -11,8 +11,8 @@ import { KeylessRate } from './limits/keyless-rate.ts';
 
 /**
  * Counts the requests that the guard does not see: the guard runs only for resolvers. A document without a valid key is
- * parsed and checked all the same, so it counts by address before its body is read. One with a key counts by key if no
- * resolver answers it.
+ * parsed and checked all the same, so it counts by address before its body is read. A document with a valid key counts
+ * by key if no resolver answers it.
  */
 @Injectable()
 export class GraphqlRates {

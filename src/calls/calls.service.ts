@@ -192,7 +192,7 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      // Without its message, no equal call takes this call for given up.
+      // An equal call may take a call that has a message for given up, so the message is removed.
       answering: async () => {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },

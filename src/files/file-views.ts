@@ -7,7 +7,7 @@ import { type FileView, NOT_KEPT, toFileView } from './record/file.view.ts';
 import { FilesService } from './uploads/files.service.ts';
 import { type GeneratedFile, GeneratedFiles } from './content/generated-files.ts';
 
-/** Describes any file of an API key: an upload, an output, or one that is made while it is read. */
+/** Describes any file of an API key: an upload, an output, or a file that is made while it is read. */
 @Injectable()
 export class FileViews {
   constructor(

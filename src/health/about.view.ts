@@ -13,7 +13,7 @@ export class AboutView {
   @ApiField.number('days after which a final task is deleted') task_retention_days: number;
   @ApiField.number('days after which the files of a task are deleted') file_retention_days: number;
   @ApiField.integer('seconds that a signed link works') file_url_ttl_s: number;
-  @ApiField.integer('most bytes of an uploaded image') max_upload_bytes: number;
+  @ApiField.long('most bytes of an uploaded image') max_upload_bytes: number;
   @ApiField.list('number', 'seconds between the attempts to deliver a webhook') webhook_schedule_s: number[];
   @ApiField.boolean('whether /graphiql is served') graphiql: boolean;
 }

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mayUse } from '../auth/access/allowed-models.ts';
+import type { Caller } from '../auth/access/caller.ts';
 import { ConfigError } from '../platform/config/config.ts';
 import { ROOT_FOLDER } from '../platform/config/root-folder.ts';
 import { textOf } from './declaration/fault.ts';
@@ -7,7 +9,7 @@ import { readOpened } from './declaration/read-models.ts';
 import { YamlFile } from './declaration/yaml-file.ts';
 import { DEFAULT_MODEL } from './definition/default-model.ts';
 import { MEDIA_KINDS } from './definition/media-kind.ts';
-import type { Model } from './definition/model.ts';
+import { lifecycleOf, type Model } from './definition/model.ts';
 
 /** The folder of the models that come with the service, one file for each. */
 const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
@@ -70,6 +72,10 @@ export const catalog = new Catalog();
 
 /** Also finds retired models, so check the lifecycle. */
 export const findModel = (id: string): Model | undefined => catalog.find(id);
+
+/** The models that a caller may use, in public order, without retired ones. */
+export const modelsFor = (caller: Pick<Caller, 'models'>): Model[] =>
+  catalog.models.filter((model) => lifecycleOf(model).status !== 'retired' && mayUse(caller, model));
 
 /** Caches a value that `make` derives from the models. It is made again when the set of models has changed. */
 export function perSet<Made>(make: () => Made): () => Made {

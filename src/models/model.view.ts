@@ -6,7 +6,7 @@ import { capabilitiesOf, ModelCapabilitiesView } from './model-capabilities.view
 import { ModelHealthView } from './model-health.view.ts';
 import { ModelTypicalView } from './model-typical.view.ts';
 import { ModelPricingView } from './model-pricing.view.ts';
-import { MODEL_STATUSES, type Lifecycle, type Model } from './definition/model.ts';
+import { lifecycleOf, MODEL_STATUSES, type Lifecycle, type Model } from './definition/model.ts';
 
 const statuses = defineChoice('ModelStatus', MODEL_STATUSES, 'The lifecycle state of a model.');
 
@@ -73,8 +73,8 @@ export const toModelView = (model: Model, { available, sandbox, health, typical,
   version: model.version,
   available,
   sandbox,
-  lifecycle: model.lifecycle,
-  shutdown_date: dayOf(model.lifecycle.sunset_at),
+  lifecycle: lifecycleOf(model),
+  shutdown_date: dayOf(model.dates.sunsetAt),
   health,
   typical,
   pricing,

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { mayUse } from '../auth/access/allowed-models.ts';
 import type { Caller } from '../auth/access/caller.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { catalog, findModel } from './catalog.ts';
+import { findModel, modelsFor } from './catalog.ts';
 import { ModelAvailability } from './model-availability.ts';
 import { ModelHealth } from './model-health.ts';
 import { ModelPricing } from './model-pricing.ts';
 import type { MediaKind } from './definition/media-kind.ts';
-import type { Model } from './definition/model.ts';
+import { lifecycleOf, type Model } from './definition/model.ts';
 import { type Changing, toModelView, type ModelView } from './model.view.ts';
 
 /** The part of a caller that says which models it may use. */
@@ -24,12 +24,12 @@ export class ModelsService {
 
   /** Every model that is not retired and that the caller may use. `find` also returns retired ones. */
   list(caller: Asker): Promise<ModelView[]> {
-    return Promise.all(listedFor(caller).map((model) => this.viewOf(model)));
+    return Promise.all(modelsFor(caller).map((model) => this.viewOf(model)));
   }
 
   /** The REST list as JSON text in UTF-8. @param kind null: models of both kinds */
   async listJson(caller: Asker, kind: MediaKind | null = null): Promise<Buffer> {
-    const models = listedFor(caller).filter((model) => kind === null || model.kind === kind);
+    const models = modelsFor(caller).filter((model) => kind === null || model.kind === kind);
     const texts = await Promise.all(models.map(async (model) => textOf(model, await this.changing(model))));
     const parts = texts.flatMap((text, at) => (at === 0 ? [text] : [COMMA, text]));
     return Buffer.concat([BEGIN, ...parts, END]);
@@ -46,16 +46,14 @@ export class ModelsService {
     return toModelView(model, await this.changing(model));
   }
 
-  private async changing({ id, lifecycle }: Model): Promise<Changing> {
-    const available = lifecycle.status !== 'retired' && this.availability.of(id);
+  private async changing(model: Model): Promise<Changing> {
+    const { id } = model;
+    const available = lifecycleOf(model).status !== 'retired' && this.availability.of(id);
     const sandbox = this.availability.inSandbox(id);
     const [health, typical] = await Promise.all([this.health.of(id, available), this.health.typicalOf(id)]);
     return { available, sandbox, health, typical, pricing: this.pricing.of(id) };
   }
 }
-
-const listedFor = (caller: Asker): Model[] =>
-  catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
 
 const BEGIN = Buffer.from('{"object":"list","data":[');
 const COMMA = Buffer.from(',');
@@ -68,7 +66,7 @@ const END = Buffer.from(']}');
 const texts = new WeakMap<Model, { key: string; json: Buffer }>();
 
 function textOf(model: Model, changing: Changing): Buffer {
-  const key = JSON.stringify([changing, model.lifecycle]);
+  const key = JSON.stringify([changing, lifecycleOf(model)]);
   const last = texts.get(model);
   if (last?.key === key) return last.json;
   const json = Buffer.from(JSON.stringify(toModelView(model, changing)));

@@ -63,7 +63,9 @@ export class OpenaiBatchEndpoints implements OnModuleInit {
   }
 }
 
-/** Pictures in a batch are answered with links, because those of a thousand items would be too large for a file. */
+/**
+ * Pictures in a batch are answered with links, because the pictures of a thousand items would be too large for a file.
+ */
 function refuseBytes(fields: Record<string, unknown>): void {
   if (fields.stream === true) throw unsupported('stream', 'Items of a batch are not streamed; leave stream out.');
   fields.response_format ??= 'url';

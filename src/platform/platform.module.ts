@@ -6,6 +6,7 @@ import { Config } from './config/config.ts';
 import { registerBatchMetrics } from './database/batch.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { PoolLogin } from './database/pool-login.ts';
+import { KeyTurns } from './database/key-turns.ts';
 import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
 import { DatabaseFacts } from './database/database-facts.ts';
@@ -25,7 +26,7 @@ export interface BootContext {
   secrets: Secrets;
   /** URL of a running, migrated database. */
   databaseUrl: string;
-  /** Connected to this database. The caller closes it if the application cannot be built. */
+  /** A connected data source of this database. The caller closes it if the application cannot be built. */
   dataSource?: DataSource;
 }
 
@@ -64,9 +65,10 @@ export class PlatformModule implements OnModuleInit {
         BuildInfo,
         Readiness,
         Reloads,
+        KeyTurns,
         TraceMetrics,
       ],
-      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, Readiness, Reloads, StorageModule],
+      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, Readiness, Reloads, KeyTurns, StorageModule],
     };
   }
 

@@ -133,7 +133,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
     if (!isSettled || (stamp === this.refused?.stamp && !atOnce)) return null;
     const read = await folder.readWhole(stamp);
     if (!read) {
-      this.isAsked ||= atOnce; // the next look reads it
+      this.isAsked ||= atOnce; // the folder changed during each reading, so the next look reads it
       return null;
     }
     this.seen = read.stamp;
@@ -184,7 +184,7 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
  */
 const RENEW_S = 3600;
 
-/** The interval where only a SIGHUP asks for a look. */
+/** The interval of `looks` when the folder is not watched. Then only a SIGHUP causes a look. */
 const DAY_S = 86_400;
 
 const declaredNow = (): readonly Model[] => catalog.models.filter(({ declared }) => declared);

@@ -7,7 +7,8 @@ import { ProviderRegistry } from './registry.ts';
 
 const TOPIC = 'circuit';
 /**
- * After this time an open circuit counts as closed: the process that opened it may be gone, or have no tasks for it.
+ * After this time an open circuit counts as closed: the process that opened it may be gone, or may have no more tasks
+ * for the provider.
  */
 const FORGOTTEN_MS = 20_000;
 

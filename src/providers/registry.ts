@@ -177,12 +177,18 @@ export class ProviderRegistry implements OnModuleInit {
     return this.keys.get(credential) ?? null;
   }
 
-  /** Replaces the key for all later calls. Runs that poll a job use the new key too, because the old one may end. */
+  /**
+   * Replaces the key for all later calls. Runs that poll a job use the new key too, because the old key may stop
+   * working.
+   */
   replaceKey(credential: string, key: string): void {
     this.keys.set(credential, key);
   }
 
-  /** Reads a credential again that was not set. Models are declared while the service runs, so it may be set by now. */
+  /**
+   * Reads a credential again that was not set. Models are declared while the service runs, so the credential may be set
+   * by now.
+   */
   private readKey(credential: string): void {
     if (this.keyOf(credential) !== null) return;
     const key = this.config.secretOf(credential);

@@ -7,7 +7,7 @@ import { redactAlso } from './wire/operator-cause.ts';
 /** Characters with which every call would fail. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/;
 
-/** Uses a new credential once it is in its file. */
+/** Uses a new credential once it is in its file and the process gets a SIGHUP. */
 @Injectable()
 export class ReloadCredentials implements OnModuleInit {
   constructor(
@@ -20,7 +20,7 @@ export class ReloadCredentials implements OnModuleInit {
     this.registry.watchCredentials((credential) => {
       this.reloads.register(credential, this.registry.keyOf(credential)!, (apiKey) => {
         if (NOT_IN_HEADERS.test(apiKey)) throw new Error(`${credential} must be one line of ASCII characters`);
-        redactAlso(this.registry.keyOf(credential)!); // the answer to a call that is in flight may repeat it
+        redactAlso(this.registry.keyOf(credential)!); // the answer to a call that is in flight may repeat the old key
         this.registry.replaceKey(credential, apiKey);
       });
     });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
+import { KeyTurns } from '../platform/database/key-turns.ts';
 import { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { BucketWidth } from './buckets/bucket-width.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
@@ -24,11 +25,12 @@ export class UsageService {
   constructor(
     private readonly sums: ReadUsage,
     private readonly terms: UsageTerms,
+    private readonly turns: KeyTurns,
   ) {}
 
   /**
    * @param apiKeyId of the caller
-   * @throws ApiError invalid_value, too_many_items
+   * @throws ApiError invalid_value, too_many_items, service_unavailable
    */
   async page(apiKeyId: string, query: UsageQuery): Promise<UsagePageView> {
     const zone = zoneOf(query.timezone ?? 'UTC');
@@ -38,11 +40,11 @@ export class UsageService {
     const next = buckets.at(-1)!.until;
     const of = query.api_key_id === 'all' ? null : (query.api_key_id ?? apiKeyId);
 
-    const entries = await this.read(of, grouping, buckets, window);
+    const read = (by: Grouping, ranges: readonly Range[]) =>
+      this.turns.take(apiKeyId, () => this.read(of, by, ranges, window));
+    const entries = await read(grouping, buckets);
     const isWhole = buckets[0]!.since === window.since && next === window.until;
-    const totals = isWhole
-      ? entries
-      : await this.read(of, groupingOf(undefined, this.terms), [{ bucket: 0, ...window }], window);
+    const totals = isWhole ? entries : await read(groupingOf(undefined, this.terms), [{ bucket: 0, ...window }]);
     const results = Map.groupBy(entries, ({ bucket }) => bucket);
     return {
       object: 'page',

@@ -65,6 +65,11 @@ sizes: { table: { columns: [tiny], rows: { '16:9': [320x180] } } }
 bindings: [{ provider: sandbox }]
 `;
 
+interface Place {
+  host: string | null;
+  models: { model: string }[];
+}
+
 const openai = new OpenaiStub();
 const folder = mkdtempSync(join(tmpdir(), 'darkroom-models-'));
 let service: OwnService;
@@ -85,6 +90,8 @@ beforeAll(async () => {
     MODELS: folder,
     MODELS_WATCH_S: '0.05',
     INK_KEY: openai.key,
+    ARK_API_KEY: 'ark-key',
+    ARK_BASE_URL: 'http://ark.example/api/v3',
     TASK_SWEEP_S: '0.3',
     LOG_LEVEL: 'info',
     LOG_REQUESTS: 'errors',
@@ -169,6 +176,34 @@ describe('a declared model', () => {
     });
     expect(task.result!.outputs).toHaveLength(2);
     expect(openai.requests.at(-1)!.fields).toEqual({ model: 'ink-1', prompt: 'a fox', n: 2, size: '1280x640' });
+  });
+
+  it('shows operators its provider, but neither the address nor the name of the credential', async () => {
+    const { task_id } = await post('/v1/generations', { model: 'ink', prompt: 'a fox' });
+    await service.api.untilFinal(task_id);
+    const places = await service.api.get<{ data: Place[] }>('/v1/operations/providers');
+    const placeOf = (model: string) => places.body.data.find(({ models }) => models.some((one) => one.model === model));
+    expect(placeOf('ink')).toMatchObject({
+      provider: 'openai',
+      host: null,
+      credential: null,
+      credential_present: true,
+      models: [
+        { model: 'exact', position: 1, upstream_model: 'exact-1' },
+        { model: 'ink', position: 1, upstream_model: 'ink-1' },
+      ],
+    });
+    expect(placeOf('seedance-2')).toMatchObject({ host: 'ark.example', credential: 'ARK_API_KEY' });
+    const task = await service.api.get(`/v1/operations/tasks/${task_id}`);
+    const nothing = { provider_host: null, credential: null };
+    expect(task.body).toMatchObject({ provider: 'openai', provider_model: 'ink-1', ...nothing });
+    const query = `{ operations { providers { host credential }
+      task(taskId: "${task_id}") { providerHost credential } } }`;
+    const twin = await service.api.call('POST', '/graphql', { query });
+    expect(twin.body).toMatchObject({ data: { operations: { task: { providerHost: null, credential: null } } } });
+    const own = ['INK_KEY', new URL(openai.baseUrl).host];
+    for (const { text } of [places, task, twin]) expect(own.filter((word) => text.includes(word))).toEqual([]);
+    expect(twin.text).toContain('ARK_API_KEY');
   });
 
   it('is made by the sandbox if its binding says so, at the exact size and length', async () => {

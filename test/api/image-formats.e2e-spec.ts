@@ -205,7 +205,7 @@ describe('previews of outputs', () => {
   });
 
   it('of films are made from their still', async () => {
-    const { body } = await service.api.create({ model: 'seedance-2', prompt: 'A river', duration: 4 });
+    const { body } = await service.api.create({ model: 'sora-2', prompt: 'A river', resolution: '720P', duration: 1 });
     await service.api.untilFinal(body.task_id);
     const { url, width, height } = (await previewsOf(body.task_id)).cover!;
     const { status, bytes } = await read(url);

@@ -57,14 +57,16 @@ it('is a link of ours to the checked image, until an hour past the deadline or t
   const { width, height } = await sharp(await got.arrayBuffer()).metadata();
   expect([width, height]).toEqual([640, 360]);
 
-  const [row] = await queryOnce<{ end: number }>(
+  // The service reads a Date, which has no microseconds.
+  const [row] = await queryOnce<{ deadline_at: Date }>(
     service.database.url,
-    'select ceil(extract(epoch from deadline_at))::int + 3600 as end from tasks where id = $1',
+    'select deadline_at from tasks where id = $1',
     [id],
   );
-  expect(Number(link.searchParams.get('expires'))).toBe(row!.end);
+  const endS = Math.ceil(row!.deadline_at.getTime() / 1000) + 3600;
+  expect(Number(link.searchParams.get('expires'))).toBe(endS);
   const later = new URL(link);
-  later.searchParams.set('expires', String(row!.end + 1));
+  later.searchParams.set('expires', String(endS + 1));
   expect((await fetch(later)).status).toBe(403);
 
   expect((await service.api.get<{ data: object[] }>('/v1/files')).body.data).toEqual([]);

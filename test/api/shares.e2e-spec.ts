@@ -152,7 +152,7 @@ describe('a share', () => {
 
   it('plays a film', async () => {
     const { api } = await tenant();
-    const output = await outputOf(api, { model: 'sora-2', prompt: 'a wave' });
+    const output = await outputOf(api, { model: 'sora-2', prompt: 'a wave', resolution: '720P', duration: 1 });
     const { url } = await shared(api, { file_ids: [output.id] });
     const { text } = await open(url);
     expect(text).toMatch(/<video src="[^"]+\/0" width="\d+" height="\d+" controls/);

@@ -162,7 +162,7 @@ describe('waiting tasks', () => {
   it('are found although the wake signal was lost, and so are the tasks of a dead worker', async () => {
     const { api } = deployment.service;
     await deployment.create(1, 'first');
-    await work();
+    await deployment.work({ TASK_HEARTBEAT_S: '0.5' }); // how long a worker that has started takes nothing over
     const [unsignalled, abandoned] = [newTaskId(), newTaskId()];
     await deployment.database.query(
       `insert into tasks_live (id, api_key_id, kind, model, status, input, created_at, expires_at, deadline_at, attempt, waits, lease_until)

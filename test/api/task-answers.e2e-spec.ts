@@ -2,8 +2,7 @@
 // that no request can make, and say when it builds indexes.
 import { Client } from 'pg';
 import { TaskViews } from '../../src/tasks/read/task-views.ts';
-import { SHOWN, type Task } from '../../src/tasks/record/task.entity.ts';
-import { isFinal } from '../../src/tasks/record/task-status.ts';
+import { isFinal, SHOWN, type Task } from '../../src/tasks/record/task.entity.ts';
 import { startInProcess, type InProcess } from '../support/in-process.ts';
 import { jest } from '@jest/globals';
 import { ReadTasks } from '../../src/tasks/sql/read-tasks.ts';

@@ -67,6 +67,7 @@ describe('the trace of a task', () => {
       FAL_KEY: fal.key,
       PROVIDER_POLL_INTERVAL_MS: '50',
       TASK_SWEEP_S: '0.5',
+      TASK_HEARTBEAT_S: '0.5', // how long a worker that has started takes nothing over
       SHUTDOWN_GRACE_S: '0.2',
       WEBHOOK_RETRY_SCHEDULE: '0.1',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -290,6 +290,7 @@ describe('another model', () => {
   it.each<[from: string, to: string, values: Values, kept: Values, notes: string[]]>([
     ['gpt-image-2', 'nano-banana-2', { reference_images: ['a', 'b'] }, { reference_images: ['a', 'b'] }, []],
     ['gpt-image-2', 'sora-2', { reference_images: ['a'] }, { first_frame_image_url: 'a' }, []],
+    ['gpt-image-2', 'gpt-image-2', { reference_images: ['a'], mask: 'm' }, { reference_images: ['a'], mask: 'm' }, []],
     [
       'gpt-image-2',
       'seedance-2',

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { queryOnce } from '../support/faults/watch.ts';
 import { freePort } from '../support/free-port.ts';
-import { MAIN } from '../support/process.ts';
+import { MAIN, spawnService } from '../support/process.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { testEnv } from '../support/test-env.ts';
 import { makeTestFolder, removeTestFolder } from '../support/test-context.ts';
 
 describe('a start that is refused', () => {
@@ -87,5 +90,33 @@ describe('a start that is refused', () => {
     expect(existsSync(join(folder, 'data/postgres/PG_VERSION'))).toBe(true);
     const pidFile = join(folder, 'data/postgres/postmaster.pid');
     expect(existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toBe(false);
+  });
+
+  it('makes no first key, which is printed only once, when it cannot listen', async () => {
+    const database = await cloneDatabase();
+    const { env } = await testEnv(database.url, { HOST: '192.0.2.1', BOOTSTRAP_API_KEY: '' });
+    await refusalOf(env);
+    const keys = await queryOnce(database.url, 'select id from api_keys');
+    await database.drop();
+    expect(keys).toEqual([]);
+  });
+
+  it('gives back the tasks that it took before it could not listen', async () => {
+    const database = await cloneDatabase();
+    const { env } = await testEnv(database.url, { WORKER_CONCURRENCY: '1' });
+    const service = await spawnService(env);
+    try {
+      const films = [];
+      for (let nth = 0; nth < 4; nth += 1) {
+        const film = { model: 'sora-2', prompt: `Waves ${nth}`, resolution: '720P', duration: 4 };
+        films.push((await service.api.create(film)).body.task_id);
+      }
+      const output = await refusalOf({ ...env, WORKER_CONCURRENCY: '8' });
+      expect(output).toContain(': another program listens there (EADDRINUSE)');
+      for (const film of films) expect((await service.api.untilFinal(film)).status).toBe('succeeded');
+    } finally {
+      await service.kill('SIGKILL');
+      await database.drop();
+    }
   });
 });

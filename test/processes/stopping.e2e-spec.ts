@@ -81,16 +81,6 @@ describe('stopping', () => {
     expect(took).toBeLessThan(50_000); // the waits would have lasted for 60 s
   });
 
-  it('serves until SHUTDOWN_DELAY_S is over', async () => {
-    const leaving = await start({ ROLE: 'api', SHUTDOWN_DELAY_S: '600' });
-    leaving.child.kill('SIGTERM');
-    await eventually('readyz to say no', () => isUnready(leaving));
-    expect(await statusOf(leaving, '/healthz')).toBe(200);
-    expect((await leaving.api.get('/v1/models')).status).toBe(200);
-    expect((await leaving.api.create(aHang)).status).toBe(201);
-    await leaving.kill('SIGKILL');
-  });
-
   it('serves while it drains, but starts no task, which another process takes', async () => {
     whole.child.kill('SIGTERM');
     await eventually('readyz to say no', () => isUnready(whole));

@@ -35,7 +35,7 @@ interface Text {
   measures: string;
   /** Each fact is `name value` and gets a row. */
   facts?: readonly string[] | undefined;
-  /** Rows at the lower edge of the frame that will be hidden. */
+  /** How many rows at the lower edge of the frame will be hidden. */
   hiddenRows?: number | undefined;
 }
 

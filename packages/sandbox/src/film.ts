@@ -51,8 +51,8 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Encoded
 }
 
 /**
- * Whether two threads encode the film. Only one encodes a film of one piece, or a large film that opens or ends with a
- * picture of the client: each thread decodes its own copy, which takes 100 MB.
+ * Whether two threads encode the film. Only one thread encodes a film of one piece, or a large film that opens or ends
+ * with a picture of the client, because each thread decodes its own copy of the picture, which takes 100 MB.
  */
 function isShared(order: FilmOrder): boolean {
   const { width, height } = order.size;

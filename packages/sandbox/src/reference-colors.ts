@@ -55,7 +55,8 @@ export function colored(palette: Palette, samples: readonly Color[][]): Palette 
 }
 
 /**
- * The colour with the hue of the image's colour. Half of its own lightness stays, so that the scene keeps its depth.
+ * The colour `a` with almost the hue and chroma of `by`, a colour of an image. The lightness is the mean of both, so
+ * that the scene keeps its depth.
  */
 function tinted(a: Color, by: Color): Color {
   return { ...mix(a, by, 0.9), l: (a.l + by.l) / 2 };

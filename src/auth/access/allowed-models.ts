@@ -9,7 +9,7 @@ interface Guarded {
 }
 
 export const MAX_MODELS = 100;
-/** The id of a model, or the beginning of one, perhaps empty, followed by `*`. */
+/** The id of a model; or the beginning of an id, perhaps empty, followed by `*`. */
 export const MODEL_PATTERN = /^(\*|[a-z0-9][a-z0-9._-]{0,62}\*?)$/;
 
 /** Whether one of the patterns names the model. */

@@ -63,8 +63,8 @@ export interface Caller {
    */
   hasBudget: boolean;
   /**
-   * The keys above this one, its maker and so on, that have limits of their own. The requests, tasks and files of this
-   * key count against these limits too. Missing: none.
+   * The keys above this key (its maker, the maker's maker and so on) that have limits of their own. The requests, tasks
+   * and files of this key count against these limits too. Missing: none.
    */
   bounds?: readonly CallerBound[];
   /**

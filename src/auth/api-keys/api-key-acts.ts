@@ -20,7 +20,7 @@ export interface NewApiKey {
 export interface ApiKeyChanges {
   name?: string;
   scopes?: readonly Scope[];
-  /** null for one limit removes that limit, null for the whole removes all. The configured limits then apply. */
+  /** null for a limit removes this limit. null in place of all limits removes all. The configured limits then apply. */
   limits?: LimitChanges | null;
   /** null: every open model. */
   models?: string[] | null;

@@ -6,7 +6,7 @@ import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 export interface ApiKeyHook {
   /** The keys are being revoked, or were revoked lately. The tasks that they have queued must not run. */
   onRevoke?(tx: EntityManager, apiKeyIds: string[]): Promise<void>;
-  /** The limits of the key change. `limits`: those in force. `own`: those set on the key. */
+  /** The limits of the key change. `limits`: the new limits in force. `own`: the new limits set on the key. */
   onLimits?(tx: EntityManager, apiKeyId: string, limits: CallerLimits, own: ApiKeyLimits): Promise<void>;
   /** The key has no budget and is about to get one. Its limits have not changed yet. */
   beforeBudget?(tx: EntityManager, apiKeyId: string): Promise<void>;

@@ -18,7 +18,7 @@ export class ApiKey {
   /** null: never. */
   @Column('timestamptz', { nullable: true }) expires_at: Date | null;
   @Column('timestamptz', { nullable: true }) revoked_at: Date | null;
-  /** The key that created this one. null: none did, or an earlier release created it. */
+  /** The key that created this key. null: no key did, or an earlier release created it. */
   @Column('text', { nullable: true }) created_by: string | null;
   /** Accurate to about a minute. */
   @Column('timestamptz', { nullable: true }) last_used_at: Date | null;

@@ -45,7 +45,7 @@ export class ApiKeyView {
 
 export class ApiKeyListView extends listOf(ApiKeyView, 'newest first') {}
 
-/** @param budget that of the key; undefined if the key has none */
+/** @param budget the budget of the key; undefined if the key has none */
 export function toApiKeyView(apiKey: ApiKey, config: Config, budget: BudgetState | undefined): ApiKeyView {
   return {
     id: apiKey.id,

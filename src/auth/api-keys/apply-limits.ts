@@ -15,7 +15,7 @@ interface NewLimits {
   hasBudgetChanged: boolean;
 }
 
-/** Applies new limits to what exists already. Locks as all statements do, in the order tasks -> key_load -> key_budgets. */
+/** Applies new limits to what exists already. Locks in the order of all statements: tasks, key_load, key_budgets. */
 export async function applyLimits(
   tx: EntityManager,
   hooks: readonly ApiKeyHook[],

@@ -27,26 +27,34 @@ export class Bootstrap {
   ) {}
 
   /**
-   * With BOOTSTRAP_API_KEY: ensures that this key exists with all scopes, unless it was revoked or rotated. Without it:
-   * creates a key if there is none, not even a revoked one. Creates none in production, where containers keep the
-   * standard output, or in a process that has no API.
-   * @returns the created key, to be printed once; null when nothing must be printed
+   * Ensures that the key of BOOTSTRAP_API_KEY exists with all scopes, unless it was revoked or rotated.
    * @throws Error when BOOTSTRAP_API_KEY is malformed or its checksum is wrong
    */
-  async run(): Promise<IssuedApiKey | null> {
+  async preset(): Promise<void> {
     const preset = this.config.bootstrapApiKey;
-    if (preset !== null && !isWellFormed(preset)) {
+    if (preset === null) return;
+    if (!isWellFormed(preset)) {
       throw new Error(
         'BOOTSTRAP_API_KEY is not a valid key: its checksum does not match. `npx darkroom keys create --print-only` prints a valid one.',
       );
     }
+    await this.audit.transaction(SERVICE, async (tx, record) => {
+      await lockBootstrap(tx);
+      await this.ensurePreset(tx, record, preset);
+    });
+  }
+
+  /**
+   * Without BOOTSTRAP_API_KEY: creates a key if there is none, not even a revoked one. Creates none in production, where
+   * containers keep the standard output, or in a process that has no API. Call this when nothing can fail any more: the
+   * key is printed only once.
+   * @returns null when nothing must be printed
+   */
+  async first(): Promise<IssuedApiKey | null> {
+    if (this.config.bootstrapApiKey !== null || this.config.role === 'worker') return null;
     return this.audit.transaction(SERVICE, async (tx, record) => {
       await lockBootstrap(tx);
-      if (preset !== null) {
-        await this.ensurePreset(tx, record, preset);
-        return null;
-      }
-      if (this.config.role === 'worker' || (await tx.existsBy(ApiKey, {}))) return null;
+      if (await tx.existsBy(ApiKey, {})) return null;
       if (this.config.isProduction) {
         this.logger.warn({ event: 'bootstrap.key_missing', hint: NO_KEY_HINT });
         return null;

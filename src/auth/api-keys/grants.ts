@@ -13,7 +13,7 @@ export interface Grantor {
   /** The limits set on the key itself. A configured default does not limit what the key may grant. */
   limits: Partial<CallerLimits>;
   budget: Budget | undefined;
-  /** null: it may grant every model, also listed ones. */
+  /** null: the key may grant every model, also listed models. */
   models: string[] | null;
   expiresAt: Date | null;
   /** The bounded keys above this one. A grant must be within their bounds too. */

@@ -9,8 +9,8 @@ import { ApiKey } from './api-key.entity.ts';
  */
 const MAX_ABOVE = 8;
 /**
- * The most keys that one key has made and that are not revoked: a revocation locks all below it. Below a key with a
- * limit of bytes it is instead the most keys at any depth, because what they store is summed at each upload. There,
+ * The most keys that one key has made and that are not revoked: a revocation locks all keys below it. If a key has a
+ * limit of bytes, this is the most keys below it at any depth, because what they store is summed at each upload. Then
  * keys that were revoked lately count too.
  */
 const MAX_MADE = 10_000;
@@ -28,8 +28,8 @@ export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || models !== null || expires_at !== null;
 
 /**
- * Limits how many keys a key may make, and how many may be above one. Some more may be made at the same moment, because
- * makers do not wait for each other.
+ * Limits how many keys a key may make, and how many keys may be above a key. Requests at the same moment may make some
+ * keys too many, because makers do not wait for each other.
  * @throws ApiError too_many_items
  */
 export async function assertMayMake(tx: EntityManager, maker: string): Promise<void> {
@@ -58,8 +58,8 @@ const below = (id: string) =>
 
 /**
  * Locks all keys below a locked key that are not revoked, until the commit: those that it has made, those that they have
- * made and so on. Keys below a revoked key are among them. Making a key locks its maker, so the next query finds a key that
- * was made while this one waited.
+ * made and so on. Keys below a revoked key are among them. Making a key locks its maker, so a query finds the keys that
+ * were made while the query before it waited.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   for (let known = 0; ;) {

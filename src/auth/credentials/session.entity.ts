@@ -10,8 +10,8 @@ export class Session {
   /** SHA-256 of the token in the cookie. A fast hash is enough for 256 random bits. */
   @Column('bytea') token_hash: Buffer;
   /**
-   * The hash of the secret that the session belongs to: the one that opened it, or its successor after a rotation by
-   * this browser. The session ends with that secret.
+   * The hash of the secret that the session belongs to: the secret that opened the session or, if this browser has
+   * rotated the key, the new secret. The session ends with its secret.
    */
   @Column('bytea') secret_hash: Buffer;
   @Column('text') api_key_id: string;

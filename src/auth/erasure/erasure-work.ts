@@ -41,7 +41,7 @@ export class ErasureWork {
 
   /**
    * Writes one bounded piece. Its changes, the counts, the cursor and the renewed lease are one commit.
-   * @throws ErasureLost: another process has taken over, or this one stops
+   * @throws ErasureLost: another process has taken over, or this process stops
    */
   async commit(write: (tx: Tx) => Promise<ErasedPiece>, cursor = this.readAsFarAs): Promise<ErasedPiece> {
     if (this.isStopping()) throw new ErasureLost('This process stops.');
@@ -55,7 +55,7 @@ export class ErasureWork {
     return piece;
   }
 
-  /** Writes pieces of the same kind, until one has found less than it could take. */
+  /** Writes pieces of the same kind, until a piece finds fewer rows than it could take. */
   async repeat(write: (tx: Tx) => Promise<ErasedPiece>): Promise<void> {
     for (let piece = await this.commit(write); piece.mayBeMore;) piece = await this.commit(write);
   }

@@ -25,6 +25,6 @@ export class Erasure {
    * nothing.
    */
   @Column('integer') attempt: number;
-  /** Until then no other process takes the erasure. null: no process has taken it yet, or it has finished. */
+  /** Until this time no other process takes the erasure. null: no process has taken it yet, or it has finished. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
 }

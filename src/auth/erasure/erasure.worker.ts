@@ -10,7 +10,7 @@ import { ErasureWork } from './erasure-work.ts';
 const ROUND_EVERY_S = 5;
 const RETRY_AFTER_S = 30;
 
-/** Carries out erasures. Runs in every worker process; a lease gives each erasure to one of them at a time. */
+/** Carries out erasures. Runs in every worker process; a lease gives each erasure to one process at a time. */
 @Injectable()
 export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('erasures');

@@ -6,7 +6,7 @@ import { RequireScope } from '../access/access.ts';
 import { ErasureListView, ErasureView, ListErasuresQuery, toErasureView } from './erasure.view.ts';
 import { Erasures } from './erasures.ts';
 
-/** Shows erasures. `DELETE /v1/api_keys/{id}?erase=true` orders one. */
+/** Shows erasures. `DELETE /v1/api_keys/{id}?erase=true` orders an erasure. */
 @ApiTags('API keys')
 @Controller('v1/erasures')
 @RequireScope('keys:manage')

@@ -64,7 +64,7 @@ export function ownLimits(own: ApiKeyLimits): Partial<CallerLimits> {
 /** null removes the limit from the key. */
 export type LimitChanges = { [Name in keyof ApiKeyLimits]?: ApiKeyLimits[Name] | null };
 
-/** The limits set on a key after a change. `changes` null removes them all. */
+/** The limits set on a key after a change. If `changes` is null, no limit is left. */
 export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): ApiKeyLimits {
   const limits = Object.entries({ ...(changes && own), ...changes });
   return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));

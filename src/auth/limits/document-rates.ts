@@ -8,13 +8,13 @@ import { RateLimits } from './rate-limits.ts';
  * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
  */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
-/** A key may always send this many in a minute, because an answered document counts too until its resolver runs. */
+/** A key may always send this many documents in a minute: an answered document counts too until its resolver runs. */
 const FEWEST = 20;
 
 /**
  * Limits the GraphQL documents that no resolver answers, such as refused ones: the guard counts only where a resolver
- * runs. In each process a key may send as many of them in a minute as reads, but at least `FEWEST`. A key without a limit
- * of reads has none here. A query of the schema is a read too.
+ * runs. In each process a key may send as many of these documents in a minute as its limit of reads, but at least
+ * `FEWEST`. A key without a limit of reads may send any number. A query of the schema also counts as a read.
  */
 @Injectable()
 export class DocumentRates {

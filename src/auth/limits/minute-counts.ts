@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { WINDOW_S } from './rate-window.ts';
 
-/** How many names are kept in memory: those that were counted last. */
+/** The most names in memory. A further name replaces the name that was not counted for the longest time. */
 const NAMES = 10_000;
 
 interface Window {

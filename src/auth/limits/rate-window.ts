@@ -2,8 +2,9 @@ import type { RateBucket } from '../access/caller.ts';
 
 export const WINDOW_S = 60;
 /**
- * Share of a limit in one lease. A fully used minute then takes at most about 50 statements. With a limit of 50 or
- * more, an idle process leaves at most 2 % unused.
+ * The share of a limit that one lease takes, rounded down, but at least one point. A fully used minute takes about 50
+ * statements, and up to 99 if the limit is below 100. A process that leases a share and then gets no more requests wastes
+ * at most 2 % of a limit of 50 or more.
  */
 const LEASED_SHARE = 0.02;
 
@@ -66,7 +67,7 @@ export class RateWindow {
    * @param requested the value of `pointsToLease`
    * @param taken points that all processes have requested, including this request; points past the limit were not
    *   granted
-   * @param endsAt not later than the end of the shared window, or points would be spent in the next one
+   * @param endsAt not later than the end of the shared window: otherwise points would be spent in the next window
    */
   lease(requested: number, taken: number, endsAt: number): void {
     const granted = Math.min(requested, Math.max(0, this.limit - (taken - requested)));

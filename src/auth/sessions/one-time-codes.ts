@@ -10,7 +10,7 @@ import { isToken, newToken, tokenHashOf } from '../credentials/random-token.ts';
 
 const CODE_TTL_MINUTES = 10;
 
-/** Links that sign a browser in without a typed key. Whoever prints one needs access to the database or to the terminal. */
+/** Links that sign a browser in without a typed key. To print a link, access to the database or terminal is needed. */
 @Injectable()
 export class OneTimeCodes {
   constructor(

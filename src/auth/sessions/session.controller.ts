@@ -82,7 +82,7 @@ export class SessionController {
   ): Promise<OwnSessionView> {
     const session = await this.sessions.current(caller);
     const credential = this.credentials.of(request);
-    // Each use moves the end of the session, so the cookie must live on too.
+    // Each use moves the end of the session, so the end of the cookie must move too.
     if (credential instanceof SessionToken) setCookie(reply, credential, session);
     return this.view(session, caller);
   }
@@ -102,7 +102,7 @@ export class SessionController {
     void reply.header('set-cookie', sessionCookie('', isSecure(request) === true, 0));
   }
 
-  /** A browser has one session: signing in again ends the one before. */
+  /** A browser has one session: signing in again ends the earlier session. */
   private async earlierSession(credential: Credential): Promise<Browser['replaces']> {
     if (!(credential instanceof SessionToken)) return undefined;
     try {

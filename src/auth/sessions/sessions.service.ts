@@ -19,7 +19,7 @@ import { Session } from '../credentials/session.entity.ts';
 /** How long a session may be without a request before it ends. The second value is for a browser that is remembered. */
 export const IDLE_S = 12 * HOUR_S;
 export const REMEMBERED_IDLE_S = 30 * DAY_S;
-/** The most sessions of one API key. A further one ends the session that was unused for the longest time. */
+/** The most sessions of one API key. A further session ends the session that was unused for the longest time. */
 export const MAX_SESSIONS = 100;
 const MAX_USER_AGENT = 200;
 

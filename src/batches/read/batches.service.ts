@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isBatchId } from '../../tasks/record/task-id.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
@@ -7,7 +8,10 @@ import { type BatchPage, BatchRows } from '../sql/batch-rows.ts';
 /** Reads batches for clients. Every call finds only batches of the given API key. */
 @Injectable()
 export class BatchesService {
-  constructor(private readonly rows: BatchRows) {}
+  constructor(
+    private readonly rows: BatchRows,
+    private readonly turns: KeyTurns,
+  ) {}
 
   /** @throws ApiError batch_not_found, also for a malformed id and for another API key's batch */
   async find(apiKeyId: string, id: string): Promise<ShownBatch> {
@@ -18,6 +22,6 @@ export class BatchesService {
 
   /** Batches, newest first. */
   list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
-    return this.rows.list(apiKeyId, page);
+    return this.turns.take(apiKeyId, () => this.rows.list(apiKeyId, page));
   }
 }

@@ -31,7 +31,7 @@ export interface MovedTable {
 
 /**
  * Copies every table into an empty database, and compares the rows of both databases. The old rows stay as they are.
- * @throws Error for the operator. After it no row is copied, unless a migration that is newer than the rows failed
+ * @throws Error for the operator. The target then has no rows, unless a migration failed that runs after the copy
  */
 export async function moveDatabase(from: string, to: string, { waitS, tell }: MoveOptions): Promise<MovedTable[]> {
   await assertOwnSessions(to, 'The address of --to');

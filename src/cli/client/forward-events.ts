@@ -22,7 +22,7 @@ export interface ListenOptions {
 
 /**
  * Follows the event stream, and posts each task that has ended to `forwardTo`, if its event is wanted. The body and the
- * signature scheme are those of the service; the event id is not. Makes one attempt for each event and prints the
+ * signature scheme are those of the service; the event id is made here. Makes one attempt for each event and prints the
  * outcome.
  * @throws Error when the service refuses the key, or an option is invalid
  */

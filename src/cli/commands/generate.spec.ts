@@ -116,7 +116,7 @@ describe('generate', () => {
     await generate(folder);
     const [first, second] = requests;
     expect(second!.line).toBe('POST /v1/generations');
-    expect(first!.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+    expect(first!.idempotencyKey).toMatch(/^[0-9a-f]{32}$/);
     expect(second!.idempotencyKey).toBe(first!.idempotencyKey);
   });
 

@@ -22,5 +22,7 @@ export function modelsAddCommand(): Command {
     });
 }
 
-/** A service looks every 5 s by default, and reads what two looks find the same. */
+/**
+ * A service looks at the folder every 5 s by default, and reads a change once two looks in a row find the same state.
+ */
 export const readText = (readIf: string): string => `A running service reads it within 10 s, if its ${readIf}.`;

@@ -8,7 +8,10 @@ interface Options extends Connection {
   pay?: true;
 }
 
-/** `darkroom models test`: runs the tests in the sandbox. With --pay, the running service runs them at the providers. */
+/**
+ * `darkroom models test`: runs the tests in the sandbox. With --pay, the running service runs the tests at the
+ * providers.
+ */
 export function modelsTestCommand(): Command {
   const command = new Command('test')
     .description('Run the tests that models declare, in the sandbox. Exits with an error if one fails.')

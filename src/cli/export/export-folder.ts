@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The folder inside that of the export to which the export is written first. After a kill its content is not whole, and
- * the next export removes the content.
+ * An export is first written to this folder inside its own folder. After a kill the content is not complete, and the
+ * next export removes the content.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';
@@ -31,8 +31,8 @@ export async function beginExport(folder: string, names: readonly string[]): Pro
 }
 
 /**
- * Moves what was written into the folder of the export, the manifest last: a folder without a manifest is an
- * interrupted export.
+ * Moves the written files to the folder of the export, the manifest last: a folder without a manifest is an interrupted
+ * export.
  */
 export async function finishExport(folder: string, manifest: object): Promise<void> {
   const draft = join(folder, UNFINISHED);

@@ -13,8 +13,8 @@ export interface CheckedFile {
 }
 
 /**
- * Checks files of models, or all those of folders. A file is checked with the others of its folder, because it must not
- * repeat their names.
+ * Checks files that declare models, or all such files of folders. A file is checked together with the other files of
+ * its folder, because it must not repeat their names.
  * @param paths none: the folder that MODELS names
  * @throws Error when no path is given and MODELS names no folder
  */

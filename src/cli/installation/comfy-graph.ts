@@ -12,7 +12,7 @@ export interface GraphSlots {
   /** The text that the slot replaced. null: the graph has no negative prompt. */
   negativePrompt: string | null;
   size: { width: number; height: number } | null;
-  /** JavaScript has rounded the largest ones. null: the graph has no seed. */
+  /** JavaScript has rounded it if it is very large. null: the graph has no seed. */
   seed: number | null;
   hasBatch: boolean;
   steps: number | null;
@@ -85,7 +85,8 @@ function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
     if (seen.has(node)) continue;
     seen.add(node);
     if (TEXTS.some((name) => typeof node.inputs[name] === 'string')) found.add(node);
-    // A node may have both sides, such as one of a ControlNet. Then only the wanted side leads on.
+    // A node may have inputs for both sides, such as a ControlNet node. Then only the input of the wanted side is
+    // followed.
     const inputs = side in node.inputs ? [node.inputs[side]] : Object.values(node.inputs);
     waiting.push(...inputs.flatMap((input) => linked(graph, input)));
   }

@@ -237,7 +237,7 @@ async function declaredModels(config: Config): Promise<Finding[]> {
 function model(each: Model, registry: ProviderRegistry): Finding {
   const bindings = registry.bindingsOf(each);
   const ok = bindings.some(({ credential, upstream }) => credential === null || upstream.apiKey !== null);
-  // A declared binding with several addresses is one binding each here.
+  // The registry has one binding for each address of a declared binding.
   const declared = new Map(bindings.map((binding) => [binding.upstream.declared ?? binding, binding]));
   return { check: 'model', ok, note: `${each.id}: ${[...declared.values()].map(noteOf).join(', then ')}` };
 }

@@ -2,13 +2,13 @@ import { DISCOVER, INITIALIZE, MODERN_LIST, TOOLS } from './answers.gen.ts';
 import { isRequest, rpcError, type RpcMessage, toolFailure } from './rpc.ts';
 
 /**
- * Revisions of the protocol with a handshake. A client that asks for another revision gets the newest of these, as the
- * protocol says.
+ * Revisions of the protocol with a handshake. A client that asks for another revision gets the newest of these
+ * revisions, as the protocol says.
  */
 const WITH_HANDSHAKE = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /**
- * Milliseconds after which a client of a revision without handshakes asks for the tools again. Until then it has those
- * of this release.
+ * Milliseconds after which a client of a revision without handshakes asks for the tools again. Until then it has the
+ * tools of this release.
  */
 const LIST_TTL_MS = 5_000;
 
@@ -52,8 +52,8 @@ const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
 /**
- * Whether this request gave the client tools that may differ from those of the service, and that it does not ask for
- * again.
+ * Whether the answer to this request gave the client tools that may differ from the tools of the service, and the
+ * client does not ask for tools again.
  */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

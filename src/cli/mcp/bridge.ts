@@ -48,7 +48,8 @@ export class Bridge {
 
   private async pass(message: RpcMessage): Promise<void> {
     if (message.method === 'notifications/cancelled') {
-      this.open.get(message.params?.requestId as RpcMessage['id'])?.abort(); // over HTTP, a client cancels by closing the stream
+      // Over HTTP, a client cancels by closing the stream.
+      this.open.get(message.params?.requestId as RpcMessage['id'])?.abort();
       return;
     }
     const controller = new AbortController();

@@ -48,8 +48,8 @@ export class ImageFolders {
   }
 
   /**
-   * @throws Error that says which paths are allowed. It is the same whether the file is missing, not allowed or no
-   *   image. Another error says that an image is too large
+   * @throws Error that says which paths are allowed. The message is the same whether the file is missing, not allowed
+   *   or no image. Another error says that an image is too large
    */
   async read(named: string): Promise<FoundImage> {
     const image = await this.find(named).catch((error: unknown) => {

@@ -50,7 +50,8 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
-      if (response.status >= 502) throw new Error(`it answers ${response.status}`); // sent by the service, or by a proxy before it
+      // The service sends such a status, or a proxy before it.
+      if (response.status >= 502) throw new Error(`it answers ${response.status}`);
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;
       for await (const answer of answersOf(response, message)) {

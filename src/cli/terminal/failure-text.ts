@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   queue_full: 'Try again when some of your tasks have ended.',
 };
 
-/** The error for a terminal. Of an error of the service: its code, the field at fault, its message, and what to do. */
+/** The error for a terminal. For an error of the service: its code, the field at fault, its message, and what to do. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof DarkroomError) return ofService(error);

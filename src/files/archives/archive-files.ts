@@ -36,7 +36,7 @@ export class ArchiveFiles {
   }
 
   /**
-   * Needs no API key, because a signed link permits it.
+   * Needs no API key, because a signed link permits these files.
    * @returns the files whose bytes are still there, with the names that they had when the link was made
    */
   async present(ids: string[]): Promise<ArchiveFile[]> {

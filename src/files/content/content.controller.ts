@@ -130,7 +130,7 @@ export class ContentController {
   }
 
   /**
-   * A generated file needs the key: no signed link to one is ever made.
+   * A generated file needs the key: no signed link to such a file is ever made.
    * @returns null when the id is not that of a generated file
    */
   private async findGenerated(id: string, request: FileRequest): Promise<GeneratedFile | null> {

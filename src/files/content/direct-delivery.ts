@@ -6,8 +6,8 @@ import type { FileContent } from './file-contents.ts';
 /** The longest lifetime of a presigned link of the bucket. */
 const LINK_S = 300;
 /**
- * Links to a file that are signed in the same period of this length are equal, so browsers and caches recognise the
- * file.
+ * Seconds of one period of signing. All links to a file that are signed in one period are equal, so browsers and caches
+ * recognise the file.
  */
 const SIGNED_EVERY_S = LINK_S / 4;
 /** When a cache answers with the redirect, at least this time is left for the request to the bucket. */

@@ -36,8 +36,8 @@ export function setFileHeaders(reply: FastifyReply, file: FileContent, terms: Fi
 }
 
 /**
- * Fastify destroys the stream when the client goes away, and the connection when the stream fails: an answer of another
- * length than announced would run into the next one.
+ * Fastify destroys the stream when the client goes away, and destroys the connection when the stream fails. The stream
+ * fails if its length is not the announced length: otherwise the client could not tell where the next answer begins.
  */
 export function sendBytes(
   reply: FastifyReply,

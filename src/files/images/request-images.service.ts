@@ -24,7 +24,7 @@ function decodeDataUrl(url: string, param: string): Buffer {
 
 /**
  * Adds the field to an error about its image.
- * @throws ApiError of `work`, below 500 with the field as `param`
+ * @throws ApiError of `work`; if its status is below 500, with the field as `param`
  */
 export async function atField<Result>(param: string, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -75,8 +75,8 @@ interface Unresolved {
 export const NO_IMAGES: RequestImages = { replaced: new Map(), created: [] };
 
 /**
- * Stores the images that come inside a creation. Keeps these, and the files that the creation names, until its task has
- * read them.
+ * Stores the images that come inside a creation. Keeps these images, and the files that the creation names, until the
+ * task has read them.
  */
 @Injectable()
 export class RequestImagesService {

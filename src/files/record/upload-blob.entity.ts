@@ -10,7 +10,7 @@ export class UploadBlob {
   @Column('text', { nullable: true }) sha256: string | null;
   /** The last time that an upload began to use the bytes. */
   @Column('timestamptz') used_at: Date;
-  /** When an upload stopped using the bytes; null once the purge has checked whether others still use them. */
+  /** When an upload stopped using the bytes; null once the purge has checked whether other uploads use them. */
   @Column('timestamptz', { nullable: true }) released_at: Date | null;
   /**
    * The bytes are deleted after this time; null once they are usable. While they are being written, it is a time in the

@@ -8,7 +8,7 @@ export type FileStatus = (typeof FILE_STATUSES)[number];
 
 /**
  * A file that a client has uploaded, is about to upload, or has sent inside a request. Outputs of tasks have no row:
- * their ids contain the task's.
+ * their ids contain the id of the task.
  */
 @Entity('uploads')
 export class Upload {

@@ -40,7 +40,7 @@ figcaption a { margin-left: auto; }
 .prompt { max-width: 80ch; max-height: 20lh; margin: 4px 0 0; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; color: light-dark(#1d1815, #f3ede7); }
 `;
 
-/** No script runs, nothing is loaded from another site or sent to one, and the only style is the one above. */
+/** No script runs, nothing is loaded from other sites or sent to other sites, and the only style is `STYLE`. */
 export const SHARE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [

@@ -3,7 +3,7 @@ import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
  * Begins to use bytes that are already stored. Writes the row, because the purge then compares `used_at` again. If this
- * only locked the row, the purge would delete bytes that have just found a new user.
+ * only locked the row, the purge would delete bytes that a new upload has just begun to use.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',

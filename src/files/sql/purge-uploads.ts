@@ -10,7 +10,7 @@ export const PURGE_UPLOADS = 500;
  * time stay.
  */
 const SETTLED = `interval '10 minutes'`;
-/** Bytes that a worker has taken and not deleted are tried again after this time, also when the worker died. */
+/** Bytes that a worker has taken but not deleted may be taken again after this time, for example if the worker died. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const isFree = '(needed_until is null or needed_until < now())';

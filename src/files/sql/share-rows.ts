@@ -35,8 +35,8 @@ export class ShareRows {
 }
 
 /**
- * Serialises the creation of shares of one key until the commit, so that two requests cannot both create the last one
- * that the limit allows. TypeORM has no advisory locks, hence raw SQL.
+ * Serialises the creation of shares of one key until the commit, so that two requests cannot both create the last share
+ * that the limit allows. Raw SQL because TypeORM has no advisory locks.
  */
 export async function lockSharesOfKey(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('shares ' || $1, 0))`, [apiKeyId]);

@@ -19,8 +19,8 @@ const LOCK_KEY: Statement = {
 /**
  * What the key `$1` stores apart from the upload `$3`. If the key has a limit of its own, what all keys below it store
  * counts too. Bytes of the key `$4` with the hash `$2` do not count, because they are stored once. `$2` is null for an
- * announced file, and so is the hash of each pending one. In a bucket, the link of an upload still works after its file
- * is deleted or completed, so its bytes count until `doomed_at`.
+ * announced file. Pending files have no hash yet, so each counts. In a bucket, the link of an upload still works after
+ * its file is deleted or completed, so the announced bytes count until `doomed_at`.
  */
 const ROOM: Statement = {
   name: 'files.room',

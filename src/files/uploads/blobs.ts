@@ -9,7 +9,8 @@ import { activateBlob, announceBlob, DOOM_BLOB, newBlobId, useBlob } from '../sq
 const WRITE_S = 3_600;
 const UNIQUE_VIOLATION = '23505';
 /**
- * The most attempts. One fails when another upload of the same bytes was first. The next attempt then uses its bytes.
+ * The most attempts. An attempt fails when another upload of the same bytes was first. The next attempt uses the bytes
+ * of that upload.
  */
 const ROUNDS = 5;
 

@@ -135,7 +135,7 @@ export class DirectUploads {
       return completed;
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) await this.storage.delete(upload.blob_id);
-      // Another request may have completed the upload meanwhile, and deleted the bytes that this one was reading.
+      // Another request may have completed the upload meanwhile, and deleted the bytes that this request read.
       const now = await this.files.findUpload(caller.apiKeyId, id);
       if (now.status === 'processed') return now;
       throw error;

@@ -19,7 +19,7 @@ export interface Inspection {
   /** Pixels; null unless it is an image. */
   width: number | null;
   height: number | null;
-  /** How many of the bytes are kept: of an image those up to its end. */
+  /** How many bytes are kept. Of an image, only the bytes up to its end are kept. */
   bytes: number;
 }
 

@@ -9,7 +9,8 @@ import { ShareRows } from '../sql/share-rows.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
 /**
- * Seconds between purges, unless one was full. Requests enforce expiry to the second; the purge only frees the space.
+ * Seconds between purges. After a full purge the next purge follows at once. Purges only free the space: requests
+ * enforce expiry to the second.
  */
 const PURGE_EVERY_S = 60;
 
@@ -45,7 +46,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
     await this.interval.stop();
   }
 
-  /** @returns the size of the largest step: a full one is followed by the next round at once */
+  /** @returns the size of the largest step: if that step was full, the next round follows at once */
   async purge(): Promise<number> {
     const shares = await this.shares.purge();
     const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);

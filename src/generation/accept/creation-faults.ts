@@ -1,17 +1,17 @@
 /**
- * Codes with which every interface may refuse a creation: faults of its model, its bounds, its images and its files.
+ * Codes for faults in the model, the values or the images of a request for a generation, also if it is only estimated.
  */
-export const CREATION_FAULTS = [
+export const REQUEST_FAULTS = [
   'model_not_found',
   'model_not_allowed',
   'unsupported_parameter',
-  'queue_full',
-  'budget_exceeded',
   'file_not_found',
   'file_expired',
   'url_not_allowed',
   'invalid_url',
   'invalid_image',
   'upload_incomplete',
-  'file_quota_exceeded',
 ] as const;
+
+/** Codes with which every interface may refuse a creation. */
+export const CREATION_FAULTS = [...REQUEST_FAULTS, 'queue_full', 'budget_exceeded', 'file_quota_exceeded'] as const;

@@ -2,18 +2,29 @@ import { catalog } from '../../models/catalog.ts';
 import { OWN_NAME, widestSchemas } from '../../models/declaration/vocabulary.ts';
 import { imageFormat } from '../../models/definition/fields.ts';
 import type { Model } from '../../models/definition/model.ts';
-import { parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
+import { type ParameterRule, parametersOf, type ParametersSchema } from '../../models/definition/parameters.ts';
 import { COMPONENT } from '../../platform/schema/component.ts';
 
 /** The name of a schema: `GptImage2Request` for `gpt-image-2`. */
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
+/** Generators for Go read no `false` as a schema. */
+function withoutFalse<Rule extends Partial<ParameterRule>>(rule: Rule): Rule {
+  if (!rule.if?.properties) return rule;
+  const properties = Object.entries(rule.if.properties).map(([name, value]) => [
+    name,
+    value === false ? { not: {} } : value,
+  ]);
+  return { ...rule, if: { ...rule.if, properties: Object.fromEntries(properties) } };
+}
+
 /**
  * Removes `$schema`, the title and the defaults. Some generators of clients name the type after the title. Some clients
  * send every default, even that of `aspect_ratio` with `size`, and are refused. So the descriptions say the defaults.
  */
-function forGenerators({ $schema: _schema, title: _title, ...schema }: ParametersSchema) {
+function forGenerators({ $schema: _schema, title: _title, ...rules }: ParametersSchema) {
+  const schema = { ...withoutFalse(rules), ...(rules.allOf && { allOf: rules.allOf.map(withoutFalse) }) };
   const said = Object.entries(schema.properties).map(([name, { default: value, ...field }]) => [
     name,
     value === undefined ? field : { ...field, description: `${field.description} Default: ${JSON.stringify(value)}.` },
@@ -41,7 +52,7 @@ function declaredModelRequest(): object {
     },
     propertyNames: { anyOf: [{ enum: Object.keys(properties) }, { pattern: OWN_NAME }] },
     additionalProperties: {
-      type: ['string', 'number', 'boolean'],
+      anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], // generators for Go read no list of types
       description: 'A parameter that only this model has; its name begins with x_.',
     },
   };

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { NO_IMAGES, type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
 import { catalog } from '../../models/catalog.ts';
 import { imageUrlsOf } from '../../models/definition/parameters.ts';
-import { lifecycleHeaders, type Model } from '../../models/definition/model.ts';
+import { lifecycleHeaders, lifecycleOf, type Model } from '../../models/definition/model.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { Approximation, ShownTask } from '../../tasks/record/task.entity.ts';
 import { FROM_API, type TaskOrigin } from '../../tasks/record/task-origin.ts';
@@ -53,7 +53,7 @@ export interface Acceptance {
 export const acceptanceHeaders = ({ taskId, model, replayed }: Acceptance): Record<string, string> => ({
   location: `/v1/tasks/${taskId}`,
   'content-type': 'application/json; charset=utf-8',
-  ...(model && { ...lifecycleHeaders(model), 'model-version': model.version }),
+  ...(model && { ...lifecycleHeaders({ lifecycle: lifecycleOf(model) }), 'model-version': model.version }),
   ...(replayed && { 'idempotent-replayed': 'true' }),
 });
 

@@ -217,7 +217,7 @@ describe('a creation request', () => {
     const retired: Model = {
       ...catalog.models[0]!,
       id: 'gpt-image-1',
-      lifecycle: { status: 'retired', deprecated_at: 1, sunset_at: 2, replacement: 'gpt-image-2' },
+      dates: { deprecatedAt: 1, sunsetAt: 2, replacement: 'gpt-image-2', isRemoved: false },
     };
     catalog.declare([retired]);
     const error = refusal({ model: 'gpt-image-1', prompt: 'x' });

@@ -1,9 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { assertMayUse, mayUse } from '../../auth/access/allowed-models.ts';
+import { assertMayUse } from '../../auth/access/allowed-models.ts';
 import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { catalog, findModel } from '../../models/catalog.ts';
-import type { Model } from '../../models/definition/model.ts';
+import { catalog, findModel, modelsFor } from '../../models/catalog.ts';
+import { lifecycleOf, type Model } from '../../models/definition/model.ts';
 import { parsePixels } from '../../models/definition/sizes.ts';
 import { sizeFault, takesSize } from '../../models/definition/pixel-rule.ts';
 import {
@@ -29,7 +29,7 @@ export interface ParsedGeneration {
   input: ResolvedInput;
   metadata: Record<string, string>;
   priority: TaskPriority;
-  /** As given; null if not given. It is not yet known to be a task of the caller. */
+  /** As given; null if not given. Nobody has checked yet that it is a task of the caller. */
   parentTaskId: string | null;
 }
 
@@ -73,14 +73,13 @@ function readModel(id: unknown, caller: Pick<Caller, 'models'>): Model {
   const model = findModel(id);
   if (!model) throw fail('model_not_found', 'There is no such model.');
   assertMayUse(caller, model);
-  const { status, replacement } = model.lifecycle;
+  const { status, replacement } = lifecycleOf(model);
   if (status !== 'retired') return model;
   throw fail('model_not_found', `${id} is retired.`, replacement ? `Use ${replacement} instead.` : undefined);
 }
 
 function listOfModels(caller: Pick<Caller, 'models'>): string {
-  const models = catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
-  const ids = models.map((model) => model.id);
+  const ids = modelsFor(caller).map((model) => model.id);
   return ids.length > 0 ? `The models are ${ids.join(', ')}.` : 'This API key may use no model.';
 }
 

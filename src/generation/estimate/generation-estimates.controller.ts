@@ -6,6 +6,7 @@ import { requireJsonObject } from '../../platform/http/strict-json.ts';
 import { EstimateView } from './estimate.view.ts';
 import { GenerationEstimatesService } from './generation-estimates.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';
+import { REQUEST_FAULTS } from '../accept/creation-faults.ts';
 import { CREATION_SCHEMA } from '../accept/creation-schema.ts';
 
 @ApiTags('Generations')
@@ -16,17 +17,7 @@ export class GenerationEstimatesController {
   @Post()
   @HttpCode(200)
   @RequireScope('tasks:read')
-  @Fails(
-    'model_not_found',
-    'model_not_allowed',
-    'unsupported_parameter',
-    'file_not_found',
-    'file_expired',
-    'url_not_allowed',
-    'invalid_url',
-    'invalid_image',
-    'upload_incomplete',
-  )
+  @Fails(...REQUEST_FAULTS)
   @ApiOperation({
     summary: 'Estimate what a generation would cost, without creating it',
     operationId: 'estimateGeneration',

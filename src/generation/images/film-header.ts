@@ -29,8 +29,8 @@ const MAX_BOXES = 100_000;
 const MAX_TABLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). Libraries list all samples for that, and a file
- * of 1 kB can announce billions of them. This keeps nothing of a table.
+ * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). Libraries list all samples for that, and a file of
+ * 1 kB can announce billions of them. This function keeps nothing of a table in memory.
  *
  * @throws Error when the file has no video track, or exceeds one of the two bounds above
  */
@@ -57,7 +57,7 @@ class HeaderReader {
       }
     }
     if (!track) throw new Error('The provider returned a file without a video track.');
-    // A film that was written while it was made states no duration, or that of its beginning.
+    // The header of a film that was written in fragments states no duration, or only that of the beginning.
     const duration = Math.max(stated, fragments / track.timescale);
     return { width: track.width, height: track.height, duration };
   }
@@ -150,7 +150,7 @@ class HeaderReader {
     return undefined;
   }
 
-  /** At most 96 bytes, which is the longest of the boxes with fields that are read here (`tkhd`). */
+  /** At most the first 96 bytes. They contain every field that is read here; the last one is in `tkhd`. */
   private async headOf({ start, end }: Box): Promise<Buffer> {
     return this.file.read(start, Math.min(96, end - start));
   }

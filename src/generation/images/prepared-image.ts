@@ -12,7 +12,7 @@ const QUALITY = 95;
  * A picture as providers get it. Its pixels are turned upright, because many providers ignore the orientation in EXIF.
  * EXIF and XMP are removed, because they may tell of people and places. Call this for one image at a time, because
  * turning needs all pixels in memory.
- * @param maxBytes of a turned picture; one that would be larger becomes a JPEG, on white where it is transparent
+ * @param maxBytes the most bytes of a turned picture; a larger one becomes a JPEG, on white where it is transparent
  */
 export async function preparedImage(
   bytes: Buffer,

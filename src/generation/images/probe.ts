@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { type ByteSource, fileSource, memorySource } from '../../provenance/formats/byte-source.ts';
 import { ProviderError, type ProviderOutput } from '../../providers/contract/provider.ts';
 import { readFilmHeader } from './film-header.ts';
+import { readPngSize } from './png-header.ts';
 
 /** Type and dimensions of a file, read from its bytes: the provider's own description is not trusted. */
 export interface Media {
@@ -34,6 +35,8 @@ export async function probe(output: ProviderOutput): Promise<Media> {
 }
 
 async function probeImage(output: ProviderOutput): Promise<Media> {
+  const png = Buffer.isBuffer(output) ? readPngSize(output) : null;
+  if (png) return { type: 'image', ...IMAGE_FORMATS['png']!, ...png };
   const { default: sharp } = await import('sharp');
   const { format, width, height, autoOrient } = await sharp(Buffer.isBuffer(output) ? output : output.path).metadata();
   const known = IMAGE_FORMATS[format];

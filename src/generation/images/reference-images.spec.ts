@@ -135,6 +135,23 @@ it('fails with fetch_failed for a name without address and a closed port', async
   }
 });
 
+it('fails with fetch_failed for very many tiny chunks, and takes small ones', async () => {
+  const inChunksOf = (bytes: number, body: Buffer) => (response: ServerResponse) => {
+    for (let at = 0; at < body.length; at += bytes) response.write(body.subarray(at, at + bytes));
+    response.end();
+  };
+  answers['/tiny.png'] = inChunksOf(1, Buffer.concat([png, Buffer.alloc(10_000)]));
+  expect(await failure('/tiny.png')).toEqual(NOT_FETCHED);
+  const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+  const large = await sharp({ create: { width: 500, height: 500, channels: 3, background: '#123456', noise } })
+    .png()
+    .toBuffer();
+  expect(large.length).toBeGreaterThan(4_096 * 64);
+  answers['/small.png'] = inChunksOf(100, large);
+  const [small] = await fetchAll([field('/small.png')], never);
+  expect(small).toMatchObject({ size: large.length, width: 500 });
+});
+
 it('keeps the cause for the log', async () => {
   const fetched = fetchAll([field('/missing')], never);
   await expect(fetched).rejects.toMatchObject({ cause: { kind: 'http_status', message: 'status 404' } });

@@ -40,9 +40,9 @@ interface Fetch {
 }
 
 /**
- * Downloads the images of a request, or reads those that are files of ours from storage, and checks that they are
- * images. The images are written to files as they arrive, because a request may have 320 MB of them. In this class only
- * one image of the process is in memory: the one that is being checked.
+ * Gets the images of a request and checks that they are images. Files of ours are read from the storage, and all others
+ * are downloaded. The images are written to files as they arrive, because a request may have 320 MB of them. In this
+ * class only one image of the process is in memory: the one that is being checked.
  */
 @Injectable()
 export class ReferenceImages {

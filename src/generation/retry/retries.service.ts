@@ -7,7 +7,7 @@ import type { Model } from '../../models/definition/model.ts';
 import { FileLinks } from '../../tasks/read/file-links.ts';
 import { readIdempotencyKey, requestHash, type ReservedKey } from '../../tasks/acts/idempotency.ts';
 import type { TaskSource } from '../../tasks/record/task-origin.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { type Acceptance, GenerationsService, replay } from '../accept/generations.service.ts';
 import { repeatRequest } from './repeated-request.ts';

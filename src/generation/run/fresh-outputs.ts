@@ -12,9 +12,9 @@ interface Wanted {
 }
 
 /**
- * Stored files of tasks for which a request of this process waits. They are kept until the request is answered, so that
- * the answer need not read them back. Files that are on disk, were stored by another process or find no room here are
- * read from storage.
+ * Keeps stored files in memory while a request of this process waits for their task, so that the answer need not read
+ * them from the storage. Some files are not kept, and the answer reads them from the storage: files from the temporary
+ * folder (films), files that another process stored, and files for which there was no room.
  */
 @Injectable()
 export class FreshOutputs {

@@ -71,7 +71,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** The run waits for a provider that is free, or that accepted the job in an earlier run. */
+  /** The run waits for a provider that costs nothing, or for one that accepted the job in an earlier run. */
   waits(): void {
     this.spans.begin('upstream');
   }
@@ -84,7 +84,10 @@ export class RunStages {
     this.isDone = false;
   }
 
-  /** The upstream has made what was asked for. Of several calls after an accepted job, the first one counts. */
+  /**
+   * The upstream has made what was asked for. If this method is called several times after an accepted job, the first
+   * call counts.
+   */
   done(): void {
     this.spans.begin('download');
     this.upstreamDone();

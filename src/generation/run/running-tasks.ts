@@ -5,11 +5,9 @@ import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 import type { StopReason } from '../../providers/contract/provider.ts';
 import { DatabaseClock } from '../../tasks/queue/database-clock.ts';
-import { isRestored } from '../../tasks/record/is-restored.ts';
+import { isFinal, isRestored, type ShownTask } from '../../tasks/record/task.entity.ts';
 import type { ClaimedTask, NotedLease } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
-import type { ShownTask } from '../../tasks/record/task.entity.ts';
 import { leaseLost } from '../../tasks/queue/task-metrics.ts';
 import { RunMoments } from '../../tasks/record/moment.ts';
 import type { Slot } from './slots.ts';
@@ -113,8 +111,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
     const { id, attempt } = task;
     const controller = new AbortController();
     const { signal } = controller;
-    // `bind` keeps the context of this task, so that the log line has its request id. The heartbeat or the bus aborts the
-    // signal, and they run in another context.
+    // `bind` keeps the context of this task, so that the log line has its request id. The heartbeat or the bus aborts
+    // the signal, and both run in another context.
     const logLoss = AsyncLocalStorage.bind(() => {
       if (signal.reason === ('lease_lost' satisfies StopReason))
         this.logger.warn({ event: 'lease.lost', task_id: id, attempt });
@@ -180,8 +178,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
 }
 
 /**
- * Why the lease no longer holds; null if the row does not show it. The job of a task that has `ended` is cancelled
- * upstream. That of a lease that is lost is not, because the later claim goes on with it.
+ * Why the lease no longer holds; null if the row does not show it. After `ended` the upstream job is cancelled. After
+ * `lease_lost` the job goes on, because the later claim continues it.
  */
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';

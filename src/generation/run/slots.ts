@@ -3,9 +3,9 @@ import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
 
 /**
- * One slot in five, and at least one of several, is reserved for API keys that have no slot in this process. One key
- * may have four in five of the polled runs, so that it leaves some to others. One transfer may run at a time for every
- * five slots or part of five.
+ * One slot in five is reserved for API keys that have no slot in this process. If there are two to four slots, one of
+ * them is reserved. One key may have at most four in five of the polled runs, so that other keys get some. The most
+ * transfers at a time are a fifth of the number of slots, rounded up.
  */
 export const RESERVED_PART = 5;
 

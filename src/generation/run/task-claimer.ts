@@ -104,7 +104,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   private readonly intervals = new ClaimIntervals();
   private claiming: Promise<void> | null = null;
   private pollAgain = false;
-  /** Whether tasks may wait that the last claim had no slot for. */
+  /** Whether there may be waiting tasks for which the last claim had no slot. */
   private isBehind = false;
   private stopped: Promise<void> | null = null;
   /** When claims may include expired leases, on the monotonic clock. */

@@ -2,9 +2,9 @@
 const MIN_LENGTH = 8;
 
 /**
- * Removes the prompt from the message of an upstream's error before that is logged. Upstreams may repeat the prompt in
- * their messages, and logs must not contain prompts. The prompt is found also if it is escaped as JSON, or cut off at
- * the end of the message. An `Error` stays as it is.
+ * Removes the prompt from the message of an upstream's error before the error is logged. Upstreams may repeat the
+ * prompt in their messages, and logs must not contain prompts. The prompt is found also if it is escaped as JSON, or
+ * cut off at the end of the message. An `Error` stays as it is.
  */
 export function withoutPrompt(cause: unknown, prompt: unknown): unknown {
   if (

@@ -1,5 +1,4 @@
-import type { ShownTask } from '../../tasks/record/task.entity.ts';
-import { isFinal, POLL_AFTER_S } from '../../tasks/record/task-status.ts';
+import { isFinal, POLL_AFTER_S, type ShownTask } from '../../tasks/record/task.entity.ts';
 
 /** The protocol extension that shows our tasks as tasks of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

@@ -1,4 +1,4 @@
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import type { TaskOutputView, TaskView } from '../../tasks/read/task.view.ts';
 
 /** Says in words what the result says, and what to call next, because many clients show a model only the text. */

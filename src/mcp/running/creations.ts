@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CallsService, type CreateTask } from '../../calls/calls.service.ts';
 import { fingerprintOf } from '../../calls/fingerprint.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import { handleOf, progressText } from '../contract/task-handle.ts';
 import { TaskResults } from '../results/task-results.ts';
 import { MCP_PATH } from '../contract/mcp-path.ts';

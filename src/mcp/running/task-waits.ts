@@ -5,12 +5,11 @@ import { OpenCalls } from '../../calls/open-calls.ts';
 import { stopCounting } from '../../platform/http/admission/load-bounds.ts';
 import { waitingOnPurpose } from '../../platform/http/observe-requests.ts';
 import { FollowTasks } from '../../tasks/live/follow.ts';
-import type { ShownTask } from '../../tasks/record/task.entity.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal, type ShownTask } from '../../tasks/record/task.entity.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** The largest body of a waiting call that does not count as in flight, because a body stays in memory. */
+/** A waiting call with a larger body still counts as in flight, because the body stays in memory. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {

@@ -1,4 +1,5 @@
-import { modelArgument, modelsFor, ofKind, unionArguments, WORDS } from './model-arguments.ts';
+import { modelsFor } from '../../models/catalog.ts';
+import { modelArgument, ofKind, unionArguments, WORDS } from './model-arguments.ts';
 
 it.each(['image', 'video'] as const)('describes the arguments of the models that make an %s', (kind) => {
   const models = ofKind(modelsFor({}), kind);

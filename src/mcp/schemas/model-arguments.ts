@@ -1,6 +1,5 @@
-import { mayUse } from '../../auth/access/allowed-models.ts';
 import type { Caller } from '../../auth/access/caller.ts';
-import { catalog, perSet } from '../../models/catalog.ts';
+import { modelsFor, perSet } from '../../models/catalog.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Model } from '../../models/definition/model.ts';
 import type { ParameterSchema } from '../../models/definition/parameters.ts';
@@ -13,10 +12,6 @@ interface Taker {
   model: Model;
   schema: ParameterSchema;
 }
-
-/** The models that an agent can choose from. */
-export const modelsFor = (caller: Pick<Caller, 'models'>): Model[] =>
-  catalog.models.filter((model) => model.lifecycle.status !== 'retired' && mayUse(caller, model));
 
 export const ofKind = (models: readonly Model[], kind: MediaKind): Model[] =>
   models.filter((model) => model.kind === kind);
@@ -134,7 +129,7 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 
-/** Matches the description of exact sizes. Only this text contains the rules of a parameter. */
+/** Matches the description of exact sizes. The rules of exact sizes are only in this text, not in the schema. */
 const PIXELS = /^The pixels: WIDTHxHEIGHT(?:, (.*))?\.$/;
 
 const idsOf = (takers: Taker[]): string =>

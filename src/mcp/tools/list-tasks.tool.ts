@@ -5,7 +5,7 @@ import { briefSchemaOf } from '../schemas/brief-schema.ts';
 import { toList } from '../../platform/schema/list-of.ts';
 import { TaskListView } from '../../tasks/read/task.view.ts';
 import { assertTaskId } from '../../tasks/record/task-id.ts';
-import { TASK_STATUSES, type TaskStatus } from '../../tasks/record/task-status.ts';
+import { TASK_STATUSES, type TaskStatus } from '../../tasks/record/task.entity.ts';
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import { taskLine } from '../results/task-text.ts';

@@ -5,7 +5,8 @@ import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { paramPath } from '../../platform/schema/param-path.ts';
 import { checkArguments } from '../schemas/check-arguments.ts';
-import { modelsFor, ofKind } from '../schemas/model-arguments.ts';
+import { modelsFor } from '../../models/catalog.ts';
+import { ofKind } from '../schemas/model-arguments.ts';
 import {
   type PreviewChoice,
   previewArgument,

@@ -98,8 +98,8 @@ export class ModelFolder {
   }
 
   /**
-   * The names of the files that may be declarations. Hidden files are left out, and symbolic links that do not lead to
-   * a file inside the folder.
+   * The names of the files that may be declarations. Hidden files are left out, and so are symbolic links that do not
+   * lead to a file inside the folder.
    */
   private async names(): Promise<string[]> {
     const inside = (await realpath(this.path)) + sep;
@@ -170,7 +170,8 @@ export class ModelFolder {
     const known = this.known.get(file.name);
     if (known?.file === file && known.stamp === stamp) return known;
     await setImmediate(); // lets other work run in between: hundreds of files may have changed
-    // If only a workflow has changed, the file is read again: what was read before still has the faults of the old one.
+    // If only a workflow has changed, the file is read again: what was read before still has the faults of the old
+    // workflow.
     const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file;
     const { createdAtOf, checkBindings } = this.options;
     const id = idOf(fresh);

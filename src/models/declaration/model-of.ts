@@ -1,4 +1,4 @@
-import type { Lifecycle, Model } from '../definition/model.ts';
+import type { Model } from '../definition/model.ts';
 import { modesOf, secondsOf } from './check-declaration.ts';
 import type { Declaration } from './declaration.ts';
 import { requestSchemaOf } from './parameters-of.ts';
@@ -19,7 +19,7 @@ interface About {
 
 /** @param model a declaration without faults */
 export function modelOf(model: Declaration, { declared, file, createdAt, workflows }: About): Model {
-  const { lifecycle } = model;
+  const { lifecycle = {} } = model;
   return {
     id: model.id,
     kind: model.kind,
@@ -30,9 +30,11 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
     pixels: pixelRuleOf(model),
     parameters: requestSchemaOf(model),
     ...(model.kind === 'video' && { guidance: { loneFirstFrame: guidanceOf(model) } }),
-    // Computed at each read, because the status changes at the dates of the lifecycle while the service runs.
-    get lifecycle() {
-      return lifecycleOf(lifecycle, Date.now());
+    dates: {
+      deprecatedAt: lifecycle.deprecated_at === undefined ? null : secondsOf(lifecycle.deprecated_at),
+      sunsetAt: lifecycle.sunset_at === undefined ? null : secondsOf(lifecycle.sunset_at),
+      replacement: lifecycle.replacement ?? null,
+      isRemoved: false,
     },
     declared,
     file,
@@ -57,17 +59,4 @@ export function modelOf(model: Declaration, { declared, file, createdAt, workflo
 function guidanceOf(model: Declaration) {
   const isStart = { as: 'first_frame' } as const;
   return Object.fromEntries(modesOf(model).map((mode) => [mode, model.guidance?.[mode] ?? isStart]));
-}
-
-export function lifecycleOf(dates: Declaration['lifecycle'] = {}, nowMs: number): Lifecycle {
-  const [deprecated, sunset] = [dates.deprecated_at, dates.sunset_at].map((date) =>
-    date === undefined ? null : secondsOf(date),
-  );
-  const isPast = (date: number | null | undefined) => typeof date === 'number' && date * 1000 <= nowMs;
-  return {
-    status: isPast(sunset) ? 'retired' : isPast(deprecated) ? 'deprecated' : 'active',
-    deprecated_at: isPast(deprecated) ? deprecated! : null,
-    sunset_at: sunset ?? null,
-    replacement: dates.replacement ?? null,
-  };
 }

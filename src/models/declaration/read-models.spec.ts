@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { textOf } from './fault.ts';
-import { lifecycleOf } from './model-of.ts';
 import { readOpened } from './read-models.ts';
 import { YamlFile } from './yaml-file.ts';
 
@@ -287,18 +286,4 @@ it('has the values of YAML 1.2, and text for what only YAML 1.1 takes', () => {
   const text = `{ a: 0x1F, b: 0o17, c: -1.5e3, d: True, e: ~, f:, g: "1", h: '~', i: yes, j: 012, k: 1_000, l: 2027-03-01, m: 1:30 }`;
   const value = { a: 31, b: 15, c: -1500, d: true, e: null, f: null, g: '1', h: '~', i: 'yes', j: 12, k: '1_000', l: '2027-03-01', m: '1:30' }; // prettier-ignore
   expect(new YamlFile(FILE, Buffer.from(text))).toMatchObject({ value, faults: [] });
-});
-
-it.each([
-  ['2027-02-28T23:59:59Z', 'active', null],
-  ['2027-03-01T00:00:00Z', 'deprecated', Date.UTC(2027, 2, 1) / 1000],
-  ['2027-09-01T00:00:00Z', 'retired', Date.UTC(2027, 2, 1) / 1000],
-])('is at %s %s, as its dates say', (now, status, deprecated_at) => {
-  const dates = { deprecated_at: '2027-03-01', sunset_at: '2027-09-01', replacement: 'sora-2' };
-  expect(lifecycleOf(dates, Date.parse(now))).toEqual({
-    status,
-    deprecated_at,
-    sunset_at: Date.UTC(2027, 8, 1) / 1000,
-    replacement: 'sora-2',
-  });
 });

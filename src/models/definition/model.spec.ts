@@ -1,4 +1,28 @@
-import { lifecycleHeaders } from './model.ts';
+import { lifecycleHeaders, lifecycleOf } from './model.ts';
+
+describe('the lifecycle of a model', () => {
+  const [deprecatedAt, sunsetAt] = [Date.UTC(2027, 2, 1) / 1000, Date.UTC(2027, 8, 1) / 1000];
+  const dates = { deprecatedAt, sunsetAt, replacement: 'sora-2', isRemoved: false };
+
+  it.each([
+    ['2027-02-28T23:59:59Z', 'active', null],
+    ['2027-03-01T00:00:00Z', 'deprecated', deprecatedAt],
+    ['2027-09-01T00:00:00Z', 'retired', deprecatedAt],
+  ])('is at %s %s, as its dates say', (now, status, deprecated_at) => {
+    const replacement = 'sora-2';
+    expect(lifecycleOf({ dates }, Date.parse(now))).toEqual({
+      status,
+      deprecated_at,
+      sunset_at: sunsetAt,
+      replacement,
+    });
+  });
+
+  it('is retired without its file, whatever its dates', () => {
+    const removed = { dates: { ...dates, isRemoved: true } };
+    expect(lifecycleOf(removed, 0)).toMatchObject({ status: 'retired', deprecated_at: null, sunset_at: sunsetAt });
+  });
+});
 
 describe('lifecycleHeaders', () => {
   it('announces nothing for an active model', () => {

@@ -8,7 +8,8 @@ import type { SizeTable } from './sizes.ts';
 export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
 
 /**
- * A deprecated model still works. A retired one is refused at creation, and the error names its replacement, if any.
+ * A deprecated model still works. A request for a retired one is refused, and the error names the replacement, if there
+ * is one.
  */
 export interface Lifecycle {
   status: (typeof MODEL_STATUSES)[number];
@@ -18,6 +19,16 @@ export interface Lifecycle {
   sunset_at: number | null;
   /** Id of the model to use instead; null when none is declared. */
   replacement: string | null;
+}
+
+/** Unix seconds, planned or past; null when none is announced. */
+export interface LifecycleDates {
+  deprecatedAt: number | null;
+  sunsetAt: number | null;
+  /** Id of the model to use instead; null when none is declared. */
+  replacement: string | null;
+  /** Whether the file of the model is gone. It is then retired, whatever its dates. */
+  isRemoved: boolean;
 }
 
 /**
@@ -43,7 +54,8 @@ export interface Model {
   parameters: ParametersSchema;
   /** Only for videos: how a first_frame_image_url without other images guides the video, by reference_mode. */
   guidance?: { loneFirstFrame: Readonly<Record<string, ImageGuidance>> };
-  lifecycle: Lifecycle;
+  /** When the model is deprecated and retired. `lifecycleOf` says what that means now. */
+  dates: LifecycleDates;
   /** Exact sizes besides those of the table; null if there are none. */
   pixels: PixelRule | null;
   /** Whether an operator declared the model. If not, it comes with the service. */
@@ -81,11 +93,25 @@ export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineIma
   return kind === 'image' ? config.taskDeadlineImageS : config.taskDeadlineVideoS;
 }
 
+/** The result changes at these dates, also while the service runs. */
+export function lifecycleOf(
+  { dates: { deprecatedAt, sunsetAt, replacement, isRemoved } }: Pick<Model, 'dates'>,
+  nowMs = Date.now(),
+): Lifecycle {
+  const isPast = (date: number | null) => date !== null && date * 1000 <= nowMs;
+  return {
+    status: isRemoved || isPast(sunsetAt) ? 'retired' : isPast(deprecatedAt) ? 'deprecated' : 'active',
+    deprecated_at: isPast(deprecatedAt) ? deprecatedAt : null,
+    sunset_at: sunsetAt,
+    replacement,
+  };
+}
+
 /**
  * Announces a model's deprecation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the replacement as `Link`.
  * @returns no header for an active model
  */
-export function lifecycleHeaders({ lifecycle }: Pick<Model, 'lifecycle'>): Record<string, string> {
+export function lifecycleHeaders({ lifecycle }: { lifecycle: Lifecycle }): Record<string, string> {
   if (lifecycle.status === 'active') return {};
   const headers: Record<string, string> = {};
   if (lifecycle.deprecated_at !== null) headers.deprecation = `@${lifecycle.deprecated_at}`;

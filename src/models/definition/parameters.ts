@@ -113,7 +113,7 @@ export const valuesOf = ({ properties }: ParametersSchema, name: string): string
 
 type Default = [name: string, byDefault: Scalar | undefined];
 
-/** A cache, because every creation reads it. */
+/** A cache, because the creation of every task reads these parameters. */
 const modelParameters = new WeakMap<ParametersSchema, readonly Default[]>();
 
 /** The parameters of the model itself, in the order of the schema, with their defaults. */
@@ -140,7 +140,7 @@ export function isAllowed(name: string, schema: ParametersSchema, values: Readon
 /** `not: {}` forbids every value; any other `not` forbids only some. */
 const isNever = (not: object | undefined): boolean => not !== undefined && Object.keys(not).length === 0;
 
-/** A cache, because every creation reads it. */
+/** A cache, because the creation of every task reads these rules. */
 const rules = new WeakMap<ParametersSchema, readonly ParameterRule[]>();
 
 function rulesOf(schema: ParametersSchema): readonly ParameterRule[] {
@@ -182,7 +182,9 @@ export interface ImageUrl {
   url: string;
 }
 
-/** The fields that name one image or a list of images, by schema. A cache, because every creation reads it. */
+/**
+ * The fields that name one image or a list of images, by schema. A cache, because every creation of a task reads them.
+ */
 const imageFields = new WeakMap<ParametersSchema, readonly string[]>();
 
 function imageFieldsOf({ parameters }: Parameterised): readonly string[] {

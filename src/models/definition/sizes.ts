@@ -137,8 +137,8 @@ const areaOf = ({ width, height }: Size): number => width * height;
 const distance = (a: number, b: number): number => Math.round(1e9 * Math.abs(Math.log(a / b))) / 1e9;
 
 /**
- * The resolution that a request counts as; undefined if neither field says one. For exact pixels it is the one with the
- * nearest area in the table; of two equally near, the larger one.
+ * The resolution that a request counts as; undefined if the request has neither a resolution nor a size. A size counts
+ * as the resolution with the nearest area in the table; of two equally near resolutions, the larger one counts.
  */
 export function resolutionOf(
   sizes: SizeTable,

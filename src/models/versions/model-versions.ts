@@ -62,7 +62,7 @@ export class ModelVersions {
       order: { created_at: 'ASC' },
     });
     const newest = new Map(rows.map((row) => [row.id, row]));
-    return [...newest.values()].map((row) => retired(toModel(row)));
+    return [...newest.values()].map((row) => withoutFile(toModel(row)));
   }
 
   /** Unix seconds at the beginning of the day (UTC) on which each model was first loaded. */
@@ -86,8 +86,6 @@ function toModel({ document }: Pick<ModelVersion, 'document'>): Model {
   return modelOf(declaration as unknown as Declaration, { ...about, workflows: new Map(Object.entries(workflows)) });
 }
 
-/** A model whose file is gone. */
-function retired(model: Model): Model {
-  const { deprecated_at, sunset_at, replacement } = model.lifecycle;
-  return { ...model, lifecycle: { status: 'retired', deprecated_at, sunset_at, replacement } };
+function withoutFile(model: Model): Model {
+  return { ...model, dates: { ...model.dates, isRemoved: true } };
 }

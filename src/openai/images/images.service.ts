@@ -10,7 +10,7 @@ import { becomesStream } from '../../platform/http/observe-requests.ts';
 import { Storage } from '../../platform/storage/storage.ts';
 import { STREAM_HEADERS } from '../../tasks/live/send-stream.ts';
 import { hangUpWhenUnread } from '../../tasks/live/unread.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import { TaskViews } from '../../tasks/read/task-views.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { UploadedImages } from '../request/uploaded-images.ts';

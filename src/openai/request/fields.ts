@@ -12,7 +12,7 @@ export class Fields {
   private readonly taken = new Set<string>();
   private readonly refused = new Set<string>();
 
-  /** @param isForm whether the values came as text; only those of a known type were converted */
+  /** @param isForm whether the values came as text, and only the values of fields with a known type were converted */
   constructor(
     private readonly given: Record<string, unknown>,
     readonly isForm = false,

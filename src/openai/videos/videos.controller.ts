@@ -8,7 +8,7 @@ import { IgnoresUnknownQuery } from '../../platform/http/query-parameters.guard.
 import { AcceptsBody } from '../../platform/http/multipart/accepts-body.ts';
 import type { List } from '../../platform/schema/list-of.ts';
 import { DeleteTasks } from '../../tasks/acts/delete-tasks.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import { Fields } from '../request/fields.ts';
 import { ModelIds } from '../request/model-ids.ts';
 import { readBody } from '../request/request-body.ts';

@@ -9,7 +9,10 @@ export interface Objective {
   metric: string;
   /** Whether a series of the metric counts events of this objective. */
   isEvent: (labels: Sample['labels']) => boolean;
-  /** The most seconds that an event may take, as a bucket of the metric has them; or which events are bad. */
+  /**
+   * The most seconds that an event may take, which must be the bound of a bucket of the metric; or a test for bad
+   * events.
+   */
   isBad: number | ((labels: Sample['labels']) => boolean);
 }
 
@@ -18,7 +21,7 @@ const HEALTH = new Set<unknown>(Object.values(HEALTH_PATHS));
 
 /**
  * Failures of the task that a request has waited for. Most are failures of the provider. The objective `tasks` counts
- * those of the service.
+ * the failures of the service.
  */
 const OF_A_TASK =
   /^(generation_timeout|provider_.+|task_.+|content_policy_violation|reference_.+|worker_lost|result_storage_failed)$/;

@@ -3,7 +3,7 @@ import type { ProcessActivity } from '../activity/activity.ts';
 
 /** A circuit breaker as one process sees it. */
 export interface ProcessCircuit {
-  /** The number of the endpoint among all bound ones, from 1. */
+  /** The number of the place of the provider, from 1. */
   place: number;
   provider: string;
   open: boolean;

@@ -7,7 +7,7 @@ import { type ProviderPlace, ProviderRegistry } from '../../providers/registry.t
 import { Pauses } from '../../tasks/queue/pauses.ts';
 import type { ProviderRuns } from '../activity/activity.ts';
 import { RecentActivity } from '../processes/recent-activity.ts';
-import { hostOf } from '../views/host-of.ts';
+import { addressOf } from '../views/address-of.ts';
 import { ProcessesService } from '../processes/processes.service.ts';
 import { noteReset } from './sql/circuit-resets.ts';
 import { WatchLoad } from '../tasks/sql/watch-load.ts';
@@ -42,16 +42,17 @@ export class OperatorProviders {
         (each) => each.provider === name && each.provider_url === upstream.baseUrl && each.credential === credential,
       );
       const users = here.map(({ api_key_id, tasks }) => ({ api_key_id, tasks })).toSorted((a, b) => b.tasks - a.tasks);
+      const models = this.modelsOf(place, runs);
+      const served = models.map(({ model }) => model);
       const isOpen = (circuits: { place: number; open: boolean }[]) =>
         circuits.some((circuit) => circuit.place === number && circuit.open);
       return {
         place: number,
         object: 'provider_place',
         provider: name,
-        host: hostOf(upstream.baseUrl),
-        credential,
+        ...addressOf(served, upstream.baseUrl, credential),
         credential_present: credential === null || upstream.apiKey !== null,
-        models: this.modelsOf(place, runs),
+        models,
         concurrency: place.concurrency,
         in_flight: users.reduce((sum, { tasks }) => sum + tasks, 0),
         users: users.slice(0, MAX_USERS),

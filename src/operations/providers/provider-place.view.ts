@@ -2,6 +2,7 @@ import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 
 const NULLABLE = { nullable: true };
+const NULL_WHERE = 'null without one, and where only models of the MODELS folder are served';
 
 @ObjectType('PlaceModel', { description: 'A model that a place of a provider serves.' })
 export class PlaceModelView {
@@ -34,8 +35,8 @@ export class ProviderPlaceView {
   @ApiField.integer('number of the place, from 1, in the order of the bindings') place: number;
   @ApiField.constant('provider_place') object: 'provider_place';
   @ApiField.string('name of the provider') provider: string;
-  @ApiField.string('host that is called; null without one', NULLABLE) host: string | null;
-  @ApiField.string('name of the variable that holds its key; null without one', NULLABLE) credential: string | null;
+  @ApiField.string(`host that is called; ${NULL_WHERE}`, NULLABLE) host: string | null;
+  @ApiField.string(`name of the variable that holds its key; ${NULL_WHERE}`, NULLABLE) credential: string | null;
   @ApiField.boolean('whether that variable has a value; true if no key is needed') credential_present: boolean;
   @ApiField.list(() => PlaceModelView, 'the models that it serves') models: PlaceModelView[];
   @ApiField.integer('most tasks in flight; null: no limit', NULLABLE) concurrency: number | null;

@@ -3,9 +3,9 @@ import { type MediaKind, MediaKindChoice } from '../../models/definition/media-k
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
 import { unixSeconds } from '../../platform/schema/time.ts';
-import { type TaskStatus, TaskStatusChoice } from '../../tasks/record/task-status.ts';
+import { type TaskStatus, TaskStatusChoice } from '../../tasks/record/task.entity.ts';
 import { STUCK_REASONS, type StuckReason, type WatchedTask } from './watched-task.ts';
-import { hostOf } from '../views/host-of.ts';
+import { addressOf } from '../views/address-of.ts';
 
 const WaitChoice = defineChoice('OperatorTaskWait', ['worker', 'key_limit', 'pause'], 'What a queued task waits for.');
 const StuckChoice = defineChoice('TaskStuckReason', STUCK_REASONS, 'Why a task seems stuck.');
@@ -34,9 +34,14 @@ export class OperatorTaskView {
   @ApiField.long('unix seconds; null while unfinished', NULLABLE) completed_at: number | null;
   @ApiField.long('unix seconds at which it fails') deadline_at: number;
   @ApiField.string('name of the provider that was called last', NULLABLE) provider: string | null;
-  @ApiField.string('host of the provider', NULLABLE) provider_host: string | null;
+  @ApiField.string('host of the provider; null for a model of the MODELS folder', NULLABLE)
+  provider_host: string | null;
   @ApiField.string("the provider's own name for the model", NULLABLE) provider_model: string | null;
-  @ApiField.string('name of the variable that holds the key of the provider', NULLABLE) credential: string | null;
+  @ApiField.string(
+    'name of the variable that holds the key of the provider; null for a model of the MODELS folder',
+    NULLABLE,
+  )
+  credential: string | null;
   @ApiField.long('unix seconds; recorded just before the paid call', NULLABLE) submitted_at: number | null;
   @ApiField.string("the provider's id for the job", NULLABLE) upstream_id: string | null;
   @ApiField.string('the `x-request-id` of its creation', NULLABLE) request_id: string | null;
@@ -63,14 +68,16 @@ export const toOperatorTaskView = (task: WatchedTask): OperatorTaskView => ({
   completed_at: seconds(task.completed_at),
   deadline_at: unixSeconds(task.deadline_at),
   provider: task.provider,
-  provider_host: task.provider_url === null ? null : hostOf(task.provider_url),
+  provider_host: placeOf(task).host,
   provider_model: task.provider_model,
-  credential: task.credential,
+  credential: placeOf(task).credential,
   submitted_at: seconds(task.submitted_at),
   upstream_id: task.upstream_id,
   request_id: task.request_id,
   error_code: task.error_code,
 });
+
+const placeOf = ({ model, provider_url: url, credential }: WatchedTask) => addressOf([model], url, credential);
 
 const seconds = (date: Date | null): number | null => date && Math.max(unixSeconds(date), 0);
 

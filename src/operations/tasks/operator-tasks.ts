@@ -9,7 +9,7 @@ import { TaskQueue } from '../../tasks/queue/task-queue.ts';
 import type { Suspicion, TaskSelection, WatchedTask } from './watched-task.ts';
 import { type TaskErrorCode, taskError } from '../../tasks/record/task-error.ts';
 import { isTaskId } from '../../tasks/record/task-id.ts';
-import { isFinal } from '../../tasks/record/task-status.ts';
+import { isFinal } from '../../tasks/record/task.entity.ts';
 import type { TaskMomentView } from '../../tasks/insight/timeline.view.ts';
 import { TimelinesService } from '../../tasks/insight/timelines.service.ts';
 import { UntakenDispatches } from '../../webhooks/deliveries/untaken-dispatches.ts';

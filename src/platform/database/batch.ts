@@ -137,7 +137,7 @@ export class Batch<Item, Outcome> {
     return Math.max(MIN_SPLIT_ITEMS, Math.ceil((this.waiting.length + this.lastSize) / 2));
   }
 
-  /** A flush serves many traces. So its span begins a trace of its own, with links to the sampled ones. */
+  /** A flush serves many traces. So its span begins a trace of its own, with links to the sampled spans of callers. */
   private runInSpan(batch: Pending<Item, Outcome>[]): Promise<() => void> {
     const links = [...new Set(batch.flatMap(({ link }) => link ?? []))];
     const attributes = { 'darkroom.items': batch.length, 'db.operation.name': this.name };

@@ -7,11 +7,11 @@ import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
 
 /**
  * Makes every statement use the index that was made for it. A connection keeps a generic plan as long as it lives: a
- * plan made while a table was small would still read the whole table when the table is large. The generic plan is made
- * at the first execution. By default PostgreSQL may plan a statement at each execution. `random_page_cost` is that of
- * an SSD: at the default of 4, PostgreSQL reads a window of time from the primary key, past the tasks of all other
- * keys. Without seqscan, the cost estimates of small tables would trigger JIT. The settings hold for TypeORM's queries
- * too. See docs/decisions/0016-planner-settings.md.
+ * plan made while a table was small would still read the whole table when the table is large. `force_generic_plan`: a
+ * statement is planned only at its first execution. By default PostgreSQL may plan it at each. `random_page_cost` is
+ * that of an SSD: at the default of 4, PostgreSQL reads a window of time from the primary key, past the tasks of all
+ * other keys. Without seqscan, the cost estimates of small tables would trigger JIT. The settings hold for TypeORM's
+ * queries too. See docs/decisions/0016-planner-settings.md.
  */
 export const PLANNER = [
   'enable_seqscan=off',

@@ -19,7 +19,7 @@ export interface Fact<Row extends object> {
    * not with tasks.
    */
   text: string;
-  /** Never called; carries the type of the row. */
+  /** Never set; only carries the type of the row. */
   row?: Row;
 }
 

@@ -3,8 +3,8 @@ import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * A pooler may by chance give two clients different server processes a few times. Without a pooler clients never share
- * one.
+ * A pooler may by chance give two clients different server processes a few times. Without a pooler, two clients never
+ * share a server process.
  */
 const ROUNDS = 5;
 
@@ -49,8 +49,8 @@ export async function assertOwnSessions(url: string, variable = 'DATABASE_URL'):
 }
 
 /**
- * Adds the name of the setting. Node rejects with an empty AggregateError if both addresses of localhost refuse the
- * connection.
+ * Adds the name of the setting to the message. If both addresses of localhost refuse the connection, Node rejects with
+ * an AggregateError that has no message of its own.
  */
 function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   const messages =

@@ -29,7 +29,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * connection is dropped.
  */
 const STALE_PLAN = { code: '0A000', routine: 'RevalidateCachedQuery' };
-/** Each connection of the pool may have a stale plan. A pool of more connections gives up earlier than it need. */
+/** Each connection of the pool may have a stale plan. In a pool of more connections a statement may fail too early. */
 const MAX_STALE_PLANS = 50;
 
 /**

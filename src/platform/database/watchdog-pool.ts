@@ -28,13 +28,13 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * A connection pool with a liveness probe, for a server behind a network that drops packets. In such a network no
- * timeout of the server ends a statement, and TCP waits for minutes. If a query takes longer than 500 ms, the pool
- * opens a new connection. If neither the new connection nor any pooled one receives a byte, the pool destroys all
- * connections and fails fast until a probe succeeds.
+ * A connection pool with a liveness probe, for a server behind a network that drops packets. There a client never learns
+ * that the server has ended its statement, and TCP waits for minutes. If a connection is in use for more than 500 ms,
+ * the pool opens another one as a probe. If neither the probe nor any pooled connection receives a byte, the pool
+ * destroys all connections and fails fast until a probe succeeds.
  *
- * Of several servers the pool connects to the primary. When this server stops taking writes or another one has become
- * the primary, the pool destroys all connections, even those in a transaction.
+ * If the URL names several servers, the pool connects to the primary. When this server stops taking writes, or another
+ * one has become the primary, the pool destroys all connections, even those in a transaction.
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
@@ -127,7 +127,7 @@ export class WatchdogPool extends Pool {
     this.connect(callback);
   }
 
-  /** Destroys idle connections too: their state is unknown, and the next caller would have to wait for it. */
+  /** Destroys idle connections too: they may be dead, and then the next caller would wait for an answer in vain. */
   private leave(): void {
     this.sockets.forEach((socket) => socket.destroy());
   }

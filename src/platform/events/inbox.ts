@@ -7,7 +7,7 @@ import type { Subscribers } from './subscribers.ts';
  * data again.
  */
 const REPORT_EVERY_MS = 5_000;
-/** How many seconds back events count as missed after a failed message. Its events were published moments ago. */
+/** After a failed message, the events of this many seconds count as missed: its events were published moments ago. */
 const MISSED_S = 10;
 
 /**

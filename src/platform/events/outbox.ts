@@ -4,8 +4,8 @@ import { droppedEvents, eventsSent } from './bus-metrics.ts';
 type BusEvent = readonly [topic: string, body: string];
 
 /**
- * The most events that wait while the connection is down. One more drops all that wait, and the receivers are asked to
- * read their data again.
+ * The most events that wait while the connection is down. One more event drops all waiting events, and the receivers
+ * are asked to read their data again.
  */
 const MAX_WAITING = 50_000;
 

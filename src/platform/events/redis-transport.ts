@@ -5,7 +5,7 @@ import type { Transport, TransportListener } from './transport.ts';
 
 /**
  * Carries events by PUBLISH and SUBSCRIBE of Redis, with a connection for each. If EVENTS_URL names several nodes of a
- * cluster, the connections begin with different ones, so the echo (echo.ts) also shows that events pass between nodes.
+ * cluster, the connections begin with different nodes. So the echo (echo.ts) also shows that events pass between nodes.
  */
 export class RedisTransport implements Transport {
   readonly maxMessageBytes = 64 * 1024;

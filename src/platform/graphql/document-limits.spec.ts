@@ -10,10 +10,12 @@ import {
 import { DOCUMENT_LIMITS, excessOfLines, limitDocument } from './document-limits.ts';
 
 const schema = buildSchema(`
+  scalar JSON
+  type Subscription { changed: Task! }
   type Query { tasks(first: Int = 20, after: String): Connection! task(taskId: String!): Task! me: Node! }
   type Connection { edges: [Edge!]! }
   type Edge { cursor: String! node: Task! }
-  type Task { id: String! a: String b: String outputs: [Output!] }
+  type Task { id: String! a: String b: String input: JSON! metadata: JSON outputs: [Output!] }
   type Output { url: String size: Int }
   type Node { node: Node! leaf: Int }
 `);
@@ -63,6 +65,19 @@ describe('the limits of a document', () => {
     ]);
     expect(refusals(`{ me ${many(21, () => 'leaf @skip(if: false)')} }`)).toEqual([
       'The document has too many directives; 20 are allowed.',
+    ]);
+  });
+
+  it('count the JSON values of a response and of a state, which may be large', () => {
+    const inputs = (count: number) => Array.from({ length: count }, (_, at) => `x${at}: input`).join(' ');
+    const pageOf = (fields: string) => `{ tasks(first: 100) { edges { node { ${fields} } } } }`;
+    expect(refusals(pageOf('input metadata'))).toEqual([]);
+    expect(refusals(pageOf(`${inputs(2)} metadata`))).toEqual([
+      'The document asks for up to 300 JSON values at once, such as inputs; 200 are allowed. Ask for fewer fields or smaller pages.',
+    ]);
+    expect(refusals(`subscription { changed { ...one ...one } } fragment one on Task { ${inputs(1)} }`)).toEqual([]);
+    expect(refusals(`subscription { changed { ${inputs(3)} } }`)).toEqual([
+      expect.stringMatching(/3 JSON values at once, such as inputs; 2 are allowed/),
     ]);
   });
 

@@ -14,6 +14,7 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   SchemaMetaFieldDef,
   type SelectionSetNode,
@@ -36,7 +37,7 @@ export const DOCUMENT_LIMITS = Object.freeze({
    * of 1 MB can have 340,000 comments, which take 32 MB.
    */
   comments: 200,
-  /** Lines are no tokens, but graphql-js counts those before each of up to 100 errors. */
+  /** The limit of tokens does not bound lines, and graphql-js counts the lines before each of up to 100 errors. */
   lines: 5_000,
   depth: 10,
   aliases: 30,
@@ -47,6 +48,13 @@ export const DOCUMENT_LIMITS = Object.freeze({
    * fields costs some 6,000.
    */
   cost: 10_000,
+  /**
+   * The most JSON values in the response. The `input` of a task may have 64 KB of text or more, and other values have
+   * little. A full page of tasks has two JSON values for each task.
+   */
+  json: 200,
+  /** The most JSON values in one state of a subscription, because 1,000 subscriptions of a key get each change of a task. */
+  jsonOfSubscription: 2,
   /**
    * How much of the schema a document may ask for, as a multiple of the introspection query that tools send. An answer
    * to that query has 330 kB.
@@ -63,10 +71,12 @@ const MAX_MINUTES = 1_440;
 interface Size {
   depth: number;
   cost: number;
+  /** Like `cost`, but only for JSON values. */
+  json: number;
   /** Like `cost`, but for values of the schema itself. */
   schemaCost: number;
 }
-const ZERO: Size = { depth: 0, cost: 0, schemaCost: 0 };
+const ZERO: Size = { depth: 0, cost: 0, json: 0, schemaCost: 0 };
 const META_FIELDS = [SchemaMetaFieldDef, TypeMetaFieldDef];
 
 /**
@@ -94,11 +104,18 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
   const meter = new Meter(document, schema);
   for (const operation of document.definitions) {
     if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, cost, schemaCost, rootFields } = meter.measure(operation);
+    const { depth, cost, json, schemaCost, rootFields } = meter.measure(operation);
     if (rootFields > DOCUMENT_LIMITS.rootFields) yield tooMany('root fields', DOCUMENT_LIMITS.rootFields);
     if (depth > DOCUMENT_LIMITS.depth) yield `The document is nested deeper than ${DOCUMENT_LIMITS.depth} levels.`;
     if (cost > DOCUMENT_LIMITS.cost) {
       yield `The document asks for up to ${cost} values at once; ${DOCUMENT_LIMITS.cost} are allowed. Ask for fewer fields or smaller pages.`;
+    }
+    const jsonLimit =
+      operation.operation === OperationTypeNode.SUBSCRIPTION
+        ? DOCUMENT_LIMITS.jsonOfSubscription
+        : DOCUMENT_LIMITS.json;
+    if (json > jsonLimit) {
+      yield `The document asks for up to ${json} JSON values at once, such as inputs; ${jsonLimit} are allowed. Ask for fewer fields or smaller pages.`;
     }
     const schemaLimit = DOCUMENT_LIMITS.introspections * introspectionCost(schema);
     if (schemaCost > schemaLimit) {
@@ -107,7 +124,7 @@ function* violations(document: DocumentNode, context: ValidationContext): Genera
   }
 }
 
-/** Asked before a document is parsed. @returns why not; null: it may be parsed */
+/** Call this before a document is parsed. @returns why it must not be parsed; null: it may be parsed */
 export function excessOfLines(text: string): ApiError | null {
   if (text.split(/\r\n|[\n\r]/, DOCUMENT_LIMITS.lines + 1).length <= DOCUMENT_LIMITS.lines) return null;
   return new ApiError('invalid_body', { message: tooMany('lines', DOCUMENT_LIMITS.lines) });
@@ -183,7 +200,7 @@ class Meter {
 
   /** @param counted whether the page size of the parent field already accounts for the list inside */
   private sizeOf(set: SelectionSetNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
-    let { depth, cost, schemaCost } = ZERO;
+    let { depth, cost, json, schemaCost } = ZERO;
     for (const selection of set.selections) {
       const size =
         selection.kind === Kind.FIELD
@@ -193,9 +210,10 @@ class Meter {
             : this.sizeOfFragment(selection.name.value, counted);
       depth = Math.max(depth, size.depth);
       cost += size.cost;
+      json += size.json;
       schemaCost += size.schemaCost;
     }
-    return { depth, cost, schemaCost };
+    return { depth, cost, json, schemaCost };
   }
 
   private sizeOfField(field: FieldNode, type: GraphQLNamedType | undefined, counted: boolean): Size {
@@ -204,14 +222,20 @@ class Meter {
     if (meta) return this.sizeOfSchema(field, getNamedType(meta.type));
     if (name.startsWith('__')) return ZERO;
     const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-    if (!definition || !field.selectionSet) return { ...ZERO, depth: 1, cost: 1 };
+    const isJson = definition !== undefined && getNamedType(definition.type).name === 'JSON';
+    if (!definition || !field.selectionSet) return { ...ZERO, depth: 1, cost: 1, json: isJson ? 1 : 0 };
     const isPage = definition.args.some(({ name }) => name === 'first');
     const isHistory = definition.args.some(({ name }) => name === 'minutes');
     const isList = isListType(getNullableType(definition.type));
     const listSize = type?.name === '__Schema' && name === 'types' ? this.typeCount : ASSUMED_LIST_SIZE;
     const times = isPage ? pageSize(field) : isHistory ? minutesOf(field) : isList && !counted ? listSize : 1;
     const inside = this.sizeOf(field.selectionSet, getNamedType(definition.type), isPage);
-    return { depth: 1 + inside.depth, cost: 1 + times * inside.cost, schemaCost: inside.schemaCost };
+    return {
+      depth: 1 + inside.depth,
+      cost: 1 + times * inside.cost,
+      json: times * inside.json,
+      schemaCost: inside.schemaCost,
+    };
   }
 
   private sizeOfSchema({ selectionSet }: FieldNode, type: GraphQLNamedType): Size {

@@ -35,7 +35,7 @@ const KEPT = 1_000;
 const withoutMiddle = (text: string): string =>
   text.length <= 2 * KEPT ? text : `${text.slice(0, KEPT)}…${text.slice(-KEPT)}`.toWellFormed();
 
-/** Of a wrong variable graphql-js quotes the value twice, with the path between. So each half is cut by itself. */
+/** For a wrong variable graphql-js quotes the value twice, with the path in between. So each half is cut separately. */
 function cut({ message, originalError }: GraphQLError): string {
   const inner = originalError instanceof GraphQLError ? originalError.message : null;
   if (inner === null || !message.endsWith(`; ${inner}`)) return withoutMiddle(message);

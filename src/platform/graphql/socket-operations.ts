@@ -6,7 +6,7 @@ import type { GraphqlContext, SocketHeaders, SocketRequest } from './graphql-con
 import { formatGraphqlError } from './graphql-errors.ts';
 import { measured, parseDocument, rulesOf } from './run-operation.ts';
 
-/** The most operations in flight on one socket. One more gets an `error` message. */
+/** The most operations in flight on one socket. A further operation gets an `error` message. */
 export const MAX_OPERATIONS = 50;
 
 /** The state of one socket, shared by its operations. */

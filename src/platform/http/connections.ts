@@ -6,9 +6,9 @@ import type { FastifyInstance } from 'fastify';
 /** How often to look for idle connections. An idle connection would keep the server open until its client closes it. */
 const CHECK_MS = 100;
 /**
- * After this many checks (2 s) a connection in use has had an answer, which ended it, or still waits for one. So the
- * others are idle. Checks are counted, not time: after a stall of the process, timers run before the requests that came
- * meanwhile.
+ * After this many checks (2 s) a connection in use has got an answer, which ended the connection, or still waits for an
+ * answer. So all other connections are idle. Checks are counted, not time: after a stall of the process, timers run
+ * before the requests that came meanwhile.
  */
 const CHECKS = 20;
 

@@ -51,9 +51,8 @@ async function sendProgram({ headers }: FastifyRequest, reply: FastifyReply): Pr
   return reply.header('content-encoding', 'gzip').send(compressed);
 }
 
-/** The files change only with a release. */
 const describe = (reply: FastifyReply, extension: string): FastifyReply =>
-  reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400');
+  reply.type(TYPES[extension]!).header('cache-control', 'public, max-age=86400'); // they change only with a release
 
 /** @throws ApiError route_not_found when only a part of the program was built */
 async function read(name: string): Promise<Buffer> {

@@ -1,8 +1,17 @@
-import { type AddressInfo, connect } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '../../../test/support/wait.ts';
 import { sendError, toApiError } from '../../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING, createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
+import type { FileBody } from './multipart/file-body.ts';
+import { bodyOf } from './request.ts';
+
+/** A connection that a client keeps would hold the server open. */
+async function end(edge: Edge | undefined): Promise<void> {
+  edge?.fastify.server.closeAllConnections();
+  await edge?.fastify.close();
+}
 
 describe('overload is refused before memory runs out', () => {
   let edge: Edge | undefined;
@@ -10,7 +19,7 @@ describe('overload is refused before memory runs out', () => {
   let largeAnswers = 0;
   afterEach(async () => {
     for (const answer of open) answer();
-    await edge?.fastify.close();
+    await end(edge);
   });
 
   /** Starts the real HTTP edge with one slow route. @returns its base URL */
@@ -128,5 +137,102 @@ describe('overload is refused before memory runs out', () => {
       await eventually('an answer', async () => answer().startsWith('HTTP/1.1 200 '));
     }
     for (const { socket } of [...slowBodies, ...more]) socket.destroy();
+  });
+});
+
+describe('a body in chunks', () => {
+  let edge: Edge;
+  let sockets: Socket[] = [];
+  let inside: IncomingMessage[] = [];
+  beforeAll(async () => {
+    edge = createEdge(HTTP_LIMITS);
+    const { fastify } = edge;
+    fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
+    fastify.post('/json', async ({ body }) => ({ characters: JSON.stringify(body).length }));
+    fastify.post('/file', { config: { body: { signedFile: true } } }, async ({ body }) => {
+      const { bytes, dispose } = await (body as FileBody).read('key_a');
+      await dispose();
+      return { bytes };
+    });
+    fastify.post('/waits', { config: { body: { signedFile: true } } }, ({ raw }) => {
+      inside.push(raw);
+      return new Promise(() => undefined);
+    });
+    await fastify.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => end(edge));
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    [sockets, inside] = [[], []];
+  });
+
+  /** Writes all at once, as a client does that reads only when it has sent its body. */
+  function send(path: string, chunks: string) {
+    const socket = connect((edge.fastify.server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    let answer = '';
+    socket.on('error', () => undefined).on('data', (bytes) => (answer += bytes.toString()));
+    const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${type}\r\n\r\n${chunks}`);
+    return {
+      answer: () => answer,
+      write: (more: string) => socket.write(more),
+      answered: (status: number) =>
+        eventually(`the answer ${status}`, async () => answer.startsWith(`HTTP/1.1 ${status} `)),
+      closed: () => eventually('the connection to be closed', async () => socket.closed),
+    };
+  }
+  const chunksOf = (text: string, size: number) =>
+    (text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [])
+      .map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`)
+      .join('');
+  const END = '0\r\n\r\n';
+  const json = (characters: number) => JSON.stringify('x'.repeat(characters - 2));
+
+  it.each([
+    ['JSON of 1 MB in chunks of 500 bytes', '/json', 1_000_000, 500, 200],
+    ['JSON in 4,000 chunks of a byte', '/json', 4_000, 1, 200],
+    ['a file of 1 MB in chunks of 500 bytes', '/file', 1_000_000, 500, 200],
+    ['a file in 4,000 chunks of a byte', '/file', 4_000, 1, 200],
+    ['1 MB in chunks of 500 bytes that nobody reads', '/none', 1_000_000, 500, 404],
+  ])('is taken to its end: %s', async (_what, path, bytes, size, status) => {
+    const request = send(path, chunksOf(json(bytes), size) + END);
+    await request.answered(status);
+    if (status === 200) expect(request.answer()).toMatch(new RegExp(`"(bytes|characters)":${bytes}}$`));
+    request.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n'); // the connection is kept
+    await eventually('the next answer', async () => request.answer().split('HTTP/1.1 ').length === 3);
+  });
+
+  it.each([
+    ['JSON', '/json', ''],
+    ['a file', '/file', ''],
+    ['a file after many bytes', '/file', json(500_000)],
+    ['a file that its handler does not read yet', '/waits', ''],
+  ])('in very many tiny chunks is refused, and its connection closed: %s', async (_what, path, before) => {
+    const request = send(path, chunksOf(before, 50_000) + chunksOf(json(10_000), 1));
+    await request.answered(400);
+    expect(request.answer()).toContain('"code":"bad_request"');
+    await request.closed();
+  });
+
+  it('in very many tiny chunks ends its connection when it was refused before', async () => {
+    const request = send('/none', chunksOf(json(100), 1));
+    await request.answered(404);
+    request.write(chunksOf(json(10_000), 1));
+    await request.closed();
+    expect(request.answer().split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('reaches its reader in large pieces', async () => {
+    const request = send('/waits', chunksOf(json(30_000), 100));
+    await eventually('the request inside', async () => inside.length === 1);
+    let [pieces, bytes] = [0, 0];
+    bodyOf(inside[0]!).on('data', (piece: Buffer) => {
+      pieces += 1;
+      bytes += piece.length;
+    });
+    await eventually('all bytes', async () => bytes === 30_000);
+    expect(pieces).toBeLessThan(30);
+    expect(request.answer()).toBe('');
   });
 });

@@ -6,7 +6,8 @@ import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
 import { currentRequestId } from '../observe/logging/request-context.ts';
 import { Connections } from './connections.ts';
-import { IncomingBodies, LoadBound } from './admission/load-bounds.ts';
+import { boundChunks } from './admission/chunked-body.ts';
+import { IncomingBodies, LoadBound, UnreadAnswers } from './admission/load-bounds.ts';
 import { acceptJsonBodiesOnly } from './strict-json.ts';
 import { KnownRoutes } from './admission/known-routes.ts';
 import type { HttpLimits } from './limits.ts';
@@ -31,7 +32,7 @@ export interface Edge {
 }
 
 /**
- * @param trustedProxies CIDR ranges; for a request from one, `request.ip` is the client's address in X-Forwarded-For
+ * @param trustedProxies CIDR ranges. For a request from them, `request.ip` is the client's address in X-Forwarded-For
  */
 export function createEdge(limits: HttpLimits, trustedProxies: readonly string[] = []): Edge {
   const fastify = createFastify({
@@ -63,6 +64,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
   noteResponses(fastify.server);
   answerExpectAndConnect(fastify, routes);
   fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    if (request.headers['transfer-encoding'] !== undefined) boundChunks(request, reply);
     cutWhenStalled(reply.raw, limits.stallMs);
     // Answers may hold secrets, and most change. A handler whose answer may be kept sets `cache-control` itself.
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
@@ -80,6 +82,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
     currentRequestId.run(request.id, done);
   });
   new IncomingBodies(limits).watch(fastify);
+  new UnreadAnswers(limits).watch(fastify);
   load.count(fastify, isAnsweredWhileDraining);
 
   const startDraining = (): void => {

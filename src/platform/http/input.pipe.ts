@@ -103,7 +103,7 @@ const SPECIAL_KEYS = Object.getOwnPropertyNames(Object.prototype);
 const MAX_VALUES = 5_000;
 
 /**
- * Also refuses an input with too many values.
+ * Refuses `SPECIAL_KEYS`, and an input with more than `MAX_VALUES` values.
  * @param textMaps properties of `value` in which any key is allowed
  */
 function rejectBadKeys(value: unknown, textMaps: ReadonlySet<string>): void {

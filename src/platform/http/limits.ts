@@ -51,6 +51,8 @@ export interface HttpLimits {
   bodyBytesAtOnce: number;
   /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
+  /** Bytes of large answers that their clients have not taken, together; over the limit a connection of the caller with most is closed. */
+  unreadBytesAtOnce: number;
   uploads: UploadLimits;
 }
 
@@ -64,6 +66,7 @@ export const HTTP_LIMITS: Readonly<HttpLimits> = Object.freeze({
   requestsAtOnce: 10_000,
   bodyBytesAtOnce: 256 * 1024 * 1024,
   incomingBytesAtOnce: 64 * 1024 * 1024,
+  unreadBytesAtOnce: 128 * 1024 * 1024,
   uploads: Object.freeze({
     formBytes: 100 * 1024 * 1024,
     fileBytes: 20_000_000,

@@ -67,8 +67,7 @@ export function socketClosedAfter(seconds: number): void {
 }
 
 /**
- * The most series of requests. Each adds 17 lines to the scrape. When there are more, the later ones have the route
- * `other`.
+ * The most series of requests. Each series adds 17 lines to the scrape. Further series have the route `other`.
  */
 const MOST_SERIES = 120;
 type Labels = Partial<Record<(typeof LABELS)[number], string>>;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -40,6 +41,13 @@ export function routeOf(request: RoutedRequest): Route {
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
+
+const replaced = new WeakMap<IncomingMessage, Readable>();
+
+export const replaceBody = (raw: IncomingMessage, body: Readable): void => void replaced.set(raw, body);
+
+/** The body of a request. Read this stream instead of `raw`: it limits how many tiny chunks a body may have. */
+export const bodyOf = (raw: IncomingMessage): Readable => replaced.get(raw) ?? raw;
 
 /** Whether `If-None-Match` contains this tag, by weak comparison (RFC 9110, 13.1.2). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -11,7 +11,7 @@ export function imageFormat(bytes: Buffer): ImageFormat | null {
 /** Encoders write some thousand at most. */
 const MAX_PARTS = 10_000;
 
-/** Whether a picture has more chunks or segments than the loops over them may have time for. */
+/** Whether a picture has more than `MAX_PARTS` chunks or segments: loops over so many would take too long. */
 export function hasTooManyParts(bytes: Buffer, format: ImageFormat): boolean {
   const parts = { jpeg: jpegSegments, png: pngChunks, webp: webpChunks }[format](bytes);
   let count = 0;

@@ -16,7 +16,7 @@ interface Variants {
   /** The field whose value decides which other fields are present. */
   field: string;
   byValue: Readonly<Record<string, Variant>>;
-  /** Variants of which some fields may be missing, by the name of their component. */
+  /** By the name of a further component: the variant that it repeats, and the fields that are optional in it. */
   shortened: Readonly<Record<string, { value: string; optional: readonly string[] }>>;
 }
 

@@ -4,7 +4,7 @@ import { knownAddresses, refusedAddress, type OutboundRules } from './url-rules.
 
 /**
  * The addresses of a URL's host, after a check that all of them may be called.
- * @throws OutboundError dns_failure; blocked_address if an address of the name may not be called. Of localhost, one
+ * @throws OutboundError dns_failure; blocked_address if an address of the name may not be called. For localhost, one
  *   allowed address is enough
  */
 export async function checkedAddresses(url: URL, rules: OutboundRules, names: NameResolver): Promise<string[]> {

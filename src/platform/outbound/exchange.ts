@@ -1,11 +1,16 @@
 import { open } from 'node:fs/promises';
 import type { Client, Dispatcher } from 'undici';
 import type { Socket } from 'node:net';
+import { pipeline, Transform } from 'node:stream';
+import { TinyChunks } from '../run/tiny-chunks.ts';
 import { OutboundError } from './outbound-error.ts';
 import { clientOnSocket } from './client.ts';
 
 /** How long an idle connection is kept. Most servers keep it longer, so they do not close it first. */
 export const IDLE_MS = 1000;
+
+/** Bytes of an answer that wait for their reader. Few: each byte may be a chunk, which takes hundreds of bytes more. */
+const WAITING_BYTES = 4096;
 
 /** HTTP/1.1 over one open and checked socket. It serves one request at a time. */
 export class Connection {
@@ -82,7 +87,7 @@ export async function exchange(
   try {
     const { method, headers, body } = options;
     const path = url.pathname + url.search;
-    const request = { method, path, headers, body, signal, reset: !keepsConnection };
+    const request = { method, path, headers, body, signal, reset: !keepsConnection, highWaterMark: WAITING_BYTES };
     const response = await connection.client.request(request);
     options.onHead?.({ status: response.statusCode, headers: response.headers });
     const read = await readBody(response, options);
@@ -104,20 +109,32 @@ async function readBody(
   body.on('error', () => {}); // a body that is not read to its end emits an error; a reader gets it from the iterator
   const nothing = { body: Buffer.alloc(0), isWhole: false };
   if (statusCode >= 300 && statusCode < 400) return nothing;
+  if (maxResponseBytes === 0 && tooLarge === 'truncate') return nothing;
   if (tooLarge === 'fail' && Number(headers['content-length']) > maxResponseBytes) throw tooMuch(maxResponseBytes);
 
+  const counted = pipeline(body, countedChunks(), () => undefined); // the iterator of `counted` throws every error
   if (saveTo !== undefined && statusCode < 300)
-    return { ...nothing, isWhole: await save(body, saveTo, maxResponseBytes) };
+    return { ...nothing, isWhole: await save(counted, saveTo, maxResponseBytes) };
   const chunks: Buffer[] = [];
   let room = maxResponseBytes;
-  if (room === 0 && tooLarge === 'truncate') return nothing;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of counted as AsyncIterable<Buffer>) {
     chunks.push(chunk.subarray(0, room));
     room -= chunk.length;
     if (room < 0 && tooLarge === 'fail') throw tooMuch(maxResponseBytes);
     if (room <= 0 && tooLarge === 'truncate') return { body: Buffer.concat(chunks), isWhole: false };
   }
   return { body: Buffer.concat(chunks), isWhole: true };
+}
+
+/** Fails for very many tiny chunks. Counts the chunks as they came, because an iterator joins the chunks that wait. */
+function countedChunks(): Transform {
+  const tiny = new TinyChunks();
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) =>
+      tiny.add(chunk.length)
+        ? done(new OutboundError('connect_failed', 'the answer comes in too many tiny chunks'))
+        : done(null, chunk),
+  });
 }
 
 /** @returns true: a file is always read to its end, or the exchange fails */

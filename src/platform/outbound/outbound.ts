@@ -59,7 +59,10 @@ const PURPOSES = {
 } as const;
 
 export interface OutboundRequest {
-  /** `webhook`: https only, a long answer is truncated. `image`: http too, a long answer is an error. */
+  /**
+   * `webhook`: https only, unless the operator allows http; an answer over the limit is truncated. `image`: http too; an
+   * answer over the limit is an error.
+   */
   purpose: keyof typeof PURPOSES;
   method: 'GET' | 'POST';
   headers?: Record<string, string>;

@@ -39,7 +39,7 @@ export function checkOutboundUrl(text: string, rules: OutboundRules, demands: { 
       throw new ApiError('url_not_allowed', { param, message: 'This URL must lead to a public address.' });
     }
   }
-  // If there are exceptions, a name may resolve to one of them, which may use any port.
+  // If there are exceptions, a name may resolve to an excepted address, which may use any port.
   if (isRefusedPort(url) && (addresses || rules.outboundAllowCidrs.length === 0)) {
     throw new ApiError('url_not_allowed', {
       param,

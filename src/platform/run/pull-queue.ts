@@ -1,6 +1,6 @@
 /**
  * Values that a subscriber reads at its own pace, one at a time. The owner says which value comes next, and wakes the
- * reader when there may be one. Not an async generator, because `return()` must end a pending `next()`.
+ * reader when there may be a value. Not an async generator, because `return()` must end a pending `next()`.
  */
 export class PullQueue<Value> implements AsyncIterableIterator<Value, undefined> {
   private readonly onClose: (() => void)[] = [];

@@ -57,8 +57,8 @@ export class Readiness {
   }
 
   /**
-   * Whether this process itself works, whatever the database and other shared parts do. If those counted, their failure
-   * would take every process out of its load balancer at the same time.
+   * Whether this process itself works, whatever the database and other shared parts do. If shared parts counted, their
+   * failure would take every process out of its load balancer at the same time.
    */
   ofProcess(): ReadinessReport {
     const process = this.draining ? 'draining' : this.loop.isStuck ? 'stuck' : 'ok';

@@ -33,3 +33,20 @@ it('leaves the line on an abort, and goes on after a failure', async () => {
   expect(await staying).toBe('done');
   expect(await turns.take('a', never, async () => 'free')).toBe('free');
 });
+
+it('runs no more of one owner than it may, and others meanwhile', async () => {
+  const turns = new Turns(3, 2);
+  const leave = [await turns.enter('a', never), await turns.enter('a', never)];
+  const started: string[] = [];
+  const wait = (name: string) => turns.enter(name[0] as string, never).then((end) => (started.push(name), end));
+  const waiting = ['a1', 'a2', 'b1'].map(wait);
+  await pause();
+  expect(started).toEqual(['b1']);
+  leave[0]!();
+  await pause();
+  expect(started).toEqual(['b1', 'a1']);
+  leave[1]!();
+  for (const each of waiting) (await each)();
+  expect(started).toEqual(['b1', 'a1', 'a2']);
+  for (let count = 0; count < 3; count += 1) leave.push(await turns.enter(`owner ${count}`, never));
+});

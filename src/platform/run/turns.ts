@@ -6,9 +6,16 @@ export class Turns {
   /** The waiting work of each owner, in the order of the owners' turns. */
   private readonly waiting = new Map<string, (() => void)[]>();
   private busy = 0;
+  private readonly busyOf = new Map<string, number>();
 
-  /** @param atOnce how many pieces of work run at a time */
-  constructor(private readonly atOnce = 1) {}
+  /**
+   * @param atOnce how many pieces of work run at a time
+   * @param ofOwner how many of them may be of one owner
+   */
+  constructor(
+    private readonly atOnce = 1,
+    private readonly ofOwner = atOnce,
+  ) {}
 
   /** @throws the signal's reason when it aborts before the turn; otherwise the error of `work` */
   async take<Result>(owner: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
@@ -27,11 +34,22 @@ export class Turns {
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.busy >= this.atOnce) await this.turnOf(owner, signal);
-    else this.busy += 1;
-    if (!signal.aborted) return () => this.passOn();
-    this.passOn();
+    if (this.busy < this.atOnce && this.mayStart(owner)) this.count(owner, 1);
+    else await this.turnOf(owner, signal);
+    if (!signal.aborted) return () => this.passOn(owner);
+    this.passOn(owner);
     throw signal.reason;
+  }
+
+  private mayStart(owner: string): boolean {
+    return (this.busyOf.get(owner) ?? 0) < this.ofOwner;
+  }
+
+  private count(owner: string, by: 1 | -1): void {
+    this.busy += by;
+    const busy = (this.busyOf.get(owner) ?? 0) + by;
+    if (busy > 0) this.busyOf.set(owner, busy);
+    else this.busyOf.delete(owner);
   }
 
   private async turnOf(owner: string, signal: AbortSignal): Promise<void> {
@@ -53,16 +71,16 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** Starts the next piece of work. Its owner then waits behind all other owners. */
-  private passOn(): void {
-    const [next] = this.waiting;
-    if (!next) {
-      this.busy -= 1;
+  /** Ends a piece of work and starts the next one. The owner of the next one then waits behind all other owners. */
+  private passOn(ended: string): void {
+    this.count(ended, -1);
+    for (const [owner, [start, ...rest]] of this.waiting) {
+      if (!this.mayStart(owner)) continue;
+      this.waiting.delete(owner);
+      this.setWaiting(owner, rest);
+      this.count(owner, 1);
+      start?.();
       return;
     }
-    const [owner, [start, ...rest]] = next;
-    this.waiting.delete(owner);
-    this.setWaiting(owner, rest);
-    start?.();
   }
 }

@@ -25,7 +25,7 @@ export const OMITTABLE = { optional: true, nullIsOmitted: true } satisfies Field
 /** `min` and `max` bound a number, or the length of a text or a list. */
 type BoundedOptions = FieldOptions & Bounds;
 interface StringOptions extends BoundedOptions {
-  /** `message` begins with the name of the field. The expression has no flags, because JSON Schema has none. */
+  /** `message` begins with the name of the field. `regex` must mean the same without flags: JSON Schema has none. */
   pattern?: { regex: RegExp; message: string };
 }
 interface IntegerOptions extends BoundedOptions {

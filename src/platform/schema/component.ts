@@ -10,7 +10,7 @@ export const refTo = (name: string): { $ref: string } => ({ $ref: `#/components/
 
 export const nameIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
-/** Replaces every object in a tree, inner ones first. */
+/** Replaces every object in a tree, inner objects first. */
 export function mapObjects(node: unknown, replace: (object: Json) => Json): any {
   if (Array.isArray(node)) return node.map((item) => mapObjects(item, replace));
   if (typeof node !== 'object' || node === null) return node;

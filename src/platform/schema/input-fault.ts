@@ -17,8 +17,8 @@ export interface RuleContext {
 const TYPE_RULES = ['isString', 'isInt', 'isNumber', 'isBoolean', 'isArray', 'isObject', 'nestedValidation'];
 
 /**
- * If a value breaks several rules, the first entry with one of them wins. The type comes before rules that apply only
- * to one type.
+ * If a value breaks several rules, the first entry that has a broken rule gives the code. The type comes before rules
+ * that apply only to one type.
  */
 const CODES: readonly (readonly [ErrorCode, readonly string[]])[] = [
   ['unknown_parameter', ['whitelistValidation']],

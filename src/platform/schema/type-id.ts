@@ -8,7 +8,7 @@ export const TYPE_ID_SUFFIX = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 export const typeIdPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_${TYPE_ID_SUFFIX}$`);
 
 /**
- * Makes the test for TypeIDs of one prefix. The test refuses malformed ids, such as ones with a NUL, before the
+ * Makes the test for TypeIDs of one prefix. The test refuses malformed ids, such as an id with a NUL, before the
  * database gets them.
  */
 export function typeIdTest(prefix: string): (text: string) => boolean {

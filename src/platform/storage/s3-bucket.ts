@@ -27,8 +27,8 @@ export interface S3Limits {
 export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 
 /**
- * Maximum connections of a process. Every download that a client still reads holds one. A call that finds none free
- * fails as if it could not connect. With the 50 connections of the SDK, slow readers made the puts of tasks fail.
+ * Maximum connections of a process. Every download that a client still reads holds a connection. A call that finds no
+ * free connection fails as if it could not connect. With the SDK's 50, slow readers made the puts of tasks fail.
  */
 const CONNECTIONS = 500;
 

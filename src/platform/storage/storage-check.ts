@@ -38,8 +38,8 @@ export class StorageCheck implements OnApplicationBootstrap {
   }
 
   /**
-   * Whether the storage has the marker of this database. Writes the marker if no process has written it; several
-   * processes may, because they all write the same one.
+   * Whether the storage has the marker of this database. Writes the marker if no process has written it. Several
+   * processes may do so at once, because they all write the same marker.
    */
   async isKnown(): Promise<boolean> {
     const [marker] = await this.markers.find();

@@ -8,18 +8,20 @@ import { arkList, arkTask, type ArkTask } from './ark-wire.ts';
 
 const PAGE_SIZE = 100;
 
-/** These pages list 2,000 tasks of the account. If more were created since, the search ends without a result. */
+/**
+ * 20 pages list 2,000 tasks of the account. If more were created since the lost call, the search ends without a result.
+ */
 const MAX_PAGES = 20;
 
-/** The most tasks that are read one by one, because they are listed without their seed. */
+/** The most tasks that one search reads one by one. A task needs a read of its own if the list omits its seed. */
 const MAX_READS = 50;
 
 /** The most by which this clock and Ark's may differ. */
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one read in a lookup, with its retries. Between lookups after a crash, the task takes no place in a
- * worker.
+ * The time limit of one read in a lookup, with its retries. A lookup takes a place in a worker; the wait between two
+ * lookups does not.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 
@@ -29,11 +31,11 @@ const LOOKUP_TIMEOUT_MS = 30_000;
  * million.
  * @param sinceMs unix milliseconds; the task was not created before this time
  * @returns null when the list was read to its end, or back to that time, and the task is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
- *   cannot be read; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not show whether the task exists,
+ *   provider_unavailable when the list cannot be read; the reason of the signal
  */
 export async function findTask(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null> {
-  // Tasks of other requests may have a seed that a client has chosen.
+  // A seed that the client has chosen does not identify the task: other tasks may have the same seed.
   if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   const isRecent = ({ created_at: at }: ArkTask) => at === undefined || at * 1000 >= sinceMs - SKEW_MS;

@@ -6,7 +6,7 @@ import type { ProviderVariable } from '../../platform/config/provider-settings.t
 import { PICTURE_DIALECTS } from '../openai/dialects.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
-/** `http` is for declarations only, which write its calls out. */
+/** Only a declaration can name `http`, because it writes out the calls. */
 export type ProviderName = (typeof PROVIDER_NAMES)[number] | 'http';
 
 /** How a model is served: an entry of the PROVIDERS file, or a binding of its declaration, or the sandbox. */
@@ -23,7 +23,7 @@ export interface Binding {
   durationPolicy: 'exact' | 'nearest';
   /** What to do after a crash if it is unknown whether a paid call was accepted; null: the provider's default. */
   onUnknownOutcome: 'fail' | 'resubmit' | null;
-  /** The binding as its declaration has it; missing for one of the PROVIDERS file. */
+  /** The binding as its declaration has it; missing for a binding of the PROVIDERS file. */
   declared?: DeclaredBinding;
 }
 
@@ -81,9 +81,9 @@ export function completeBinding(fields: BindingFields, credentials: Config['cred
 type Configured = Pick<Config, 'credentials' | 'secretOf'>;
 
 /**
- * The bindings of a model that the PROVIDERS file does not name. With `choose: in_order`, all those of its declaration.
- * Otherwise those of the first provider whose credential is set, or the sandbox if there is none. ComfyUI has no
- * credential: its address must be set.
+ * The bindings of a model that the PROVIDERS file does not name. With `choose: in_order`, these are all bindings of its
+ * declaration. Otherwise they are the bindings of the first provider whose credential is set, or the sandbox if no
+ * credential is set. ComfyUI needs no credential, so it counts if its address is set.
  */
 export function defaultBindings(
   model: Pick<Model, 'id' | 'kind' | 'bindings' | 'choose'>,
@@ -130,7 +130,7 @@ const fieldsOf = (binding: DeclaredBinding, address: string | undefined): Bindin
   // sd-server makes one picture at a time.
   concurrency: binding.concurrency ?? (binding.dialect === 'sd-server' ? 1 : null),
   ...(binding.duration_policy && { durationPolicy: binding.duration_policy }),
-  // The operator of an http provider may have charged for the call.
+  // An http provider may have charged for a call without an answer, so the call is not repeated.
   onUnknownOutcome: binding.on_unknown_outcome ?? (binding.provider === 'http' ? 'fail' : null),
   declared: binding,
 });

@@ -22,7 +22,7 @@ export function checkBindings(file: YamlFile, model: Declaration, workflows: Rea
   });
 }
 
-/** Checks that `when`, `map` and `approximate` name parameters, and values of these. */
+/** Checks that `when`, `map` and `approximate` name declared parameters, and only values that these parameters have. */
 function checkConditions({ file, model, binding, at, names }: BindingAt): void {
   const path = ['bindings', at];
   const undeclared = (field: string, step: string | number, name: string): boolean => {
@@ -64,7 +64,7 @@ function checkUse({ file, model, binding, at, names }: BindingAt, used: Readonly
   for (const name of names) {
     if (sent.includes(name) || used.has(name) || approximate.includes(name) || when[name] === 'absent') continue;
     if (hasOneValue(model, name)) continue;
-    if (name === 'n' && (provider === 'http' || binding.send)) continue; // more pictures than a call makes take several calls
+    if (name === 'n' && (provider === 'http' || binding.send)) continue; // without n, several calls are made
     const by = [provider, binding.dialect].filter((each) => each !== undefined).join(', ');
     file.fault(
       ['bindings', at],

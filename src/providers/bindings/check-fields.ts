@@ -19,11 +19,14 @@ const ONLY_FOR: readonly [Field, readonly string[]][] = [
   ).map((field): [Field, readonly string[]] => [field, ['http']]),
 ];
 
-/** Variables of the service itself, some of which are or contain secrets, and those of its database and bucket. */
+/**
+ * Variables that `credential` may not name: those of the service itself, of its database and of its bucket. Some are
+ * secrets that no provider may receive.
+ */
 const OWN = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
 const isForbidden = (name: string): boolean => OWN.has(name.replace(/_FILE$/, '')) || /^(AWS_|PG)/.test(name);
 
-/** Checks that a provider has the fields that it needs, and none that it does not know. */
+/** Checks that a binding has the fields that its provider needs, and no field that its provider does not know. */
 export function checkFields(where: BindingAt): void {
   const { file, model, binding, at } = where;
   const { provider } = binding;

@@ -72,7 +72,10 @@ function templatesOf({ binding, at }: BindingAt): Template[] {
   return templates;
 }
 
-/** The parameters that the slots of a workflow stand for. Images choose the workflow, so they may be missing. */
+/**
+ * The parameters that the slots of a workflow stand for. An image may be absent, because the images of a request decide
+ * which workflow is used.
+ */
 const WORKFLOW_SLOTS: Readonly<Record<string, readonly string[]>> = {
   prompt: ['prompt'],
   width: SIZE_PARAMETERS,
@@ -161,8 +164,8 @@ function isImageParameter({ model }: BindingAt, name: string): boolean {
 }
 
 /**
- * Whether every request of the binding has the parameter. One without a default is only there if the binding demands
- * it. One that needs another parameter is only there with that one.
+ * Whether every request of the binding has the parameter. A parameter without a default is there only if the binding
+ * demands it. A parameter that needs other parameters is there only if the binding demands those, too.
  */
 function isAlwaysThere({ model, binding: { when = {} } }: BindingAt, name: string): boolean {
   if (name === 'prompt' || when[name] === 'present') return true;

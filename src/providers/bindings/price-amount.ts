@@ -6,7 +6,7 @@ const DECIMAL = /^([0-9]{1,12})(?:\.([0-9]{1,12}))?$/;
 
 /**
  * Reads a decimal from text, because a number of JavaScript is not exact.
- * @returns micro-units; null: no such amount
+ * @returns micro-units; null if the text is not a valid amount
  */
 export function microsOf(text: string): bigint | null {
   const [, whole, places = ''] = DECIMAL.exec(text.trim()) ?? [];

@@ -28,8 +28,8 @@ export function priceList(prices: readonly Price[], model: string, candidates: r
       if (!other || other.amount_micros < row.amount_micros) dearest.set(key, row);
     }
   }
-  // A row without resolution and quality is for all other requests. It goes last, so that it does not hide a row of
-  // another binding that names one.
+  // A row without resolution and quality is for all other requests. It goes last, so that it does not hide a more
+  // specific row of another binding.
   const named = ({ resolution, quality }: ModelPriceView) =>
     Number(resolution !== undefined) + Number(quality !== undefined);
   return [...dearest.values()].sort((a, b) => named(b) - named(a));

@@ -2,7 +2,7 @@ import type { Approximation } from '../../tasks/record/task.entity.ts';
 import type { FixedPrice } from '../../tasks/record/task-usage.ts';
 import type { ResolvedInput } from '../contract/provider.ts';
 
-/** Micro-units of the currency: 1,000,000 are 1. */
+/** The number of micro-units in one unit of the currency. */
 export const MICROS = 1_000_000n;
 
 export const AMOUNTS = [

@@ -7,7 +7,7 @@ import { UpstreamFailure, type UpstreamReply } from '../wire/upstream-fetch.ts';
 import { executionError, type HistoryEntry, refusal } from './comfy-wire.ts';
 import { eventOf } from './history.ts';
 
-/** The error for a reply to a submission without a prompt id. */
+/** The error for a submission whose reply contains no prompt id. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   return submitRefused(reply, causeOf(request, reply));
 }
@@ -26,7 +26,7 @@ function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorC
 }
 
 /**
- * The error for an upload without an answer. It may be repeated, because an upload starts no work.
+ * The error for an upload without an answer. The upload may be repeated, because it starts no work.
  * @throws any error but an UpstreamFailure, unchanged
  */
 export function uploadUnanswered(error: unknown): ProviderError {

@@ -144,7 +144,10 @@ interface Length {
   approximations: Approximation[];
 }
 
-/** A video has a whole number of frames. It is exact if no other number is closer to the requested duration. */
+/**
+ * A video has a whole number of frames. Its length counts as exact if it differs from the requested duration by at most
+ * half a frame.
+ */
 function lengthOf({ input, upstream }: ProviderRequest, template: Template, slots: Set<Slot>): Length {
   const { frames_per_second: fps = 0, min_seconds = 0, max_seconds = Infinity } = template;
   const requested = input.duration ?? 5;
@@ -179,7 +182,8 @@ interface Frames {
 }
 
 /**
- * A workflow with `{{kept_frames}}` makes at least as many frames as requested, and cuts off the rest. Others keep all.
+ * A workflow with `{{kept_frames}}` makes at least as many frames as requested, and cuts off the rest. Other workflows
+ * keep all frames.
  */
 function framesOf(requested: number, { frame_step: step = 4 }: Template, slots: Set<Slot>): Frames {
   const isCut = slots.has('kept_frames');

@@ -38,8 +38,8 @@ export class ComfyRun {
   /** How often the server lost the run of each index. */
   private readonly losses: number[] = [];
   /**
-   * The report of each lost attempt, by its number, so that it is reported once. A restart of the server loses all
-   * runs, but costs one attempt.
+   * The report of each lost attempt, by its number. All runs that one restart of the server has lost share one report,
+   * so the restart costs one attempt.
    */
   private readonly lostAttempts: Promise<void>[] = [];
 
@@ -133,8 +133,7 @@ export class ComfyRun {
   }
 
   /**
-   * The seed of a run. A given seed rises by the number of images in the runs before, so that no two runs have the
-   * same.
+   * The seed of a run. A given seed rises by the number of images in the runs before, so that no two runs share a seed.
    */
   private seedAt(index: number): number {
     const { input, taskId } = this.request;

@@ -7,8 +7,9 @@ import { ProgressMeter } from './progress-meter.ts';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /**
- * The largest message. A larger one, such as an image that a node sends over the socket, costs the socket and with it
- * some progress messages. Each task has a socket of its own, which holds a message until it is whole.
+ * The largest message. A larger one, such as an image that a node sends over the socket, closes the socket, and some
+ * progress messages are lost. Each task has its own socket, which keeps a message in memory until the message is
+ * complete.
  */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
@@ -32,7 +33,7 @@ interface FollowedRun {
 }
 
 /**
- * Follows a task's runs over the server's socket. This only reports progress; results and failures come from the
+ * Follows a task's runs over the server's socket. The socket only reports progress; results and failures come from the
  * history.
  */
 export class JobWatch {

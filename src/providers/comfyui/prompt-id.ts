@@ -15,8 +15,8 @@ export function promptId(taskId: string, run: number): string {
 export const clientId = (taskId: string): string => uuidOf(`client of ${taskId}`);
 
 /**
- * A seed of 31 bits, the smallest range among ComfyUI's seed inputs. It is the same in every attempt of a run, which so
- * requests the same image.
+ * A seed of 31 bits, the smallest range among ComfyUI's seed inputs. It is the same in every attempt of a run, so that
+ * every attempt requests the same image.
  */
 export function seedOf(taskId: string, run: number): number {
   return digest(`seed ${run} of ${taskId}`).readUInt32BE(0) >>> 1;

@@ -1,7 +1,7 @@
 import { hasSlot } from '../templates/template.ts';
 import type { ProviderRequest } from './provider.ts';
 
-/** The most pictures of one call, unless its declaration says so. */
+/** The most pictures of one call, if its declaration does not state a number. */
 export const DEFAULT_PICTURES = 10;
 
 /** One of the calls that make the outputs of a request: the index of its first output, and how many it makes. */
@@ -10,7 +10,7 @@ export interface Part {
   n: number;
 }
 
-/** The same for a call that a template writes out. One, if the template does not say how many to make. */
+/** The most pictures of one call that a template writes out: 1 if the template has no slot for the number. */
 export const mostIn = (template: unknown): number => (hasSlot(template, 'n') ? DEFAULT_PICTURES : 1);
 
 /** @param most the most pictures of one call */

@@ -70,15 +70,15 @@ function assertFits(when: Condition, { input }: ProviderRequest): void {
   }
 }
 
-/** Whether a parameter has only one value. It then need not be sent. */
+/** Whether a parameter has only one value. Such a parameter need not be sent. */
 const hasOneValue = (definition: Definition | undefined, param: string): boolean =>
   definition?.parameters.properties[param]?.enum?.length === 1;
 
-/** The slots and the parameters from which the size of a request may come. */
+/** The slots that are filled with the size of a request, and the parameters that determine the size. */
 const SIZE_SLOTS = ['width', 'height', 'size'];
 const SIZE_PARAMETERS = ['size', 'aspect_ratio', 'resolution'];
 
-/** The names by template, because many requests have the same binding. */
+/** The names of each template. They are kept, because many requests have the same binding. */
 const namesInTemplate = new WeakMap<object, ReadonlySet<string>>();
 const NO_NAMES: ReadonlySet<string> = new Set();
 

@@ -68,7 +68,7 @@ export interface Upstream {
   durationPolicy: 'exact' | 'nearest';
   /** Milliseconds between polls; null: the adapter's own interval. */
   pollIntervalMs: number | null;
-  /** The binding as its declaration has it; missing for one of the PROVIDERS file. */
+  /** The binding as its declaration has it; missing for a binding of the PROVIDERS file. */
   declared?: DeclaredBinding;
 }
 
@@ -124,9 +124,12 @@ export interface Run {
   readonly scratchDir: string;
   /** Aborts on cancel, deadline, shutdown and a lost lease; `generate` must then settle within 1 s. */
   readonly signal: AbortSignal;
-  /** The most early stages of the picture that are wanted, 0 to 3; 0 unless the task makes one picture. */
+  /** How many early stages of the picture are wanted at most, 0 to 3; 0 unless the task makes exactly one picture. */
   readonly partialImages: number;
-  /** Reports percent, 0 to 100. Call it at any rate: writes are combined, and a value lower than before is ignored. */
+  /**
+   * Reports percent, 0 to 100. Call it as often as you like: writes are combined, and a value lower than before is
+   * ignored.
+   */
   progress(percent: number): void;
   /** Records the tokens that the upstream reports for one answer. Those of several answers are added up. */
   tokens(reported: Tokens): void;
@@ -141,7 +144,7 @@ export interface Run {
    * @param unknown the number of paid calls that made no picture and may have been charged
    */
   fewer(made: number, unknown: number): void;
-  /** Records the seed that the call of each output was sent, in the order of the outputs. Not called: none was sent. */
+  /** Records the seed that was sent for each output, in the order of the outputs. Call it only if seeds were sent. */
   seeds(ofOutputs: readonly number[]): void;
   /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
@@ -201,7 +204,10 @@ export interface Provider {
   readonly takes: readonly (keyof ResolvedInput)[];
   /** The adapter also takes the parameters that a model has of its own. */
   readonly takesOwn?: true;
-  /** Kinds that the adapter makes within one call. After a crash there is no job to find, so the call is repeated. */
+  /**
+   * Kinds that the adapter makes within one call. After a crash there is no job to find, so the call is repeated,
+   * unless the binding forbids that.
+   */
   readonly synchronousKinds?: readonly MediaKind[];
   /**
    * The adapter makes no paid call. To rehearse costs, the operator may give it a price. The worker then records each
@@ -276,7 +282,9 @@ export class ProviderError extends Error {
   }
 }
 
-/** The failure, for a generation of which earlier jobs or calls were accepted: at least those are billed. */
+/**
+ * The same failure, if the upstream has accepted earlier jobs or calls of the generation: at least those are billed.
+ */
 export function afterAccepted({ code, message, param, cause, billing }: ProviderError): ProviderError {
   return new ProviderError(code, {
     message,

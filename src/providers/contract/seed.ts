@@ -6,6 +6,6 @@ export function seedOf(taskId: string): number {
   return createHash('sha256').update(taskId).digest().readUInt32BE(0) >>> 1;
 }
 
-/** The seed of the call that makes the outputs from index `first` on. No two calls of a task have the same. */
+/** The seed of the call that makes the outputs from index `first` on. No two calls of a task have the same seed. */
 export const seedAt = ({ input, taskId }: ProviderRequest, first: number): number =>
   (input.seed ?? seedOf(taskId)) + first;

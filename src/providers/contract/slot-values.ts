@@ -4,8 +4,8 @@ import { type ProviderRequest, UnsupportedRequest } from './provider.ts';
 import { seedOf } from './seed.ts';
 
 /**
- * The values that a request gives to the slots of a binding's templates, without images.
- * @throws UnsupportedRequest, when called, for a value that the binding does not map
+ * @returns a function that gives the value of each slot in a binding's templates, except images. It throws
+ * UnsupportedRequest for a value that the binding does not map.
  */
 export function slotValues(request: ProviderRequest, index = 0): SlotValue {
   const { input, upstream, taskId } = request;

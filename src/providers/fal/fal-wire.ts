@@ -20,9 +20,7 @@ const falFile = field(z.object({ url: text() }));
 /** The answer of `GET …/requests/{id}`. */
 export const falResult = z.object({ images: field(z.array(falFile)), video: falFile });
 
-/**
- * The answer of a refusal. The detail is a list if it comes from the model, and a text if it comes from the platform.
- */
+/** The body of a refusal. `detail` is a list if the model refuses, and a text if the platform refuses. */
 export const falRefusal = z.object({
   detail: field(z.union([z.string(), z.array(field(z.object({ msg: text(), type: text() })))])),
   error_type: text(),

@@ -18,7 +18,7 @@ export interface GptImageChoice {
 }
 
 /**
- * The pixels of a gpt-image-2 image, for providers that accept pixels. The `auto` of the model also chooses the size.
+ * The pixels of a gpt-image-2 image, for providers that accept pixels. With `auto` the model would choose the size too.
  * So in 2K and 4K the ratio is chosen here.
  * @param takes whether the provider accepts this size
  * @throws UnsupportedRequest

@@ -3,8 +3,8 @@ import { seedOf } from '../contract/seed.ts';
 import { definitionOf, type InputImage, type ProviderRequest, UnsupportedRequest } from '../contract/provider.ts';
 
 /**
- * The images that Seedance 2.0 accepts: none, a first frame, a first and a last frame, or one or two references. The model
- * cannot combine frames and references.
+ * The images that Seedance 2.0 accepts: none, a first frame, a first and a last frame, or one or two references. The
+ * model cannot combine frames with references.
  */
 export type Guidance = 'text' | 'first_frame' | 'first_last' | 'references';
 
@@ -18,7 +18,9 @@ export interface SeedanceShot {
   ratio: string;
   /** Whole seconds. */
   duration: number;
-  /** A seed that is not given derives from the task id. Then it identifies the job in the upstream's list. */
+  /**
+   * If the client gives no seed, the seed derives from the task id, and it identifies the job in the upstream's list.
+   */
   seed: number;
   hasSound: boolean;
   approximations: Approximation[];

@@ -35,7 +35,7 @@ export function geminiFailure(error: unknown, watched: WatchedCall, apiKey: stri
   return refusal(status, { ...envelope, waitMs }, operatorCause('gemini', apiKey, facts));
 }
 
-/** Whether the API does not know the field `store` of a request. It has then done nothing. */
+/** Whether the API does not know the field `store` of a request. The API has then done nothing. */
 export function refusesStore(error: unknown): boolean {
   const { status, message = '' } = (error instanceof ProviderError ? (error.cause as OperatorCause) : undefined) ?? {};
   return status === 400 && /\bstore\b/.test(message);
@@ -55,13 +55,13 @@ function refusal(status: number, envelope: Envelope, cause: OperatorCause): Prov
 
 /**
  * Whether a failed request is certainly not charged. Google does not charge for requests that fail with 400 or 500
- * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself says that. An answer of a proxy
- * does not, nor does a time-out of the API.
+ * (https://ai.google.dev/gemini-api/docs/billing). Only an answer of the API itself proves such a failure. An answer of
+ * a proxy does not, nor does a time-out of the API.
  */
 const isFailedUnbilled = (status: number, { status: name }: Envelope): boolean =>
   status >= 500 && status <= 503 && name !== '';
 
-/** Whether a longer period's quota is used up, or billing is off: a retry in a minute cannot succeed. */
+/** Whether the quota of a day or a month is used up, or billing is off: a retry in a minute cannot succeed. */
 function isQuota(status: number, { status: name, message, quotaIds }: Envelope): boolean {
   if (status === 429) return quotaIds.some((id) => /PerDay|PerMonth/i.test(id));
   return status === 400 && name === 'FAILED_PRECONDITION' && /billing/i.test(message);

@@ -30,7 +30,7 @@ const MAX_INLINE_BYTES = 19_500_000;
 const CALL_TIMEOUT_MS = 300_000;
 /** A 4K PNG of noise has 50 MB, and a third more in base64. The reply may contain the model's drafts too. */
 const MAX_ANSWER_BYTES = 192 * 2 ** 20;
-/** For the estimated progress: two thirds of most pictures are finished after this time. */
+/** The time after which the estimated progress is 60 %. */
 const TYPICAL_MS = 20_000;
 
 interface Call {

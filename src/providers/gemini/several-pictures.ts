@@ -16,8 +16,8 @@ interface Several<T> {
 
 /**
  * Makes `count` pictures by as many parallel calls. If no call was billed, a busy upstream is a failure, so that
- * another upstream may serve the request. Once a call was billed, calls that the upstream refused without billing
- * because it is busy are repeated. The pictures that were made are kept, even if they are fewer than `count`.
+ * another upstream may serve the request. Once a call was billed, the calls that a busy upstream refused without
+ * billing are repeated. The pictures that were made are kept, even if they are fewer than `count`.
  * @param makeOne makes one picture, and stops when its signal aborts
  * @throws the failure when nothing was made; its billing is `none` only when no call was billed
  */

@@ -10,7 +10,7 @@ const DEFAULT_AUTH = 'Authorization: Bearer {{key}}';
 /** Characters that end a header or its text, or that are encoded in more than one way. */
 export const NOT_IN_HEADER = /[^\t\x20-\x7e]/;
 
-/** A value in place of an image that is a file of a form. */
+/** Stands for an image file while a form is only checked. */
 const FILE = 'file';
 
 /** The declared binding of the provider `http`. It was checked when it was loaded. */
@@ -86,7 +86,7 @@ function authOf(request: ProviderRequest): Record<string, string> {
   return { [name]: text.replaceAll('{{key}}', () => apiKey) };
 }
 
-/** A multipart form. An image whose slot has the form `file` becomes a file of it. */
+/** A multipart form. A field whose whole text is a slot such as `{{mask:file}}` becomes a file. */
 async function formOf(request: ProviderRequest, template: object, valueOf: SlotValue): Promise<FormData> {
   const form = new FormData();
   for (const [field, text] of Object.entries(template)) {

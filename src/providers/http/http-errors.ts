@@ -33,7 +33,7 @@ const causeOf = (request: ProviderRequest, reply: UpstreamReply, code: string | 
     message: reply.text,
   });
 
-/** The error for an answer to a submit that has no job. */
+/** The error when the answer to a submit contains no job. */
 export function submitFailure(request: ProviderRequest, reply: UpstreamReply): ProviderError {
   const { word, code } = codeIn(request, reply.json);
   const cause = causeOf(request, reply, word);

@@ -27,7 +27,9 @@ export function mayLead(request: ProviderRequest, url: URL): boolean {
   return url.origin === new URL(request.upstream.baseUrl).origin || result_hosts.some((host) => isHost(url, host));
 }
 
-/** Whether a URL has an allowed host: `cdn.example.com` or `*.example.com`, with a port if it is unusual. */
+/**
+ * Whether a URL has an allowed host: `cdn.example.com` or `*.example.com`, with the port if it is not the default one.
+ */
 function isHost({ hostname, host, port }: URL, allowed: string): boolean {
   const name = allowed.includes(':') ? host : port === '' ? hostname : null;
   if (name === null) return false;

@@ -91,7 +91,7 @@ async function callOf(request: ProviderRequest, call: DeclaredCall, id: string, 
 
 const wire: JobWire<HttpPlan, FilledCall[]> = {
   name: 'http',
-  takes: ['n'], // more pictures than a call makes take several calls
+  takes: ['n'], // if one call cannot make all pictures, several calls are sent
   pollMs: { image: POLL_MS, video: POLL_MS },
   typicalMs: TYPICAL_MS,
   plan: planOf,

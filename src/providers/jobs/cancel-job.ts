@@ -5,7 +5,7 @@ import { pause } from '../wire/pause.ts';
 
 /** A cancel may be repeated, because it has no further effect on a job that is cancelled already. */
 const TRIES = 3;
-/** The pause before the second try. It doubles with each try, and the caller's signal limits the whole. */
+/** The pause before the second try. It doubles with each try. The caller's signal limits the time of all tries. */
 const RETRY_MS = 250;
 
 /** Statuses that mean that the job has ended or is gone, so there is nothing to cancel. */

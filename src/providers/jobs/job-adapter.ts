@@ -23,7 +23,7 @@ import type { Accepted } from './submit-once.ts';
 interface JobPlan {
   /** The number of jobs that make all outputs. */
   count: number;
-  /** The seed that each job is sent; missing: none. */
+  /** The seed that is sent for each job; missing: no seed is sent. */
   seeds?: readonly number[];
   approximations: Approximation[];
 }
@@ -89,8 +89,8 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
   hasEnded?(reply: UpstreamReply): boolean;
   /**
-   * Called when the upstream has accepted a cancel with this reply. Returns whether it confirms that the job never ran.
-   * Missing: it never does.
+   * Called when the upstream has accepted a cancel with this reply. Returns whether the upstream confirms that the job
+   * never ran. Missing: the upstream never confirms that.
    */
   neverRan?(request: ProviderRequest, id: string, signal: AbortSignal, accepted: UpstreamReply): Promise<boolean>;
   /** The tokens in the last status reply of a finished job; null when there are none. */
@@ -98,10 +98,10 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /**
    * Finds a job whose create call got no answer. Only for upstreams whose list shows which jobs are ours.
    * @param sinceMs unix milliseconds; the job is not older
-   * @returns null when the job certainly does not exist
+   * @returns null when the upstream does not know the job
    */
   find?(request: ProviderRequest, sinceMs: number, signal: AbortSignal): Promise<string | null>;
-  /** Whether a job that `find` has missed three times certainly does not exist. Missing: it may exist. */
+  /** Whether a job certainly does not exist once three calls of `find` did not find it. Missing: it may exist. */
   isAbsenceCertain?(request: ProviderRequest): boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Jobs<Ended, T> {
   count: number;
   /** The number of outputs that the request asks for. */
   outputs: number;
-  /** The seed that each job is sent; missing: none. */
+  /** The seed that is sent for each job; missing: no seed is sent. */
   seeds?: readonly number[] | undefined;
   /** Milliseconds before a job other than the first is submitted again after a temporary refusal. */
   retryMs: number;
@@ -47,7 +47,7 @@ const LAST_COLLECT_PAUSE_MS = 30_000;
  */
 const INTENT = '?';
 
-/** Whether a task's list of job ids was written just before one more job was submitted. */
+/** Whether a list of job ids ends with an intent: one more job is about to be submitted, or may already exist. */
 export const announcesJob = (upstreamId: string): boolean => upstreamId.endsWith(INTENT);
 
 const logger = new Logger('providers');

@@ -17,7 +17,7 @@ export interface PictureDialect {
   most: number;
   /** The parameters that it accepts besides prompt, size, number and references. */
   takes: readonly Parameter[];
-  /** The parameters among these that it does not accept together with references. */
+  /** The parameters of `takes` that it does not accept together with references. */
   notWithReferences?: readonly Parameter[];
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
   /** `one`: a field `image` with one file. `image[]`: a list of files. `base64`: text in the JSON of a generation. */
@@ -64,7 +64,7 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
     }),
   },
   sglang: {
-    most: 10, // SGLang silently drops more
+    most: 10, // SGLang silently drops any further picture
     takes: ['seed', 'negative_prompt'],
     references: 'image[]',
     fields: (request, first) => ({
@@ -95,7 +95,7 @@ const DIALECTS: Readonly<Record<string, PictureDialect>> = {
   },
 };
 
-/** Parameters that only some of these servers take. */
+/** Parameters that only some dialects take. */
 export const OF_DIALECTS: readonly Parameter[] = [...new Set(Object.values(DIALECTS).flatMap(({ takes }) => takes))];
 
 /** Parameters of sd-server, whose jobs have another format: `sd-server.ts`. */
@@ -111,7 +111,10 @@ const FILMS: Readonly<Record<string, readonly Parameter[]>> = {
 
 export const OF_FILMS: readonly Parameter[] = [...new Set(Object.values(FILMS).flat())];
 
-/** @returns the parameters that a dialect accepts besides those that all accept; null when it cannot make this kind */
+/**
+ * @returns the parameters that a dialect accepts besides those that all dialects accept; null when it cannot make this
+ *   kind
+ */
 export function takenBesides(dialect: string, kind: MediaKind): readonly Parameter[] | null {
   if (kind === 'video') return FILMS[dialect] ?? null;
   return dialect === 'sd-server' ? OF_SD_SERVER : (DIALECTS[dialect]?.takes ?? null);

@@ -38,7 +38,7 @@ const MAX_BYTES_PER_PICTURE = 48 * 2 ** 20;
 /** The most bytes of an answer: a string in Node has at most 512 MiB. */
 const MAX_ANSWER_BYTES = 480 * 2 ** 20;
 const DOWNLOAD_RETRY_MS = 2_000;
-/** For the estimated progress: two thirds of most pictures are finished after this time. */
+/** The time after which the estimated progress is 60 %. */
 const TYPICAL_MS = 40_000;
 
 /** gpt-image-1, 1.5 and similar make only three sizes. gpt-image-2 and later make any size in multiples of 16. */
@@ -62,9 +62,9 @@ export function planPictures(request: ProviderRequest): Plan {
   const chosen = sizeOf(request);
   const { size } = chosen;
   const approximations = [...chosen.approximations, ...rewritten(request)];
-  // Refuses now what the binding has no word for, also in a later call.
+  // Refuses now, for every call, a value that the binding does not map.
   for (const part of callsOf(request)) extraFields(partOf(request, part), part.first);
-  // Other models on such servers have other values for quality, or none.
+  // Models of other vendors have other values for quality, or no quality.
   if (!GPT_MODELS.test(request.upstream.model)) {
     return { size, approximations: [...approximations, ...leftToModel('quality', request.input)] };
   }
@@ -174,7 +174,9 @@ async function callFor(
   return Promise.all(pictures.map((picture, index) => toOutput(picture, first + index, upstream, run)));
 }
 
-/** @returns a reply as without streaming. Other servers may ignore `stream` and answer with JSON */
+/**
+ * @returns the reply in the form that it has without streaming. Other servers may ignore `stream` and answer with JSON
+ */
 async function streamedReply({ completed, usage, error }: PictureStream, answer: Response, upstream: Upstream) {
   if (error) {
     const facts = { status: answer.status, requestId: answer.headers.get('x-request-id') ?? undefined, ...error };

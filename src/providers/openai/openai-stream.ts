@@ -19,7 +19,7 @@ export interface StreamedError {
 const NEWLINE = 10;
 /** The longest line: the base64 of a picture and its JSON. */
 const MAX_LINE_BYTES = 49 * 2 ** 20;
-/** A picture has a few lines, and some servers send an empty comment each second. */
+/** The most lines of a stream. A picture has a few lines, but some servers send an empty comment each second. */
 const MAX_LINES = 10_000;
 
 /** Reads the server-sent events of one picture while they arrive. Each event has its JSON on one line. */

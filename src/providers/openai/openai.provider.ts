@@ -37,12 +37,12 @@ const COMMAND = /<\s*sd_cpp_extra_args/i;
 /**
  * Refuses a prompt with `<sd_cpp_extra_args>`, unless the server cannot be sd-server. sd-server reads any field of a
  * request from that part of the prompt (stable-diffusion.cpp, examples/server). So a client could change what the
- * operator has set. Of OpenAI's own address it is known that another server answers.
+ * operator has set. The server at OpenAI's own address is certainly not sd-server.
  * @throws UnsupportedRequest
  */
 function assertNoCommand({ input, upstream }: ProviderRequest): void {
   if (!COMMAND.test(input.prompt) || new URL(upstream.baseUrl).hostname === OPENAI_HOST) return;
-  // The binding declares another server, for which this is plain text.
+  // The binding declares another server, for which the command is plain text.
   if (!MAY_BE_SD_SERVER.includes(upstream.declared?.dialect ?? 'openai')) return;
   throw new UnsupportedRequest('prompt', 'The prompt has <sd_cpp_extra_args>, which may be a command to the server.');
 }

@@ -30,7 +30,7 @@ export function createFailure(request: ProviderRequest, reply: UpstreamReply): P
 export function predictionFailure({ upstream }: ProviderRequest, { id, status, error }: Prediction): ProviderError {
   const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
   const cause = operatorCause('replicate', upstream.apiKey, { code: status, requestId: id, message });
-  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // the prediction did not start in time
+  if (status === 'aborted') return new ProviderError('provider_timeout', { cause }); // the start took too long
   // This service did not cancel it: after its own cancel nothing polls the prediction.
   if (status === 'canceled') return new ProviderError('internal_error', { cause });
   const code = REASONS.find(([pattern]) => pattern.test(message))?.[1];

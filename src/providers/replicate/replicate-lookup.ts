@@ -6,15 +6,15 @@ import { parseReply } from '../wire/reply-schema.ts';
 import { callReplicate, REPLICATE_POLL_MS } from './replicate-call.ts';
 import { predictionPage } from './replicate-wire.ts';
 
-/** These pages list a thousand predictions of the account. */
+/** 10 pages list a thousand predictions of the account. */
 const MAX_PAGES = 10;
 
 /** The most by which this clock and Replicate's may differ. */
 const SKEW_MS = 300_000;
 
 /**
- * The time limit for reading one page, with its retries. Between lookups after a crash, the task takes no place in a
- * worker.
+ * The time limit for reading one page, with its retries. A lookup takes a place in a worker; the wait between two
+ * lookups does not.
  */
 const TIMEOUT_MS = 30_000;
 
@@ -23,8 +23,8 @@ const TIMEOUT_MS = 30_000;
  * inputs of Seedance have a seed; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction was not created before this time
  * @returns null when the list was read to its end, or back to that time, and the prediction is certainly not in it
- * @throws ProviderError provider_outcome_unknown when the list does not show it, provider_unavailable when the list
- *   cannot be read; the reason of the signal
+ * @throws ProviderError provider_outcome_unknown when the list does not show whether the prediction exists,
+ *   provider_unavailable when the list cannot be read; the reason of the signal
  */
 export async function findPrediction(
   request: ProviderRequest,
@@ -34,7 +34,7 @@ export async function findPrediction(
   const { model } = request.upstream;
   if (request.kind !== 'video')
     throw unknown(request, 'the inputs of this model contain nothing that identifies a task');
-  // Predictions of other requests may have a seed that a client has chosen.
+  // A seed that the client has chosen does not identify the prediction: others may have the same seed.
   if (request.input.seed !== undefined) throw unknown(request, 'the seed is not derived from the task');
   const seed = seedOf(request.taskId);
   let query = '';

@@ -153,8 +153,8 @@ function chosenBy({ input, parentTaskId, taskId }: ProviderRequest): Pick<Render
 }
 
 /**
- * Reports the seed for all outputs, which one call makes. The sandbox derives no seed: the same request gives the same
- * bytes.
+ * Reports one seed for all outputs, because one call makes all of them. The sandbox derives no seed: the same request
+ * gives the same bytes.
  */
 function sentSeed({ seed }: ProviderRequest['input'], outputs: number, run: Run): void {
   if (seed !== undefined) run.seeds(Array.from({ length: outputs }, () => seed));
@@ -179,7 +179,7 @@ function source({ path }: InputImage, param: string): SourceImage {
 
 /** Instructions to the sandbox in a prompt, by which integrators can test how they handle delays and failures. */
 export interface Directives {
-  /** The prompt without its directives, which is painted and written on the picture. */
+  /** The prompt without its directives: the text that is painted and written on the picture. */
   text: string;
   /** Waits before anything else. */
   delaySeconds: number;

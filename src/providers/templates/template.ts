@@ -40,7 +40,7 @@ export function hasSlot(template: unknown, name: string): boolean {
   return isThere;
 }
 
-/** Returns the value of a slot; undefined: it has none. */
+/** Returns the value of a slot; undefined if the slot has no value. */
 export type SlotValue = (slot: TemplateSlot) => unknown;
 
 /**

@@ -46,7 +46,7 @@ export interface Download {
   maxBytes: number;
   /** The address of the upstream. Results may be stored there even if it is not public. */
   baseUrl: string;
-  /** Headers that are sent to the upstream's own address only, not to where it redirects. */
+  /** Headers that are sent only to the origin of the upstream, and not to another origin to which it redirects. */
   headers?: Record<string, string>;
   /** Whether the link, or a redirect of it, may be followed. Missing: to any public address. */
   mayLead?: ((url: URL) => boolean) | undefined;
@@ -110,7 +110,7 @@ export async function download(options: Download): Promise<{ path: string }> {
   }
 }
 
-/** Saves the result of a data: URL, which contains it. */
+/** Saves a result that a data: URL contains. */
 async function saveDataUrl({ provider, url, path, maxBytes }: Download): Promise<{ path: string }> {
   const bytes = bytesOfDataUrl(url);
   if (!bytes || bytes.length > maxBytes) {

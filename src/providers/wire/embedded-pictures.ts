@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { allocateOwned, free, own } from '../../platform/run/owned-bytes.ts';
 
-/** The bytes of memory for the next picture. They grow by half when a picture needs more. */
+/** The memory that is first reserved for a picture, in bytes. It grows by half when a picture needs more. */
 const FIRST_BYTES = 256 * 1024;
 const MAX_FIRST_BYTES = 8 * 1024 * 1024;
 /** The most pictures that are decoded while they arrive. Later ones stay in the JSON. No request makes that many. */
@@ -120,7 +120,7 @@ class DecodedText {
     return own(this.bytes.subarray(0, this.length));
   }
 
-  /** @returns false if the text has other characters than those of base64. Nothing has changed then */
+  /** @returns false if the text has characters that are not base64. The picture is unchanged then */
   private decode({ whole, begun }: Escaped): boolean {
     const end = whole.length - (whole.length % 4);
     this.reserve((end / 4) * 3);

@@ -12,7 +12,7 @@ export interface OperatorCause {
   message?: string;
 }
 
-/** The last keys that a SIGHUP has replaced, more than calls in flight can have. */
+/** The last keys that a SIGHUP has replaced. There is room for more keys than calls in flight can still use. */
 const replaced = new Set<string>();
 const MAX_REPLACED = 100;
 

@@ -17,7 +17,7 @@ export function submitUnanswered(provider: string, error: unknown): ProviderErro
     : new ProviderError('provider_unavailable', { billing: 'none', cause });
 }
 
-/** The error for a refused create call by its status alone, for errors whose code adds nothing. */
+/** The error for a refused create call, chosen by its status alone. It is for replies whose code adds nothing. */
 export function submitRefused(reply: UpstreamReply, cause: OperatorCause): ProviderError {
   const { status } = reply;
   const waitMs = retryAfterMs(reply.headers);

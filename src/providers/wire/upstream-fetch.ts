@@ -12,7 +12,7 @@ import { streamJson } from './stream-body.ts';
 /** The usual time limit. Job APIs answer at once, but the upload of a request with reference images takes time. */
 const TIMEOUT_MS = 60_000;
 
-/** The usual limit of an answer. These APIs answer with some kilobytes of JSON; results are downloaded separately. */
+/** The usual limit of an answer. Upstreams answer with some kilobytes of JSON; results are downloaded separately. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**

@@ -31,7 +31,8 @@ interface Limits {
 /**
  * The `fetch` of one SDK call. It records how far the call got, because the SDKs report little of that, and one of them
  * drops the headers of an error. It sends once, on a fresh connection, and follows no redirect. A redirect would send a
- * paid request to another host. The key would go along, in a header that fetch does not recognise as a credential.
+ * paid request to another host. The API key would be sent too, because it is in a header that fetch does not recognise
+ * as a credential.
  */
 export class WatchedCall {
   /** Whether the connection was open. From then on the upstream may have accepted the request. */

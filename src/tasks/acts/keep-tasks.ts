@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { KeyTurns } from '../../platform/database/key-turns.ts';
 import type { EntityManager } from 'typeorm';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
-import { AuditLog } from '../../auth/audit/audit-log.ts';
+import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { TaskCache } from '../queue/task-cache.ts';
@@ -14,8 +15,7 @@ import {
   MAX_COLLECTION_CHARACTERS,
   type Stars,
 } from '../record/stars.ts';
-import type { ShownTask } from '../record/task.entity.ts';
-import { isFinal } from '../record/task-status.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import {
   countOthers,
   type FinalTask,
@@ -48,6 +48,7 @@ export class KeepTasks {
     private readonly audit: AuditLog,
     private readonly tasks: TasksService,
     private readonly cache: TaskCache,
+    private readonly turns: KeyTurns,
   ) {}
 
   /**
@@ -80,7 +81,7 @@ export class KeepTasks {
     });
   }
 
-  /** @param counting the keys whose limits count what is kept; their stars are changed one at a time */
+  /** @param counting the keys whose limits count what is kept; changes of stars of the same key take turns */
   private async change(
     actor: Actor,
     { taskId }: Kept,
@@ -90,7 +91,7 @@ export class KeepTasks {
     const { apiKeyId } = actor.caller!;
     const { status } = await this.tasks.find(apiKeyId, taskId);
     if (!isFinal(status)) throw new ApiError('task_unfinished', { message: 'Only a final task can be kept.' });
-    const changed = await this.audit.transaction(actor, async (tx, record) => {
+    const set = async (tx: EntityManager, record: RecordAct) => {
       await lockStars(tx, counting);
       const task = await lockFinal(tx, apiKeyId, taskId);
       const nowS = await timeNow(tx);
@@ -99,7 +100,8 @@ export class KeepTasks {
       if (isSame(starsOf(task), stars)) return task;
       await recordStars(record, task, stars);
       return (await setStars(tx, task, stars))!;
-    });
+    };
+    const changed = await this.turns.take(apiKeyId, () => this.audit.transaction(actor, set));
     this.cache.drop(taskId);
     return changed;
   }
@@ -107,7 +109,7 @@ export class KeepTasks {
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** A change that takes no more space than before passes, so that a lowered quota forbids no change of a name. */
+/** The quota refuses no change that needs no more bytes. So a name can be changed after the quota was lowered. */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;

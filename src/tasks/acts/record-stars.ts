@@ -8,7 +8,7 @@ export const starsOf = ({ result, kept_at, collection }: ShownTask): Stars => ({
   collection,
 });
 
-/** Names of collections are not recorded, because they are texts of the customer, which an erasure must find. */
+/** Leaves out names of collections: they are the customer's texts, which an erasure would have to find in the audit. */
 export async function recordStars(record: RecordAct, task: ShownTask, stars: Stars): Promise<void> {
   const before = starsOf(task);
   if (JSON.stringify(snapshotOf(before)) === JSON.stringify(snapshotOf(stars))) return;

@@ -53,7 +53,7 @@ export class TaskBatches {
     private readonly refusals: BudgetRefusals,
   ) {}
 
-  /** @param hook writes in the transaction that deletes records of items, because no table counts these afterwards */
+  /** @param hook adds items to the counts of their batch, in the transaction that deletes the records of the items */
   registerPurgeHook(hook: PurgeHook): void {
     this.purged.registerHook(hook);
   }

@@ -14,7 +14,7 @@ import type { FirstResponse, Idempotency } from '../sql/first-responses.ts';
 import { ListTasks } from '../read/list-tasks.ts';
 import type { NewTask } from '../sql/new-task.ts';
 import type { PageRequest, TaskPage } from '../sql/page-of-tasks.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import { tasksCreated } from '../queue/task-metrics.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { IdempotencyKey } from '../record/idempotency-key.entity.ts';
@@ -22,7 +22,6 @@ import { TaskQueue } from '../queue/task-queue.ts';
 import { taskError } from '../record/task-error.ts';
 import { FROM_API, type TaskOrigin } from '../record/task-origin.ts';
 import { TaskFeed } from '../queue/task-feed.ts';
-import { isFinal } from '../record/task-status.ts';
 import { OpenWaits, untilFinal, type WaitOptions } from '../live/waits.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 
@@ -46,7 +45,7 @@ export class TasksService {
 
   /**
    * Stores the task, and the idempotency key if there is one, in one commit; then wakes the workers.
-   * @param idempotencyOf returns the key and the response that repeated requests get, for the new task
+   * @param idempotencyOf gets the new task; returns the key, and the response that repeated requests get
    * @param origin its parent must be a task of the caller
    * @throws ApiError queue_full, budget_exceeded, idempotency_key_reused, idempotency_in_progress, service_unavailable
    */

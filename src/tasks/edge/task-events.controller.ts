@@ -8,7 +8,7 @@ import { lastEventIdOf, sendStream, STREAM_HEADERS } from '../live/send-stream.t
 import { FollowTasks } from '../live/follow.ts';
 import { OpenStreams } from '../live/open-streams.ts';
 import { ResumePoint } from '../live/resume-point.ts';
-import { isFinal } from '../record/task-status.ts';
+import { isFinal } from '../record/task.entity.ts';
 import { TaskViews } from '../read/task-views.ts';
 import { TasksService } from '../acts/tasks.service.ts';
 import { Fails } from '../../platform/openapi/faults.ts';

@@ -1,7 +1,7 @@
 import { ObjectType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 import { defineChoice } from '../../platform/schema/choice.ts';
-import { type TaskStatus, TaskStatusChoice } from '../record/task-status.ts';
+import { type TaskStatus, TaskStatusChoice } from '../record/task.entity.ts';
 
 export const WAITS = ['worker', 'key_limit', 'provider_limit', 'pause'] as const;
 export type WaitingFor = (typeof WAITS)[number];

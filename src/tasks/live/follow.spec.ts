@@ -1,7 +1,6 @@
 import type { ChangedTasks } from '../sql/changed-tasks.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import type { ShownTask, TaskStatus } from '../record/task.entity.ts';
 import type { CachedTasks } from '../queue/task-cache.ts';
-import type { TaskStatus } from '../record/task-status.ts';
 import { Backlog } from './backlog.ts';
 import { FollowTasks } from './follow.ts';
 import type { TaskFeed } from '../queue/task-feed.ts';

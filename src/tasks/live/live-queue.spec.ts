@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { LiveQueue } from './live-queue.ts';
-import type { TaskStatus } from '../record/task-status.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import type { ShownTask, TaskStatus } from '../record/task.entity.ts';
 
 const task = (id: string, sequence: number, status: TaskStatus = 'running') => ({ id, sequence, status }) as ShownTask;
 const nothing = async () => [];

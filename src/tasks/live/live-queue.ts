@@ -1,8 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { PullQueue } from '../../platform/run/pull-queue.ts';
-import { isFinal } from '../record/task-status.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 
 /** The most rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
 const MAX_ROWS = 200;
@@ -11,8 +10,11 @@ const MAX_ROWS = 200;
  * must resume.
  */
 const MAX_WAITING = 50_000;
-/** Tasks whose last sent sequence is remembered, so that no state is sent twice. */
-const MAX_REMEMBERED = 10_000;
+/**
+ * Tasks whose last sent sequence is remembered, so that no state is sent twice. The 1,000 streams that an API key
+ * may have remember some 100 MB.
+ */
+const MAX_REMEMBERED = 1_000;
 /** Rows per read. */
 const READ_AT_ONCE = 100;
 
@@ -85,14 +87,14 @@ export class LiveQueue {
     this.states.wake();
   }
 
-  /** Ends at once because the subscriber has not read for too long. The subscriber must connect again and resume. */
+  /** Ends at once because the subscriber has left too much unread. The subscriber must connect again and resume. */
   endBehind(): void {
     this.states.fail(fellBehind());
   }
 
   /**
-   * Takes one state in a turn of the event loop. Otherwise a thousand subscribers with a thousand states each would
-   * hold up everything else for seconds.
+   * Takes at most one state in each turn of the event loop. Otherwise a thousand subscribers with a thousand states
+   * each would hold up everything else for seconds.
    * @returns the next state to send; null when there is none
    */
   private async take(): Promise<ShownTask | null> {

@@ -9,11 +9,12 @@ import type { ShownTask } from '../record/task.entity.ts';
 const LONGEST_COMMIT_MS = 8_000;
 /**
  * An end carries the time at which its transaction began, and becomes visible when the transaction commits. Ends with
- * later times may have been sent meanwhile. So a resume starts earlier by the longest transaction.
+ * later times may have been sent meanwhile. So a resume starts earlier by the time of the longest transaction.
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /**
- * Ends that were sent within the overlap are named in the id, and not sent again. Of more ends, some are sent twice.
+ * Ends that were sent within the overlap are named in the id, and not sent again. If more ends were sent, some are sent
+ * twice.
  */
 const MAX_NAMED = 12;
 /** The last characters of a task id are random. Their 40 bits distinguish a handful of tasks. */

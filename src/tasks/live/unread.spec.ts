@@ -1,6 +1,13 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../test/support/wait.ts';
@@ -13,6 +20,7 @@ async function* pings() {
 
 describe('a stream', () => {
   let server: Server;
+  let client: ClientRequest;
   let response: ServerResponse;
   let unreadMs: number | undefined;
   beforeEach(async () => {
@@ -27,12 +35,13 @@ describe('a stream', () => {
   });
   afterEach(() => {
     jest.useRealTimers();
+    client.destroy(); // what reads nothing does not notice that the server has hung up
     server.closeAllConnections();
     server.close();
   });
 
   async function open(): Promise<IncomingMessage> {
-    const client = request({ port: (server.address() as AddressInfo).port });
+    client = request({ port: (server.address() as AddressInfo).port });
     client.on('error', () => undefined).end();
     const [answer] = await once(client, 'response');
     return answer.on('error', () => undefined);

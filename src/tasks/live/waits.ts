@@ -1,7 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { isFinal } from '../record/task-status.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import type { TaskFeed } from '../queue/task-feed.ts';
 
 /** Longest wait that a client may request; seconds. */

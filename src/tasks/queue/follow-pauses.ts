@@ -3,8 +3,8 @@ import { WakeSignal } from './wake-signal.ts';
 import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
 /**
- * Sets aside the waiting tasks of paused models, and wakes them after the pause. A claim that meets such a task first
- * sets it aside itself.
+ * Sets aside the waiting tasks of paused models, and wakes them after the pause. If a claim comes to such a task
+ * earlier, the claim sets the task aside.
  */
 @Injectable()
 export class FollowPauses {

@@ -62,8 +62,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Tasks go first, so that one past both times is visited once. The two do not run at the same time, because each
-   * reserves what it found.
+   * Expired tasks go before expired files, so that a task that is past both times is visited once. The two purges do
+   * not run at the same time, because each reserves the tasks that it finds.
    */
   private async purgeTasksAndFiles(): Promise<number> {
     const tasks = await this.purgeTasks();

@@ -4,8 +4,7 @@ import { Bus } from '../../platform/events/bus.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isTaskId } from '../record/task-id.ts';
-import { isFinal } from '../record/task-status.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import type { Listed } from '../sql/page-of-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 

@@ -4,8 +4,7 @@ import { Bus } from '../../platform/events/bus.ts';
 import { Interval } from '../../platform/run/interval.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
-import { isFinal } from '../record/task-status.ts';
-import type { ShownTask } from '../record/task.entity.ts';
+import { isFinal, type ShownTask } from '../record/task.entity.ts';
 import { foundLate } from './task-metrics.ts';
 
 export type Watcher = (task: ShownTask) => void;

@@ -67,7 +67,8 @@ export class TaskQueue {
    * Claims waiting tasks for this process.
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, unless live workers may be late with their renewals
-   * @param exceptKeys claim at most one expired and one waiting task of a key, and none of these keys; null: any task
+   * @param exceptKeys leaves out the tasks of these keys, and claims at most one expired and one waiting task of each
+   *   other key; null: claims any task
    */
   async claim(limit: number, includeExpired: boolean, exceptKeys: string[] | null = null): Promise<Claim> {
     const claim = await this.claims.claim(limit, includeExpired && this.mayTakeOver(), [...this.held], exceptKeys);

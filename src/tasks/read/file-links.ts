@@ -16,7 +16,7 @@ export interface OwnLink {
   signature: string;
 }
 
-/** What a link permits. It is part of what is signed, so a signature is valid for one of them. */
+/** What a link permits. The signature covers the permission, so a signature is valid for one permission only. */
 const READ = '';
 const WRITE = 'put ';
 const ARCHIVE = 'archive ';

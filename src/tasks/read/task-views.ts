@@ -39,7 +39,7 @@ export class TaskViews {
     return json;
   }
 
-  /** A text that changes with the links: their end, and how many outputs have ended before it. */
+  /** A text that changes with the links: when they expire, and how many outputs have passed an expiry of their own. */
   private linksOf(task: ShownTask): string {
     if (!filesPresent(task)) return 'none';
     return `${this.links.expiryOf(unixSeconds(task.files_expire_at!))} ${lapsedOutputs(task)}`;

@@ -11,8 +11,14 @@ import { type TaskErrorCode, TaskErrorCodeChoice } from '../record/task-error.ts
 import { TASK_PRIORITIES, type TaskPriority } from '../record/task-priority.ts';
 import { TASK_RELATIONS, type TaskRelation, type TaskSource, TaskSourceChoice } from '../record/task-origin.ts';
 import { isKept } from '../record/stars.ts';
-import type { Approximation, ShownTask, StoredOutput } from '../record/task.entity.ts';
-import { isFinal, type TaskStatus, TaskStatusChoice } from '../record/task-status.ts';
+import {
+  type Approximation,
+  isFinal,
+  type ShownTask,
+  type StoredOutput,
+  type TaskStatus,
+  TaskStatusChoice,
+} from '../record/task.entity.ts';
 import { deliveredOf } from '../record/charge.ts';
 import { COST_BASES, type CostBasis, type StoredUsage, type Tokens } from '../record/task-usage.ts';
 import type { UsageTerms as Terms } from '../record/usage-terms.ts';

@@ -78,6 +78,6 @@ function costOf(
   return { micros, basis: unknown > 0 ? 'assumed' : 'priced' };
 }
 
-/** In micro-units, rounded once, half up. Uses big integers, because the products exceed what a number holds exactly. */
+/** In micro-units, rounded once, half up. The products exceed what a number holds exactly, so they are big integers. */
 const byTokens = ({ input, output }: Tokens, perInput: number, perOutput: number): number =>
   Number((BigInt(perInput) * BigInt(input) + BigInt(perOutput) * BigInt(output) + 500_000n) / 1_000_000n);

@@ -44,6 +44,7 @@ export interface EndWrite {
  * A hook of another room that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
  * they are pipelined with the statement that ends the tasks.
  * @param apiKeyIds API keys of the tasks that are about to end
- * @returns makes the write from the tasks that ended; null when there is nothing to write, whichever tasks end
+ * @returns a function that makes the write from the tasks that ended; null when there is nothing to write, whichever
+ *   tasks end
  */
 export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: ShownTask[]) => EndWrite | null) | null>;

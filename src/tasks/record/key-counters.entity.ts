@@ -9,7 +9,7 @@ export class KeyCounters {
   @PrimaryColumn('text') api_key_id: string;
   @Column('integer') queued: number;
   @Column('integer') running: number;
-  /** Running tasks that leave their place to others while they wait for their provider. */
+  /** Running tasks that leave their place to others while they wait for their provider or the end of a pause. */
   @Column('integer') held: number;
   /** The limit of running tasks when the key last created a task, or when its limits last changed; 0 = unlimited. */
   @Column('integer') max_running: number;

@@ -1,6 +1,6 @@
 /**
- * What can happen to a task. The first moment, `started` and the final moments follow from other columns and are not
- * stored.
+ * What can happen to a task. `queued`, `started`, `cancel_requested` and the final moments are not stored, because they
+ * follow from other columns.
  */
 export const MOMENT_TYPES = [
   'queued',
@@ -54,7 +54,7 @@ type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
  */
 export class RunMoments {
   private pending: Moment[] = [];
-  /** Whether the task was given back to wait for its provider, and has not been submitted since. */
+  /** Whether the task was given back to wait, for its provider or the end of a pause, and not submitted since. */
   private isWaiting: boolean;
   /** Whether a job of the last submit was accepted. Of several jobs only the first gets a moment. */
   private isAccepted: boolean;

@@ -16,7 +16,10 @@ export class Pause {
   @Column('text') target: string;
   /** Number of the place when it was paused; null for the other kinds. */
   @Column('integer', { nullable: true }) place: number | null;
-  /** The models whose tasks cannot start while the pause lasts. Other open pauses may be part of the reason. */
+  /**
+   * The models whose tasks cannot start while the pause lasts. Each model is listed by one open pause only: a pause of
+   * the model itself, else the newest of the pauses that together leave the model without a provider.
+   */
   @Column('text', { array: true }) models: string[];
   /** Whether creations for `models` are refused. */
   @Column('boolean') refuse_creates: boolean;

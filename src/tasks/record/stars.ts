@@ -36,8 +36,8 @@ export function firstEndOf(outputs: StoredOutput[] | null): number | null {
 }
 
 /**
- * Sets stars, except of outputs that are gone. If an output is then kept, each other one that is not deleted has an end
- * of its own.
+ * Gives stars to the chosen outputs whose bytes are still there. If any output is kept afterwards, each other output
+ * that is not deleted and has no expiry of its own gets that of the files.
  */
 export function keepOutputs(
   { result, collection }: Stars,

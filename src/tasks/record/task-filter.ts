@@ -5,7 +5,7 @@ import { type MediaKind, MediaKindChoice } from '../../models/definition/media-k
 import { ApiField, OMITTABLE } from '../../platform/schema/api-field.ts';
 import { MAX_UNIX_S } from '../../platform/schema/time.ts';
 import { type TaskErrorCode, TaskErrorCodeChoice } from './task-error.ts';
-import { type TaskStatus, TaskStatusChoice } from './task-status.ts';
+import { type TaskStatus, TaskStatusChoice } from './task.entity.ts';
 import { type TaskSource, TaskSourceChoice } from './task-origin.ts';
 import { MAX_COLLECTION_CHARACTERS } from './stars.ts';
 import { TASK_ID } from './task-id.ts';

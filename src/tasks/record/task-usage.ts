@@ -36,7 +36,7 @@ export interface Tokens {
 export interface RunUsage {
   /** The provider of the binding that ran the task to its end; null when none did. */
   provider: string | null;
-  /** The price of the run, also of one in the sandbox, which makes no paid call; null if none fits. */
+  /** The price of the run; null if none fits. A run in the sandbox has one too, although it makes no paid call. */
   price: FixedPrice | null;
   /** The tokens that the provider reported; null if it reported none. */
   tokens: Tokens | null;

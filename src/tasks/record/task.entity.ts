@@ -1,10 +1,21 @@
+import { defineChoice } from '../../platform/schema/choice.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TaskError } from './task-error.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import type { TaskRelation, TaskSource } from './task-origin.ts';
-import type { TaskStatus } from './task-status.ts';
 import type { Moment } from './moment.ts';
 import type { FixedPrice, StoredUsage } from './task-usage.ts';
+
+export const TASK_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+export const TaskStatusChoice = defineChoice('TaskStatus', TASK_STATUSES, 'Status of a task; the last two are final.');
+
+/** A final status never changes. */
+export const isFinal = (status: TaskStatus): boolean => status === 'succeeded' || status === 'failed';
+
+/** Retry-After of an unfinished task: seconds between polls. */
+export const POLL_AFTER_S = { image: 2, video: 5 } as const;
 
 /** A stored file of a finished generation. It has no link, because links are signed at each read. */
 export interface StoredOutput {
@@ -119,7 +130,10 @@ export class LiveTask {
   @Column('smallint') losses: number;
   /** End of the worker's lease while running; otherwise null. */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
-  /** Whether the task waits for its provider and has given up its place: `max_running` does not count it then. */
+  /**
+   * Whether the running task waits, for its provider or the end of a pause, and has given up its place: `max_running`
+   * does not count it then.
+   */
   @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
   /**
@@ -155,7 +169,10 @@ export class LiveTask {
   @Column('jsonb', { nullable: true }) timeline: Moment[] | null;
 }
 
-/** A final task. The statement that ends a task moves it here; it never comes back. Columns that `LiveTask` has too are explained there. */
+/**
+ * A final task. The statement that ends a task moves the task here; it never goes back. Columns that `LiveTask` has too
+ * are explained there.
+ */
 @Entity('tasks_done')
 export class DoneTask {
   @PrimaryColumn('text') id: string;
@@ -240,9 +257,9 @@ export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   > & { status: TaskStatus; completed_at: Date | null };
 
 /**
- * The columns that clients see, and also the owner, the claim and `task_events`, for subscribers. They are selected and
- * read in this order. The other columns are for workers, and reading them too would make a list of tasks a seventh
- * slower.
+ * The columns that clients see, and three that the service needs besides: `api_key_id`, `attempt` and `task_events`.
+ * They are selected and read in this order. The other columns are for workers. Reading those too would make a list of
+ * tasks a seventh slower.
  *
  * An object literal, because V8 makes one in a tenth of the time of a loop over names.
  */
@@ -332,3 +349,10 @@ export const CREATED = {
   request_id: 'text',
   trace_parent: 'text',
 } satisfies Partial<Record<keyof Task, string>>;
+
+/**
+ * Whether a record is from before the backup that was restored. What the service did for the record after the backup is
+ * then unknown: it may have made a paid call, or reported the end.
+ */
+export const isRestored = ({ restoredFrom }: Pick<Config, 'restoredFrom'>, begunAt: Date): boolean =>
+  restoredFrom !== null && begunAt <= restoredFrom;

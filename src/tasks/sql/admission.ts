@@ -136,7 +136,7 @@ export type Refusals = Map<string, Refusal>;
 
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
-  // Locks the keys, so that a change of their limits either is read here or finds the row.
+  // Locks the keys. So a change of their limits is either committed before and read here, or waits and finds the row.
   text: `
     with own as (
       select id, limits from api_keys where id = any($1::text[]) order by id for share

@@ -12,9 +12,9 @@ interface OfKey {
 
 /**
  * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. PostgreSQL may wait twice for
- * one row: for its place in the line and then for the row. `300ms` is for a flush of several keys: a locked row must
- * not delay the others for long. `100ms` is for each key of such a flush when it is flushed alone. `1200ms` is for a
- * key whose row is locked, or `100ms` beyond MAX_PATIENT of these.
+ * one row: for its turn among the waiting statements, and then for the row. `300ms` is for a flush of several keys: a
+ * locked row must not delay the others for long. `100ms` is for each key of such a flush when it is flushed alone.
+ * `1200ms` is for a key whose row was found locked. If MAX_PATIENT such keys wait already, a further one gets `100ms`.
  */
 export type LockTimeout = '1200ms' | '300ms' | '100ms';
 

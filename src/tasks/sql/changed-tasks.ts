@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Most ids in one result; a full result may be incomplete. */
+/** The most ids in one result. A result with so many may lack some. */
 export const MAX_CHANGED = 10_000;
 
 const UNFINISHED: Statement = {

@@ -3,13 +3,12 @@ import { Config } from '../../platform/config/config.ts';
 import { equalsOrdered, PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Claim, ClaimedTask } from '../record/lease.ts';
-import { NOTHING_OF_END } from '../record/task.entity.ts';
+import { NOTHING_OF_END, type TaskStatus } from '../record/task.entity.ts';
 import { LowShare } from './low-share.ts';
 import { WORKER_ID } from '../record/worker-id.ts';
 import { isLockTimeout, setLockTimeout } from './batch-by-key.ts';
 import { moment, withMoments } from './add-moments.ts';
 import { GIVES_UP, isOneOf } from './locked-rows.ts';
-import type { TaskStatus } from '../record/task-status.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
 
@@ -25,7 +24,7 @@ const MOVED = `passed as (
 
 /**
  * SQL: the timeline of a task that is claimed again. `worker_id` is set if the worker has not given the task back. A
- * task that was given back to wait for its provider gets no moment: the wait was noted when it began, and it goes on.
+ * task that was given back to wait gets no moment: the wait was noted when it began, and it goes on.
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
@@ -33,10 +32,10 @@ const RECLAIMED = `case
             else ${withMoments('t.timeline', moment('taken_over', 't.attempt + 1'))} end`;
 
 /**
- * SQL: which of the candidates may run. `key_load` is read under its lock, so no key passes its limit, or the one that
- * it shares with the keys below it, in any number of processes. `keys` reads all tasks first, so locks are taken in the
- * order tasks -> key_load. Every statement that takes both does so, so there is no deadlock. A task that was held takes
- * a place again.
+ * SQL: which of the candidates may run. The rows of `key_load` are locked before they are read. So no key passes its
+ * own limit, or the limit that it shares with the keys below it, in any number of processes. `keys` reads all tasks
+ * first, so locks are taken in the order tasks -> key_load. Every statement that takes both does so, so there is no
+ * deadlock. A task that was held takes a place again.
  */
 const GRANTED = `keys as (
       select array_agg(k.id) as ids, ${setLockTimeout(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
@@ -69,9 +68,9 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
           timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end`;
 
 /**
- * With $10, passes over the tasks of API keys whose counters row, or one above it, is locked. $10 is true for 5 s after
- * a claim gave up on a lock. This and the turns of low tasks cost an eighth of PostgreSQL's time for a claim of one
- * task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
+ * With $10, leaves out tasks of an API key if its counters row is locked, or that of a key above it. $10 is true for
+ * 5 s after a claim gave up on a lock. This and the turns of low tasks cost an eighth of PostgreSQL's time for a claim
+ * of one task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -146,7 +145,8 @@ const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Stat
 });
 
 /**
- * SQL: with $5 tasks whose lease has expired, otherwise only released ones; none of $6, and none at its last attempt.
+ * SQL: if $5 is true, all tasks whose lease has expired, otherwise only released ones. Leaves out the tasks $6, and
+ * tasks at their last attempt.
  */
 const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
@@ -184,8 +184,8 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
 });
 
 /**
- * How long claims pass over locked rows after one gave up on a lock. They do not always do so, because the row of a
- * busy key is often locked, though never for long.
+ * After a claim gave up on the lock of the counters of a key (`key_load`), claims leave out the keys whose counters are
+ * locked, for this long. Else they wait for them: the counters of a busy key are often locked, but only for a moment.
  */
 const UNLOCKED_FOR_MS = 5_000;
 
@@ -198,8 +198,8 @@ export class ClaimTasks {
   /** Until when locked rows are passed over, on the monotonic clock. */
   private unlockedUntilMs = 0;
   /**
-   * Whether the last claim of any key may have left tasks behind. If not, it has taken those of low priority too, so
-   * the next one needs no turns.
+   * Whether the last claim without `exceptKeys` may have left tasks behind. If not, it has taken those of low priority
+   * too, so the next claim needs no turns.
    */
   private wasFull = true;
   private readonly share: LowShare;
@@ -215,7 +215,8 @@ export class ClaimTasks {
    * @param limit most tasks to claim
    * @param includeExpired also claim tasks whose lease has expired, not only released ones
    * @param held tasks that this process still runs; it never claims them, however late its renewals are
-   * @param exceptKeys claim at most one expired and one waiting task of a key, and none of these keys; null: any task
+   * @param exceptKeys leaves out the tasks of these keys, and claims at most one expired and one waiting task of each
+   *   other key; null: claims any task
    */
   async claim(limit: number, includeExpired: boolean, held: string[], exceptKeys: string[] | null): Promise<Claim> {
     const { taskLeaseS, taskMaxAttempts } = this.config;

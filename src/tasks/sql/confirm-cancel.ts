@@ -4,8 +4,8 @@ import { settled } from './settle-budgets.ts';
 
 /**
  * A cancel or the deadline ends a task at once, and its cost is assumed. When the provider confirms afterwards that the
- * job never ran, the cost becomes nothing in the ledger, the budget and the task. It stays once `usage_sums` contains
- * the row of the ledger, and if a call of the task was lost.
+ * job never ran, the cost becomes nothing in the ledger, the budget and the task. The assumed cost stays if
+ * `usage_sums` already contains the row of the ledger, or if a call of the task was lost.
  */
 const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',

@@ -146,8 +146,8 @@ export class CreateTaskBatch {
 }
 
 /**
- * Counts the tasks, and reserves their estimates if there is a budget. Either refuses the whole batch if there is no
- * room.
+ * Counts the tasks, and reserves their estimates if there is a budget. Each of the two steps refuses the whole batch if
+ * there is no room.
  */
 async function admit(tx: Tx, { api_key_id, tasks, above = [] }: NewTaskBatch, key: KeyRow): Promise<void> {
   await count(tx, key, above);

@@ -89,8 +89,8 @@ const CREATE: Statement = {
 const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
 /**
- * The same for API keys with a budget, in which it reserves the estimates. It is a second statement, because without
- * budgets a creation takes PostgreSQL half the time.
+ * The same for API keys with a budget, in which it reserves the estimates. It is a second statement, because CREATE
+ * takes PostgreSQL only half the time.
  */
 const CREATE_RESERVED: Statement = {
   name: 'tasks.create_reserved',
@@ -147,7 +147,8 @@ export class CreateTasks {
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
-      // Creations with a key come last: one whose key is known stores nothing, and must not take the room of another.
+      // Creations with an Idempotency-Key come last: if the key is known, the creation stores nothing, and must not
+      // take the room of another.
       const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
       const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));

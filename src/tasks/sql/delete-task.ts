@@ -3,8 +3,8 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /**
  * How long the record of a deleted task stays after the end of the task. Deleting an unfinished task cancels it, and a
- * late stream or worker in another process must still read that here. Such a worker may also write a file, which the
- * purge then deletes with the record.
+ * late stream or worker in another process must still find the cancel in the record. Such a worker may also write a
+ * file, which the purge then deletes with the record.
  */
 export const SETTLED_AFTER = `interval '5 minutes'`;
 

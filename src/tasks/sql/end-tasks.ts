@@ -4,7 +4,7 @@ import type { ApiError } from '../../errors/api-error.ts';
 import { Sql, type Statement, type Tx } from '../../platform/database/sql.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type EndHook, type Ending, LONGEST_END_MS } from '../record/ending.ts';
-import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
+import { SHOWN_COLUMNS, type ShownTask, type TaskStatus } from '../record/task.entity.ts';
 import { chargeOf } from '../record/charge.ts';
 import { UsageTerms } from '../record/usage-terms.ts';
 import { withMoments } from './add-moments.ts';
@@ -12,7 +12,6 @@ import { BatchByKey, type LockTimeout, setLockTimeout } from './batch-by-key.ts'
 import { isLocked, lockedWithin } from './locked-rows.ts';
 import { MOVED, MOVED_BUT_TIMELINE, WRITTEN } from './moved-columns.ts';
 import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS, usageJson } from './usage-of-end.ts';
-import type { TaskStatus } from '../record/task-status.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
@@ -207,8 +206,8 @@ interface LimitedKeys {
 
 /**
  * Call in the transaction that has ended the tasks, after everything that locks other rows.
- * @returns the API keys with a limit of running tasks, and those that share one with keys below. Other tasks may wait
- *   for their places
+ * @returns the API keys with a limit of running tasks, and those that share such a limit with the keys below them.
+ *   Other tasks may wait for the freed places of these keys
  */
 async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<LimitedKeys> {
   if (ended.length === 0) return { own: new Set(), shared: new Set() };

@@ -3,9 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
 /**
- * Gives the place of a task to another one of its API key while the task waits for its provider. Held tasks do not
- * count as running, but at most `max_running` are held. A task whose job runs at its provider keeps its place. Locks
- * tasks -> key_load. A second call changes nothing.
+ * Gives the place of a task to another task of its API key, while the task waits for its provider or the end of a
+ * pause. Held tasks do not count as running, but at most `max_running` are held. A task whose job runs at its provider
+ * keeps its place. Locks tasks -> key_load. A second call changes nothing.
  */
 const HOLD: Statement = {
   name: 'tasks.hold',

@@ -2,7 +2,7 @@ import { equalsOrdered } from '../../platform/database/planner.ts';
 import { setLockTimeout } from './batch-by-key.ts';
 
 /**
- * SQL for every statement that writes several unfinished tasks, because other transactions write them at the same time.
+ * SQL for every statement that writes several unfinished tasks: other transactions may write the same tasks meanwhile.
  * `locked` locks the rows in the order of their ids, whichever index is read, so that no two statements wait for each
  * other.
  */
@@ -11,7 +11,7 @@ import { setLockTimeout } from './batch-by-key.ts';
 export const locked = (ids: string): string =>
   `locked as (select id, attempt from tasks_live where id = any(${ids}::text[]) order by id for update)`;
 
-/** The same with a bound on waiting: `wait` is SQL of `setLockTimeout`, and is evaluated before the first row is locked. */
+/** The same with a bound on waiting. `wait` is SQL of `setLockTimeout`, evaluated before the first row is locked. */
 export const lockedWithin = (ids: string, wait: string): string =>
   `locked as (
       select id, attempt from (select ${wait}) wait cross join tasks_live

@@ -1,4 +1,4 @@
-/** The turns of tasks of low priority in one claim. A turn that no such task takes goes to a normal one. */
+/** The turns of tasks of low priority in one claim. If no task of low priority takes a turn, a normal task gets it. */
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;

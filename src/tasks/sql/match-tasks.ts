@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { patternOf, wordsOf } from '../record/search-words.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
@@ -41,8 +42,8 @@ const isIndexed = (filter: TaskFilter): boolean =>
   hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code) || filter.cancelled === true;
 
 /**
- * The matching ones among the next `count` tasks of the list, and the last one that was compared, whether it matches or
- * not. `beside` is how many of them so far match the filter without its words.
+ * The tasks that match among the next `count` of the list, and the last one of these `count`, whether it matches or
+ * not. `beside` counts, up to each row, the compared tasks that match the filter without its words.
  */
 export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -147,7 +148,8 @@ const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
 /**
  * SQL: the tasks that match. Unfinished tasks of the key are few, so they are compared; final ones are found by an
- * index. Few tasks have the same metadata, so its indexes are read for all keys; among final tasks only without a facet.
+ * index. Few tasks have the same metadata, so a filter on metadata reads the indexes of metadata, which span all keys.
+ * With a facet too, final tasks are found by the index of facets.
  */
 function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): string {
   const facet = hasFacet(filter) ? EVERY_FACET : '';
@@ -173,8 +175,8 @@ const FIRST_COMPARED = 2_000;
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
 /**
- * If so many of the tasks compared first match a filter without its words, its index is taken to have more tasks than
- * are read.
+ * If at least this many of the tasks compared first match the filter without its words, the index for the filter is not
+ * read, because it probably has more than MANY of them.
  */
 const COMMON = 20;
 
@@ -188,6 +190,7 @@ export class MatchTasks {
   constructor(
     private readonly sql: Sql,
     private readonly words: TaskWordsIndex,
+    private readonly turns: KeyTurns,
   ) {}
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
@@ -197,9 +200,14 @@ export class MatchTasks {
   }
 
   /** Reads the page and one row more. */
-  async rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
-    const found: Listed[] = [];
+  rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
+    return this.turns.take(apiKeyId, () => this.find(search));
+  }
+
+  private async find(search: Search): Promise<Listed[]> {
+    const { filter } = search;
+    const found: Listed[] = [];
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
     const words = filter.search ? await this.words.findable(wordsOf(filter.search)) : [];
     const few =

@@ -92,7 +92,7 @@ const insertTasks = (more: string, values = more): string => `
       select ${Object.values(INSERTED).join(', ')}${values}
       from wanted join load using (key)`;
 
-/** SQL fragment; needs the CTEs `wanted` and `load`. The task row doubles as its queue entry. */
+/** SQL fragment; needs the CTEs `wanted` and `load`. The row of a task is also its entry in the queue. */
 export const INSERT = insertTasks('');
 /** The same for a `NewBatchTask`. */
 export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);

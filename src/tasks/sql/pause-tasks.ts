@@ -41,8 +41,8 @@ const SET_ASIDE_PARKED = setAside(
 );
 
 /**
- * SQL: whether a pause may hold tasks that may go on, because it has ended or holds fewer models than before. With $1
- * this is true of every pause.
+ * SQL: whether a pause may still hold tasks that it should not hold any more: it has ended, or its models have changed
+ * lately. With $1 this is true of every pause.
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 

@@ -3,8 +3,8 @@ import { FREE_PLACES } from '../record/free-places.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
 /**
- * Counts of all API keys together. Queued tasks of a key that runs as many as it may count as `parked`, whether a claim
- * has seen them or not.
+ * Totals of all API keys. If a key runs as many tasks as it may, all its queued ones count as `parked` here, also those
+ * that no claim has parked yet.
  */
 interface QueueRow {
   waiting: number;

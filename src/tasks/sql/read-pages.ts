@@ -56,9 +56,9 @@ export class ReadPages {
 }
 
 /**
- * The columns have the types of the values. Equal names have equal types, because `nameOf` names what the conditions
- * compare. PostgreSQL always uses an index that starts with (api_key_id, id), so that a page without filters costs the
- * same at any length of the list.
+ * The columns of `w` have the types of the values. Statements with the same name have values of the same types,
+ * because `nameOf` names what the conditions compare. PostgreSQL always uses an index that starts with (api_key_id,
+ * id), so that a page without filters costs the same at any length of the list.
  */
 function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string {
   const arrays = values.map((value, at) => `$${at + 1}::${typeof value === 'number' ? 'float8' : 'text'}[]`);

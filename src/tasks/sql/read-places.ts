@@ -12,7 +12,7 @@ export interface TaskPlace extends Pick<
   place: number;
   /** Whether the task waits for its API key, its provider or the end of a pause. */
   is_held: boolean;
-  /** Whether the task waits because an operator has paused its model, or the provider of a task that has started. */
+  /** Whether the task waits for the end of a pause: of its model, or, after its start, of its provider. */
   is_paused: boolean;
 }
 

@@ -79,7 +79,7 @@ const LIMITED_INTENT: Statement = {
     select id, exists (select from noted) as noted from locked join wanted using (id, attempt)`,
 };
 
-/** The id of a task with several jobs lists them. Each job was one paid call; the intent has counted the first. */
+/** The upstream id of a task with several jobs lists them. Each job was one paid call; the intent counted the first. */
 const jobsIn = (ids: string): string => `coalesce(cardinality(string_to_array(${ids}, ',')), 1)`;
 
 const ACCEPTED: Statement = {
@@ -175,7 +175,7 @@ export class RecordSubmit {
   private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
     const noted = await this.sql.run<LeaseRef>(INTENTS, valuesOf(intents));
     const attempts = new Map(noted.map(({ id, attempt }) => [id, attempt]));
-    // Attempts are compared, because the batch may also have a late claim of the task.
+    // One batch may have two intents for a task, one of them of a claim that is over.
     return intents.map(({ lease }) => (attempts.get(lease.id) === lease.attempt ? 'committed' : 'lost'));
   }
 

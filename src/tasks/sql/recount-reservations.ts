@@ -49,7 +49,7 @@ const RECOUNT = `
 
 /**
  * Corrects the reservations of a budget that is being set: a process of an older release may have ended tasks without
- * returning theirs.
+ * returning what they had reserved.
  */
 export async function recountReservations(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(RECOUNT, [apiKeyId]);

@@ -9,7 +9,7 @@ import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
  */
 const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
 
-/** Hours that what is given up stays at least. */
+/** After its star is taken away, a task or output stays for at least this many hours. */
 export const GIVEN_UP_H = 24;
 
 /** SQL: puts off the expiry in a column while something is kept, then restores it, at least GIVEN_UP_H ahead. */

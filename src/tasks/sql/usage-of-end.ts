@@ -1,7 +1,7 @@
 /**
- * Fragments of the statement that ends tasks: the charge, and the row of the ledger. No client waits for this work, and
- * no other such work on a task costs more, so the statement only adds. The worker has computed the cost of a success,
- * and the intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: the charge, and the row of the ledger. Of all the work on a task for
+ * which no client waits, this costs the most, so the statement only adds. The worker has computed the cost of a
+ * success, and the intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**
@@ -17,7 +17,7 @@ export const CHARGE_NAMES =
 const SUBMITTED = 'g.submitted_at is not null';
 
 /**
- * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price does not say it.
+ * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price lacks it.
  */
 export const CHARGED = `lateral (select case when g.rule is null then g.micros when ${SUBMITTED} then (g.price->>g.rule)::bigint
                               else 0 end as full_micros) c`;
@@ -42,8 +42,8 @@ export const usageJson = (currency: string): string => `case when h.is_complete 
 export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video_seconds, h.cost_micros, h.cost_basis';
 
 /**
- * The ledger's rows, one for each task that the statement ends. A task ends once, so its key is new. After a restore of
- * only one of the two tables it may be known, which must not keep the task from ending.
+ * The ledger's rows, one for each task that the statement ends. A task ends once, so the ledger has no row for it yet.
+ * After a restore of only one of the two tables it may have one, which must not keep the task from ending.
  */
 export const LEDGER = `
     ledger as (

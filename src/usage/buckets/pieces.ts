@@ -14,8 +14,8 @@ export interface Piece extends Range {
 }
 
 /**
- * Where the numbers of buckets come from, besides ledger rows without a sum: sums of whole days and quarters of an
- * hour, and summed ledger rows at the ends.
+ * Where the numbers of buckets come from: sums of whole days and of quarters of an hour, and single rows of the ledger
+ * for the ends of a bucket. Rows of the ledger that are in no sum yet are added besides.
  */
 export interface Pieces {
   days: Piece[];

@@ -4,6 +4,7 @@ import { Repository } from 'typeorm';
 import { isAhead } from '../../platform/database/past.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
+import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { toEndpointView } from '../endpoints/endpoint.view.ts';
 import { EndpointsService, type Page } from '../endpoints/endpoints.service.ts';
@@ -30,6 +31,7 @@ export class DeliveriesService {
     private readonly endpoints: EndpointsService,
     private readonly resend: ResendEvents,
     private readonly signal: DeliverySignal,
+    private readonly turns: KeyTurns,
   ) {}
 
   /** The attempts at an endpoint, newest first. @throws ApiError webhook_endpoint_not_found */
@@ -39,14 +41,16 @@ export class DeliveriesService {
     { filter = {}, ...page }: Page & { filter?: DeliveryFilter },
   ): Promise<{ deliveries: ListedDelivery[]; hasMore: boolean }> {
     await this.endpoints.find(apiKeyId, id);
-    const deliveries = await this.lists.ofEndpoint(id, filter, { ...page, limit: page.limit + 1 });
+    const deliveries = await this.turns.take(apiKeyId, () =>
+      this.lists.ofEndpoint(id, filter, { ...page, limit: page.limit + 1 }),
+    );
     return { deliveries: deliveries.slice(0, page.limit), hasMore: deliveries.length > page.limit };
   }
 
   /** @throws ApiError webhook_endpoint_not_found */
   async stats(apiKeyId: string, id: string, hours: number): Promise<EndpointStats> {
     await this.endpoints.find(apiKeyId, id);
-    return this.reads.of(id, hours);
+    return this.reads.of(apiKeyId, id, hours);
   }
 
   /** An event with its newest attempts, at most `MAX_ATTEMPTS_SHOWN`. @throws ApiError webhook_event_not_found */
@@ -79,7 +83,8 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends an event again to every enabled endpoint that subscribes to its type, or only to the given one of these.
+   * Sends an event again to every enabled endpoint that subscribes to its type.
+   * @param endpointId if given, all other endpoints are left out
    * @throws ApiError webhook_event_not_found, webhook_endpoint_not_found
    */
   async redeliver(apiKeyId: string, eventId: string, endpointId?: string | null): Promise<ResentEvent> {

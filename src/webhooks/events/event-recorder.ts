@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.ts';
 import type { Tx } from '../../platform/database/sql.ts';
-import { isRestored } from '../../tasks/record/is-restored.ts';
+import { isRestored } from '../../tasks/record/task.entity.ts';
 import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { InsertEvents } from '../sql/insert-events.ts';
 import { newEventId } from '../record/webhook-id.ts';

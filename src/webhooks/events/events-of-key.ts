@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Sql } from '../../platform/database/sql.ts';
 import { SEE_EVENTS } from '../sql/see-events.ts';
 
-/** Lists all events of an API key. No route does. */
+/** Lists all events of an API key, for an export of its data. No route lists them. */
 @Injectable()
 export class EventsOfKey {
   constructor(private readonly sql: Sql) {}

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
 import { Batch } from '../../platform/database/batch.ts';
+import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** The most attempts of one endpoint that are read. A busier endpoint shows its newest ones. */
@@ -64,21 +66,32 @@ interface Question {
   hours: number;
 }
 
+/** API keys whose questions are gathered. */
+const MAX_KEYS = 1_000;
+
 @Injectable()
 export class ReadEndpointStats {
-  private readonly batch = new Batch<Question, EndpointStats>((questions) => this.flush(questions), {
-    name: 'webhooks.endpoint_stats',
-    maxItems: 100,
-  });
+  private readonly batches = new LRUCache<string, Batch<Question, EndpointStats>>({ max: MAX_KEYS });
 
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly turns: KeyTurns,
+  ) {}
 
-  /** Calls at the same time, such as those of one GraphQL document, share one statement. */
-  of(endpointId: string, hours: number): Promise<EndpointStats> {
-    return this.batch.add({ endpointId, hours });
+  /** Calls of a key in one turn of the event loop, such as those of one GraphQL document, share one statement. */
+  of(apiKeyId: string, endpointId: string, hours: number): Promise<EndpointStats> {
+    const batch = this.batches.get(apiKeyId) ?? this.batchOf(apiKeyId);
+    return batch.add({ endpointId, hours });
   }
 
-  private flush(questions: Question[]): Promise<EndpointStats[]> {
+  private batchOf(apiKeyId: string): Batch<Question, EndpointStats> {
+    const flush = (questions: Question[]) => this.turns.take(apiKeyId, () => this.read(questions));
+    const batch = new Batch(flush, { name: 'webhooks.endpoint_stats', maxItems: 100, concurrency: Infinity });
+    this.batches.set(apiKeyId, batch);
+    return batch;
+  }
+
+  private read(questions: Question[]): Promise<EndpointStats[]> {
     const now = Date.now();
     return this.sql.run<EndpointStats>(STATS, [
       questions.map(({ endpointId }) => endpointId),

@@ -8,8 +8,8 @@ import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
- * Serialises batches that concern the same endpoint. At the same time, transactions that end tasks insert rows that
- * reference these endpoints. These would have to wait for a lock `for update`, but not for this one.
+ * Serialises batches that concern the same endpoint. Meanwhile, transactions that end tasks insert rows that reference
+ * the endpoint. These transactions would have to wait for a lock `for update`, but not for this lock.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',

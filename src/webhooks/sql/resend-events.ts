@@ -35,8 +35,8 @@ const TEST: Statement = {
 };
 
 /**
- * Sends an event again, to every enabled endpoint that now subscribes to it, or only to the given one of these. An
- * attempt in flight is not changed, and counts as the redelivery.
+ * Sends an event again, to every enabled endpoint that now subscribes to it. If $3 is an endpoint, all others are left
+ * out. An attempt in flight is not changed, and counts as the redelivery.
  */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',
@@ -83,7 +83,7 @@ const RECOVER: Statement = {
 
 /**
  * Sends events on demand. A redelivered event keeps its body and id.
- * Raw SQL because each of these is one atomic statement over several tables.
+ * Raw SQL because each method is one atomic statement over several tables.
  */
 @Injectable()
 export class ResendEvents {

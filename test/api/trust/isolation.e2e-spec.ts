@@ -122,8 +122,9 @@ describe('a binding that is full', () => {
     gemini.plan(/^POST/, 'hang');
     const [greedy, waiting, other] = [await keyWith({ max_running: 0 }), await keyWith(), await keyWith()];
     const hanging = await createMany(greedy, PLACES, aHang);
-    const full = await createMany(waiting, PLACES, aFull);
+    // Before the others are there: one of them could have a place that is not reserved.
     await eventually('the places to be taken', async () => (await count(hanging, `status = 'running'`)) === PLACES - 2);
+    const full = await createMany(waiting, PLACES, aFull);
     await eventually('the binding to be full', async () => (await count(full, `status = 'running'`)) === 1);
     await assertEnds(other, aFailure);
     await assertEnds(other, { model: 'seedance-2', prompt: '#fail:provider_rejected' });

@@ -14,7 +14,7 @@ const LONG = process.env.DARKROOM_TEST_LONG === '1';
 /** Number of tasks, and of faults during their creation. */
 const [TASKS, FAULTS] = LONG ? [600, 60] : [24, 3];
 /** Small batches, items of each large one, and kills of workers, each during a large one. */
-const [BATCHES, ITEMS, KILLS] = LONG ? [60, 100, 6] : [20, 30, 2];
+const [BATCHES, ITEMS, KILLS] = LONG ? [60, 100, 6] : [20, 30, 1];
 const LEASE_S = 3;
 const SEED = Number(process.env.DARKROOM_TEST_SEED ?? Date.now() % 1e6);
 

@@ -21,7 +21,7 @@ import { Api } from '../../support/clients/api.ts';
 import { startInProcess, type InProcess } from '../../support/in-process.ts';
 
 const isLong = process.env.DARKROOM_TEST_LONG === '1';
-const SECONDS = isLong ? 600 : 5;
+const SECONDS = isLong ? 600 : 3;
 /** Those that act at the same time, each like a process of its own. */
 const ACTORS = isLong ? 4 : 2;
 /** Beyond it, no task is created until some have ended. */

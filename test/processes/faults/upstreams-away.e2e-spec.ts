@@ -12,12 +12,12 @@ import { eventually } from '../../support/wait.ts';
 
 /** How long each of them is away. */
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
-const AWAY_MS = LONG ? 60_000 : 3_000;
+const AWAY_MS = LONG ? 60_000 : 2_000;
 /** Films that are created while the bucket is away and the service knows it. */
 const UNBOUGHT = LONG ? 60 : 24;
 const WORKERS = 10;
 /** Between two creations of a film and a picture. */
-const EVERY_MS = LONG ? 1_000 : 500;
+const EVERY_MS = LONG ? 1_000 : 250;
 
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aPicture = { model: 'nano-banana-2', prompt: 'A red kite' };

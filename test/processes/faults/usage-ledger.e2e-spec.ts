@@ -13,7 +13,7 @@ import { eventually } from '../../support/wait.ts';
 
 const LONG = process.env.DARKROOM_TEST_LONG === '1';
 /** Of cancels with ends, and of kills of workers: the last two workers fall together, and an API process with them. */
-const [RACES, KILLS] = LONG ? [200, 7] : [40, 3];
+const [RACES, KILLS] = LONG ? [200, 7] : [40, 2];
 
 const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
 const aPicture = { model: 'gpt-image-2', prompt: 'A cat on a roof' };

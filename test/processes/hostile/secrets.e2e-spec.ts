@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newApiKey } from '../../../src/auth/credentials/api-key-format.ts';
 import { Api } from '../../support/clients/api.ts';
+import { tracesOf } from '../../support/hostile/traces.ts';
 import { SECRET_KEY, testEnv } from '../../support/test-env.ts';
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts';
 import { EventReader } from '../../support/clients/event-reader.ts';
@@ -282,13 +283,5 @@ describe('secrets', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @returns the secrets in the texts, each with its context */
-  function traces(texts: readonly string[]): string[] {
-    return [...secrets].flatMap(([name, secret]) =>
-      texts.flatMap((text) => {
-        const at = text.indexOf(secret);
-        return at < 0 ? [] : [`${name}: ${text.slice(Math.max(0, at - 150), at + secret.length + 50)}`];
-      }),
-    );
-  }
+  const traces = (texts: readonly string[]): string[] => tracesOf(secrets, texts);
 });

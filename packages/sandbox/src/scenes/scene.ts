@@ -132,7 +132,7 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
       context.fillStyle = face;
       fillCircle(context, { x, y: now, radius });
     },
-    // At whole pixels, for the copied glow.
+    // Whole pixels, so that the copy of the glow stays at whole pixels.
     pose: (seconds) => ({ x: Math.round(camera.drift(0.12, seconds)) }),
   };
 }

@@ -28,7 +28,7 @@ const FIND_BY_SESSIONS: Statement = {
 };
 
 /**
- * Looks up many sessions at once. Returns them in the order of the hashes, null for one that is unknown or has ended.
+ * Looks up many sessions at once. Returns them in the order of the hashes, null for an unknown or ended session.
  */
 export async function findBySessions(sql: Sql, hashes: readonly Buffer[]): Promise<(FoundSession | null)[]> {
   const rows = await sql.run<FoundSession & { hash: Buffer }>(FIND_BY_SESSIONS, [hashes]);

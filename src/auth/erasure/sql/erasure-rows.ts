@@ -9,8 +9,8 @@ import type { Erasure } from '../erasure.entity.ts';
  */
 const LEASE = `interval '2 minutes'`;
 /**
- * For this time after the request, another process may accept the key, a creation may commit, or a worker may write. A form
- * may take longer, but its key is checked again once it has arrived.
+ * For this time after the erasure was ordered, another process may still accept the key, a creation may commit, or a
+ * worker may write. A form may arrive later, but then its key is checked again.
  */
 const QUIET_AFTER = `interval '1 minute'`;
 
@@ -64,7 +64,7 @@ const FINISH: Statement = {
   text: `update erasures set finished_at = now(), lease_until = null, step = null, cursor = null where ${mine}`,
 };
 
-/** Another process has taken the erasure over, or this one stops, so this one must change nothing more. */
+/** Another process has taken the erasure over, or this process stops. So this process must change nothing more. */
 export class ErasureLost extends Error {}
 
 interface Progress {
@@ -102,7 +102,7 @@ export class ErasureRows {
     });
   }
 
-  /** For this many seconds no process takes the erasure, unless another one has taken it over already. */
+  /** For this many seconds no process takes the erasure, unless another process has taken it over already. */
   async putOff({ id, attempt }: TakenErasure, seconds: number): Promise<void> {
     await this.sql.run(PUT_OFF, [id, attempt, seconds]);
   }

@@ -11,7 +11,7 @@ const LAST: Statement = {
 export class ReadMigrations {
   constructor(private readonly sql: Sql) {}
 
-  /** A newer release may have migrated the database further than this one knows. */
+  /** The last migration of the database. A newer release may have made it, so this release may not know it. */
   async last(): Promise<string> {
     const [row] = await this.sql.run<{ name: string }>(LAST);
     return row!.name;

@@ -4,13 +4,13 @@ import { Servers } from '../servers/servers.ts';
 /** How long to wait for a lock of another session, such as a migration's. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** The first four override what could end or slow a copy. The others make the text of a copy the same everywhere. */
+/** The first four settings prevent what could end or slow a copy. With the others, the text is the same everywhere. */
 const SETTINGS = [
   'set statement_timeout = 0',
   'set idle_in_transaction_session_timeout = 0',
   `set lock_timeout = ${LOCK_TIMEOUT_MS}`,
   'set enable_seqscan = on',
-  // By default a scan may join another one in the middle of a table, and return the rows in another order.
+  // By default a scan may join a running scan in the middle of the table, and return the rows in another order.
   'set synchronize_seqscans = off',
   `set timezone = 'UTC'`,
   `set datestyle = 'ISO, YMD'`,

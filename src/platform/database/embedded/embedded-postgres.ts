@@ -66,8 +66,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * Each process keeps this connection open from its start to its `leave()`. The last process to leave stops the server,
- * and it counts these connections to find out whether it is the last one.
+ * Each process keeps this connection open from its start to its `leave()`. A process that leaves counts the connections
+ * of others. If there are none, it is the last process and stops the server.
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 

@@ -6,9 +6,9 @@ const SQLITE_BUSY = 5;
 const RETRY_MS = 25;
 
 /**
- * Runs `work` while no other process, and no other call in this one, holds the same file. It uses SQLite's file lock,
- * because the operating system releases it when its holder dies. So a killed process blocks no other one, and no stale
- * lock file has to be interpreted.
+ * Runs `work` while no other process, and no other call in this process, holds the same file. Uses SQLite's file lock,
+ * because the operating system releases this lock when its holder dies. So a killed process blocks no other process,
+ * and no stale lock file has to be interpreted.
  * @param waitMs how long to wait for another holder
  */
 export async function withExclusiveFile<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {

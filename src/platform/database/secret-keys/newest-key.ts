@@ -7,8 +7,8 @@ import { noteNewestKey } from './sql/note-newest-key.ts';
 const NOTE_EVERY_S = 30;
 
 /**
- * Tells the other processes which SECRET_KEY is the newest of this process, and learns whether it is theirs too. Until
- * it is, no rows are moved to this key: see agreed.ts.
+ * Tells the other processes which SECRET_KEY is the newest of this process, and learns whether they have the same
+ * newest key. Until all have the same, no rows are moved to this key: see agreed.ts.
  */
 @Injectable()
 export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -36,7 +36,7 @@ export class PrimaryWatch {
     };
   }
 
-  /** Asks the other servers, if there are any and it is time, which is the primary. Call this often. */
+  /** If there are other servers and it is time, asks them whether one of them is the primary. Call this often. */
   async check(isSuspect: boolean): Promise<void> {
     if (!this.servers.areSeveral || this.isAsking) return;
     const suspectMs = isSuspect ? SUSPECT_ASK_INTERVAL_MS : ASK_INTERVAL_MS;

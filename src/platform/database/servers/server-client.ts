@@ -5,7 +5,8 @@ export const READ_ONLY = '25006';
 
 export interface ServerClientConfig extends ClientConfig {
   /**
-   * Connect only if the server takes writes. The first messages of a session tell, so the check costs no round trip.
+   * Connect only if the server takes writes. The first messages of a session say whether it does, so the check costs no
+   * round trip.
    */
   isPrimaryWanted?: boolean;
 }
@@ -19,7 +20,7 @@ interface ParameterStatus {
 
 /** A connection that knows whether its server takes writes: PostgreSQL 14 and newer report this unasked. */
 export class ServerClient extends Client {
-  /** Called when a server that took writes refuses one, or says that it takes no more. */
+  /** Called when a server that took writes refuses a write, or says that it takes no more writes. */
   onReadOnly: (() => void) | undefined;
   private readonly reported = new Map<string, string>();
   private readonly isPrimaryWanted: boolean;

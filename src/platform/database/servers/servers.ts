@@ -8,8 +8,8 @@ import { ServerClient, WORDS } from './server-client.ts';
 /** For the search at a start: a process that loads its modules is slow to read what has arrived. */
 const FIND_TIMEOUT_MS = 5_000;
 /**
- * How long the other servers may take once one has said that it is primary. A server that was promoted later answers in
- * this time. A dead server is not waited for.
+ * How long the other servers may take to answer once a server has said that it is primary. A server that was promoted
+ * later answers in this time. A dead server is not waited for.
  */
 const OTHERS_MS = 1_000;
 const ASK_TIMEOUT_MS = 1_500;
@@ -74,7 +74,7 @@ export class Servers {
 
   /**
    * Asks every server of a URL that names several.
-   * @throws Error if no server takes writes, or those that do are of different clusters
+   * @throws Error if no server takes writes, or the servers that take writes are of different clusters
    */
   async find(): Promise<void> {
     if (!this.areSeveral) return;

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { ApiError } from '../../../errors/api-error.ts';
 import type { HttpLimits } from '../limits.ts';
-import { hasBody, routeOf } from '../request.ts';
+import { bodyOf, hasBody, routeOf } from '../request.ts';
 import { isStreamed } from '../multipart/accepts-body.ts';
 
 /** Memory per received chunk, besides its bytes. Otherwise a body that is sent byte by byte would count as small. */
@@ -24,12 +25,12 @@ export class IncomingBodies {
       const { raw } = request;
       // A body that goes to disk as it arrives takes no memory here. A listener would start its stream too early.
       if (hasBody(raw.headers) && !isStreamed(request)) {
-        raw.on('data', (chunk: Buffer) => this.add(raw, chunk.length + CHUNK_OVERHEAD_BYTES));
+        bodyOf(raw).on('data', (chunk: Buffer) => this.add(raw, chunk.length + CHUNK_OVERHEAD_BYTES));
         // For a body that was rejected or whose client disconnected. After a 413 the request itself emits no 'close'.
         reply.raw.once('close', () => this.drop(raw));
         this.uploads.set(raw, 0);
       }
-      done(); // synchronously: the parser must listen before the first chunk arrives
+      done(null, bodyOf(raw)); // synchronously: the parser must listen before the first chunk arrives
     });
     fastify.addHook('preValidation', ({ raw }, _reply, done) => {
       this.drop(raw); // received completely
@@ -50,7 +51,8 @@ export class IncomingBodies {
     if (!oldest) return;
     this.drop(oldest);
     // The body parser handles this as an error of the request. Without a parser (a body on a GET) there is no listener.
-    if (oldest.listenerCount('error') > 0) oldest.emit('error', oldestUpload());
+    const body = bodyOf(oldest);
+    if (body.listenerCount('error') > 0) body.emit('error', oldestUpload());
   }
 
   private drop(request: IncomingMessage): void {
@@ -66,6 +68,77 @@ function oldestUpload(): ApiError {
     retryAfterS: 1,
   });
 }
+
+/** Smaller answers are not counted: the limit of requests in flight bounds them. */
+const SMALL_CHARACTERS = 16 * 1024;
+/** The bytes that a stream counts as, whatever its length: a stream reads about this much ahead of its client. */
+export const STREAM_BYTES = 64 * 1024;
+
+/** What one caller has not taken yet: bytes of each answer, the oldest first. */
+interface Held {
+  answers: Map<ServerResponse, number>;
+  bytes: number;
+}
+
+/**
+ * Limits the memory of answers, streams included, that their clients have not taken yet. Over the limit, closes the
+ * oldest connection of the caller that holds most.
+ */
+export class UnreadAnswers {
+  /** By credential; by address where a request has none. */
+  private readonly callers = new Map<string, Held>();
+  private sum = 0;
+
+  constructor(private readonly limits: Pick<HttpLimits, 'unreadBytesAtOnce'>) {}
+
+  get bytes(): number {
+    return this.sum;
+  }
+
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onSend', (request, { raw }, payload, done) => {
+      const bytes = isStream(request) ? 0 : memoryOf(payload);
+      if (bytes > 0) this.add(callerOf(request), raw, bytes);
+      done();
+    });
+  }
+
+  private add(caller: string, answer: ServerResponse, bytes: number): void {
+    const held = this.callers.get(caller) ?? { answers: new Map(), bytes: 0 };
+    this.callers.set(caller, held);
+    held.answers.set(answer, bytes);
+    held.bytes += bytes;
+    this.sum += bytes;
+    answer.once('close', () => this.drop(caller, held, answer));
+    while (this.sum > this.limits.unreadBytesAtOnce) this.cutLargest();
+  }
+
+  private cutLargest(): void {
+    let [largest] = this.callers;
+    for (const each of this.callers) if (each[1].bytes > largest![1].bytes) largest = each;
+    const [caller, held] = largest!;
+    const [oldest] = held.answers.keys();
+    this.drop(caller, held, oldest!);
+    oldest!.destroy();
+  }
+
+  private drop(caller: string, held: Held, answer: ServerResponse): void {
+    const bytes = held.answers.get(answer) ?? 0;
+    held.answers.delete(answer);
+    held.bytes -= bytes;
+    this.sum -= bytes;
+    if (held.answers.size === 0) this.callers.delete(caller);
+  }
+}
+
+/** Bytes; 0: too little to count. */
+function memoryOf(payload: unknown): number {
+  if (payload instanceof Readable) return STREAM_BYTES;
+  const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
+  return isText && payload.length > SMALL_CHARACTERS ? Buffer.byteLength(payload) : 0;
+}
+
+const callerOf = ({ headers, ip }: FastifyRequest): string => headers.authorization ?? headers.cookie ?? ip;
 
 /** Event streams stay open for hours and need little memory; they have their own limits. */
 const isStream = (request: FastifyRequest): boolean => routeOf(request).url?.endsWith('/events') ?? false;

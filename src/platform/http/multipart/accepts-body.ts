@@ -1,6 +1,6 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hasBody, routeOf } from '../request.ts';
+import { bodyOf, hasBody, routeOf } from '../request.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import type { HttpLimits } from '../limits.ts';
 import { discardRest, watchArrival } from './arrival.ts';
@@ -71,8 +71,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     const { raw } = request;
     const config = bodyConfigOf(request);
     if (config.signedFile) {
-      // Content types are parsed alike on all routes. A file may have any type, such as JSON, so all files get this
-      // one.
+      // Content types are parsed alike on all routes. A file may have any type, such as JSON, so all files get
+      // `FILE_TYPE`.
       fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
       raw.headers['content-type'] = FILE_TYPE;
     } else if (
@@ -84,7 +84,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
         discardRest(raw, uploads.lingerMs);
         // The body parser responds with this error. A request that was refused earlier has no parser. Then the event
         // would end the process.
-        if (raw.listenerCount('error') > 0) raw.emit('error', slow);
+        const body = bodyOf(raw);
+        if (body.listenerCount('error') > 0) body.emit('error', slow);
       });
     }
     done();

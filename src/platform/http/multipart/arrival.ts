@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { ApiError } from '../../../errors/api-error.ts';
+import { bodyOf } from '../request.ts';
 
 interface ArrivalLimits {
   totalMs: number;
@@ -61,7 +62,7 @@ export function watchArrival(
  */
 export function discardRest(raw: IncomingMessage, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
-  raw.resume();
+  bodyOf(raw).resume();
   const timer = setTimeout(() => raw.socket.destroy(), lingerMs).unref();
   raw.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }

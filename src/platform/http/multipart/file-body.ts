@@ -5,6 +5,7 @@ import type { UploadLimits } from '../limits.ts';
 import { type ScratchFile, writeScratchFile } from './scratch-file.ts';
 import { Upload } from './upload.ts';
 import type { UploadRoom } from './upload-room.ts';
+import { bodyOf } from '../request.ts';
 
 /** A body that is one file, of any content type. The handler reads it to disk. */
 export class FileBody {
@@ -36,7 +37,7 @@ export class FileBody {
     try {
       // An iterator, because a pipeline that fails would destroy the request, and with it the connection for the
       // response.
-      const source = this.raw.iterator({ destroyOnReturn: false });
+      const source = bodyOf(this.raw).iterator({ destroyOnReturn: false });
       const file = await writeScratchFile(source, { path: join(upload.folder, 'file'), ...upload.target }, check);
       return { ...file, dispose: () => upload.dispose() };
     } catch (error) {

@@ -8,6 +8,7 @@ import type { UploadLimits } from '../limits.ts';
 import { type ScratchFile, writeScratchFile } from './scratch-file.ts';
 import { Upload } from './upload.ts';
 import type { UploadRoom } from './upload-room.ts';
+import { bodyOf } from '../request.ts';
 
 /** A file of a form. Name and type are as the client sent them. */
 export interface FormFile extends ScratchFile {
@@ -137,22 +138,23 @@ export class MultipartBody {
 
 /** Passes the body to the parser, and pauses the body while the parser is full. Rejects when the upload fails. */
 async function feed(parser: BusboyInstance, upload: Upload): Promise<void> {
-  const { raw, limits, signal } = upload;
+  const { limits, signal } = upload;
+  const body = bodyOf(upload.raw);
   let bytes = 0;
   const onData = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > limits.formBytes) upload.fail(tooLargeForm(limits));
-    else if (!parser.write(chunk)) raw.pause();
+    else if (!parser.write(chunk)) body.pause();
   };
-  const onDrain = () => raw.resume();
+  const onDrain = () => body.resume();
   const onEnd = () => parser.end();
   parser.on('drain', onDrain);
-  raw.on('data', onData).on('end', onEnd);
+  body.on('data', onData).on('end', onEnd);
   try {
     await finished(parser, { signal });
   } finally {
     parser.off('drain', onDrain);
-    raw.off('data', onData).off('end', onEnd);
+    body.off('data', onData).off('end', onEnd);
   }
 }
 

@@ -31,6 +31,7 @@ export class Upload {
     raw.once('close', () => {
       if (!raw.complete) this.fail(disconnected());
     });
+    if (raw.destroyed && !raw.complete) this.fail(disconnected());
   }
 
   /** Aborts with the first failure. */

@@ -7,7 +7,7 @@ type Write = (level: LineLevel, fields: Fields) => void;
 
 /** A line is written once in this time, however often it is logged. */
 const WINDOW_MS = 10_000;
-/** Maximum number of different lines that are remembered. When there are more, the others are written each time. */
+/** Maximum number of different lines that are remembered. Further lines are written each time. */
 const MAX_LINES = 1_000;
 
 /** Maximum number of requests that a repeated line names. */

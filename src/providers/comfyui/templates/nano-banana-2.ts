@@ -1,8 +1,8 @@
 import type { Template } from '../template.ts';
 import { type Flux2, flux2Workflow } from './flux-2.ts';
 
-// Clients choose this model for its speed, so this is the one distilled to four steps. Accepts up to four reference
-// images.
+// Clients choose nano-banana-2 for its speed, so this template uses the FLUX.2 that is distilled to four steps. That
+// model takes up to four reference images.
 const KLEIN: Flux2 = {
   diffusionModel: 'flux-2-klein-4b.safetensors',
   textEncoder: 'qwen_3_4b.safetensors',

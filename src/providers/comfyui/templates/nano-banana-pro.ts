@@ -1,7 +1,8 @@
 import type { Template } from '../template.ts';
 import { type Flux2, flux2Workflow } from './flux-2.ts';
 
-// Clients choose this model for its quality, so this is the full one. Accepts up to ten reference images.
+// Clients choose nano-banana-pro for its quality, so this template uses the full FLUX.2. That model takes up to ten
+// reference images.
 const DEV: Flux2 = {
   diffusionModel: 'flux2_dev_fp8mixed.safetensors',
   textEncoder: 'mistral_3_small_flux2_bf16.safetensors',
