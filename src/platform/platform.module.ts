@@ -30,7 +30,10 @@ export interface BootContext {
   dataSource?: DataSource;
 }
 
-/** How long a check counts. Each check of a bucket is a paid request, and load balancers probe every few seconds. */
+/**
+ * How long a successful check of the storage counts. Each check of a bucket is a paid request, and load balancers probe
+ * every few seconds.
+ */
 const STORAGE_TTL_MS = 10_000;
 
 /**

@@ -26,7 +26,10 @@ const DATABASE_URL = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 /** A host in brackets (IPv6) or without a colon, then perhaps a colon and a port. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::(\d+))?$/i;
 
-/** @throws Error whose message begins with "must" and does not contain the password */
+/**
+ * Reads the servers that a database URL names.
+ * @throws Error whose message begins with "must" and does not contain the password
+ */
 export function hostsOf(url: string): DatabaseHosts {
   const [, scheme, credentials, listed, rest] = DATABASE_URL.exec(url) ?? [];
   if (listed === undefined) throw new Error('must be an address starting with postgres:// or postgresql://');

@@ -46,9 +46,10 @@ const DATABASE = /^\d*$/;
 const MASTER_NAME = /^[\w.-]+$/;
 
 /**
- * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`, each also with `+tls`, and
- * `rediss://`.
- * @throws Error whose message comes after "EVENTS_URL" and repeats nothing, because any part may hold a password
+ * Reads `redis://host`, `redis+sentinel://host,host/name` or `redis+cluster://host,host`. Each scheme may end with
+ * `+tls`. `rediss://` means `redis+tls://`.
+ * @throws Error whose message follows "EVENTS_URL". It repeats no part of the address, because any part may hold a
+ *   password
  */
 export function readRedisAddress(text: string): RedisAddress {
   const [, scheme = '', userInfo, hostList = '', path = '', query = ''] = SHAPE.exec(text) ?? [];
@@ -84,8 +85,8 @@ function readHost(text: string, kind: Kind, which: string): RedisHost {
 }
 
 /**
- * @returns the name of the master; null without sentinels. A database number is ignored, because messages belong to no
- *   database
+ * @returns the name of the master; null without sentinels. The number of a database is ignored, because PUBLISH and
+ *   SUBSCRIBE do not depend on it
  */
 function readPath(kind: Kind, path: string): string | null {
   if (kind === 'sentinel') {

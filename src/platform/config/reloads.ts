@@ -5,8 +5,8 @@ interface Reload {
   /** The value that is in force. */
   value: string;
   /**
-   * Functions that apply a new value. A function that fails changes nothing, and throws an Error for the operator
-   * without the value.
+   * Functions that apply a new value. A function that fails changes nothing. It throws an Error for the operator, which
+   * must not contain the value.
    */
   apply: ((value: string) => void)[];
 }
@@ -20,7 +20,10 @@ export class Reloads {
 
   constructor(private readonly config: Config) {}
 
-  /** @param value the value that is in force now */
+  /**
+   * Registers what to do with a new value of a variable.
+   * @param value the value that is in force now
+   */
   register(variable: string, value: string, apply: (value: string) => void): void {
     const known = this.reloads.get(variable);
     if (known) known.apply.push(apply);

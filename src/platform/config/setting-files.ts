@@ -8,8 +8,9 @@ export function textOf(env: Env, variable: string): string | undefined {
 }
 
 /**
- * The environment, with the values of `variables` that are in files. `NAME_FILE` names the file with the value of NAME,
- * because Docker and Kubernetes mount secrets as files. Other names stay: `SSL_CERT_FILE` belongs to other programs.
+ * Returns the environment, with the values of `variables` that are in files. `NAME_FILE` names the file with the value
+ * of NAME, because Docker and Kubernetes mount secrets as files. Only `variables` are read in this way: a name such as
+ * `SSL_CERT_FILE` belongs to other programs.
  */
 export function withFiles(env: Env, variables: readonly string[], faults: string[]): Env {
   const read = { ...env };

@@ -125,8 +125,9 @@ export function host(byDefault: string) {
 }
 
 /**
- * @param read throws an Error whose message comes after the name of the variable and lacks the value, which may hold a
- *   secret
+ * A text that `read` accepts. The value stays a text.
+ * @param read throws an Error whose message follows the name of the variable. The message must not contain the value,
+ *   which may hold a secret
  */
 export function address(read: (text: string) => unknown) {
   return z
@@ -182,7 +183,10 @@ export function shaped(pattern: RegExp, shape: string) {
   return z.string().regex(pattern, { error }).nullable().default(null);
 }
 
-/** A path. The folder need not exist yet, so nothing else would report a wrong path. */
+/**
+ * A path. Only a shell replaces `~`, `$NAME` and `%NAME%`. A path that begins with one of them is refused, because
+ * otherwise the service would create a folder of this name.
+ */
 export function folder(byDefault: string) {
   const error = ({ input }: Issue): string =>
     `must be the whole path, not "${String(input)}": only a shell replaces ~ and variables`;
@@ -200,7 +204,7 @@ export function optionalText() {
   return z.string().nullable().default(null);
 }
 
-/** A moment in the past, such as 2026-11-23T06:00:00Z. */
+/** A time in the past, such as 2026-11-23T06:00:00Z. */
 export function optionalPast() {
   const error = ({ input }: Issue): string =>
     `must be a time in the past such as 2026-11-23T06:00:00.000Z, not "${String(input)}"`;

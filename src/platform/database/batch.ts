@@ -25,9 +25,9 @@ export interface BatchOptions {
   /** Maximum number of flushes in flight. */
   concurrency?: number;
   /**
-   * Flush at most half of the items that wait or were just resolved: callers that were just resolved will soon add
-   * again. Then PostgreSQL and Node work in parallel. Use this where answering costs about as much as a flush. If a
-   * flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
+   * Makes a flush take at most half of the items that wait or were in the last flush. PostgreSQL then works on one half
+   * while Node answers the callers of the other half, who will soon add again. Use this where answering costs about as
+   * much as a flush. If a flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
   /**
@@ -84,6 +84,8 @@ export class Batch<Item, Outcome> {
   }
 
   /**
+   * Adds an item to the next flush.
+   * @returns the outcome of the item
    * @throws ApiError service_unavailable when `maxWaiting` is reached; otherwise the error of the flush or of this item
    */
   add(item: Item): Promise<Outcome> {
@@ -127,7 +129,8 @@ export class Batch<Item, Outcome> {
       answer();
       return this.schedule();
     }
-    // PostgreSQL gets the next half before Node answers this half. The pool sends a statement at the end of the turn.
+    // PostgreSQL gets the next half before Node answers this half. The pool sends a statement at the end of the turn,
+    // so the answers wait for the next turn.
     void this.flushNext();
     setImmediate(answer);
   }

@@ -4,9 +4,9 @@ const IS_VALID = (index: string): string =>
   `select from pg_index where indexrelid = to_regclass('${index}') and indisvalid`;
 
 /**
- * Builds an index while the service runs, unless a valid one exists. For migrations outside of a transaction. The build
- * can be repeated: an interrupted build leaves an invalid index, which is built again. The build waits for every open
- * transaction, so it may wait 30 s for a lock.
+ * Builds an index while the service runs, unless a valid one exists. The migration must not run in a transaction. It
+ * can be repeated: an interrupted build leaves an invalid index, which is built again. A build waits for every open
+ * transaction, so its lock timeout is 30 s.
  * @param text `create index concurrently …`
  */
 export async function buildIndex(runner: QueryRunner, name: string, text: string): Promise<void> {
@@ -30,7 +30,10 @@ async function withLongLocks(runner: QueryRunner, work: () => Promise<void>): Pr
   }
 }
 
-/** False if the runner only records statements. */
+/**
+ * Whether the query `text` returns a row. False for the runner of `npm run lint`, which records statements without
+ * running them.
+ */
 export async function isFound(runner: QueryRunner, text: string): Promise<boolean> {
   const rows = (await runner.query(text)) as object[] | undefined;
   return rows !== undefined && rows.length > 0;

@@ -8,7 +8,10 @@ import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 const TRIES = 15;
 /** At a start all modules ask for a connection at once, so on a busy machine a connection may take long. */
 const START_TIMEOUT_MS = 30_000;
-/** pg-pool has two messages for a timeout, by how far the connection came. pg has a third, for several servers. */
+/**
+ * pg-pool has two messages for a timeout, and uses one or the other by how far the connection came. pg itself has a
+ * third.
+ */
 const TIMED_OUT = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/;
 
 /**
@@ -26,7 +29,7 @@ export async function connectDataSource(url: string, pool?: WatchdogPoolConfig):
   }
 }
 
-/** Until `start` has ended, statements wait for a connection of the pool longer than they do later. */
+/** Runs `start`. Until it ends, a statement may wait for a connection of the pool longer than usual. */
 export async function whileStarting<Result>(dataSource: DataSource, start: () => Promise<Result>): Promise<Result> {
   const { options } = (dataSource.driver as PostgresDriver).master as Pool;
   const { connectionTimeoutMillis } = options;

@@ -6,12 +6,14 @@ import { MIGRATIONS } from './migrations.ts';
 import { connectTimeoutOf, hostsOf } from '../config/database-hosts.ts';
 
 /**
- * Makes every statement use the index that was made for it. A connection keeps a generic plan as long as it lives: a
- * plan made while a table was small would still read the whole table when the table is large. `force_generic_plan`: a
- * statement is planned only at its first execution. By default PostgreSQL may plan it at each. `random_page_cost` is
- * that of an SSD: at the default of 4, PostgreSQL reads a window of time from the primary key, past the tasks of all
- * other keys. Without seqscan, the cost estimates of small tables would trigger JIT. The settings hold for TypeORM's
- * queries too. See docs/decisions/0016-planner-settings.md.
+ * Planner settings that make every statement use the index that was made for it. They hold for TypeORM's queries too. A
+ * connection keeps a generic plan as long as it lives. So a plan that reads the whole table, made while the table was
+ * small, would still do so when the table is large.
+ * - `jit`: with sequential scans off, the estimated costs of small tables would trigger JIT.
+ * - `plan_cache_mode`: PostgreSQL plans a statement only at its first execution. By default it may plan it at each.
+ * - `random_page_cost`: the value for an SSD. At the default of 4, PostgreSQL reads one key's tasks of a period by the
+ *   primary key, past the tasks of all other keys.
+ * See docs/decisions/0016-planner-settings.md.
  */
 export const PLANNER = [
   'enable_seqscan=off',
@@ -27,7 +29,7 @@ export const PLANNER = [
 export const SESSION_SETTINGS = {
   statement_timeout: 30_000,
   lock_timeout: 2_000,
-  // Otherwise a process that hangs in a transaction would block all that wait for its locks, such as a key's creations.
+  // Otherwise a process that hangs in a transaction would block everything that waits for its locks, such as creations.
   idle_in_transaction_session_timeout: 5_000,
   options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
 } satisfies pg.ClientConfig;
@@ -60,8 +62,8 @@ export const poolOf = ({ databasePooler, databasePoolMax }: Config): WatchdogPoo
 
 /**
  * Makes a data source for the service, the CLI, migrations and tests. It is not connected yet: call `initialize()`, and
- * `destroy()` at the end. Its entities are those whose files have been imported before, so this file names none of the
- * modules that own them.
+ * `destroy()` at the end. It has the entities whose files were imported before the call. So this file need not import
+ * the modules that own them.
  * @param pool overrides the pool's settings
  */
 export function createDataSource(url: string, pool: WatchdogPoolConfig = {}): DataSource {

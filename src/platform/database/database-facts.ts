@@ -4,7 +4,7 @@ import { Sql } from './sql.ts';
 import { Metrics, type SetSeries } from '../observe/measuring/metrics.ts';
 import { collectErrors } from '../observe/measuring/collect-errors.ts';
 
-/** How long the facts of one reading are reused, however often metrics are scraped. */
+/** How long a reading is reused, however often metrics are scraped. */
 const EVERY_MS = 10_000;
 const TIMEOUT_MS = 1_000;
 const STATEMENT_TIMEOUT = `set local statement_timeout = ${TIMEOUT_MS}`;

@@ -13,7 +13,8 @@ import { Sql } from './sql.ts';
 export class DatabaseModule {
   /**
    * @param url the URL of a database that runs and is migrated: the embedded server must start before Nest
-   * @param connected a data source of the caller, who closes it if Nest cannot build the application: Nest does not
+   * @param connected a data source of the caller. If Nest cannot build the application, the caller must close it,
+   *   because Nest does not
    */
   static connect(url: string, connected?: DataSource): DynamicModule {
     const typeOrm = TypeOrmModule.forRootAsync({

@@ -3,16 +3,16 @@ import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../config/config.ts';
 import { Turns } from '../run/turns.ts';
 
-/** Such requests of one API key at a time. */
+/** The most turns that one API key has at a time. */
 const OF_A_KEY = 2;
-/** The share of the connections of this process that all such requests may use. */
+/** The part of the pool's connections that all turns of this process may hold. */
 const SHARE = 1 / 3;
 const MAX_WAIT_MS = 5_000;
 
 /**
- * Lets requests take turns that hold a connection for long: those that may read very many rows (searches, counts, usage,
- * lists of batches, figures and logs of webhooks), and stars, which wait for each other. Without a bound those of one API
- * key would leave no connection for others.
+ * Bounds how many requests hold a connection for long at the same time. These are requests that may read very many rows
+ * (searches, counts, usage, lists of batches, figures and logs of webhooks), and changes of stars, which wait for each
+ * other. Without the bound, the requests of one API key could take all connections.
  */
 @Injectable()
 export class KeyTurns {
@@ -22,7 +22,10 @@ export class KeyTurns {
     this.turns = new Turns(Math.max(1, Math.floor(databasePoolMax * SHARE)), OF_A_KEY);
   }
 
-  /** @throws ApiError service_unavailable when the turn does not come within `MAX_WAIT_MS` */
+  /**
+   * Waits for a turn, then runs `work`.
+   * @throws ApiError service_unavailable when the turn does not come within `MAX_WAIT_MS`
+   */
   async take<Result>(apiKeyId: string, work: () => Promise<Result>): Promise<Result> {
     const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
     const leave = await this.turns.enter(apiKeyId, tooLong).catch(() => {

@@ -11,8 +11,8 @@ import { Servers } from './servers/servers.ts';
 const LOCK = 0x6461726b;
 
 /**
- * A migration that waits for a table blocks every later statement on that table. So one long query before it would stop
- * the service. After this time the migration gives up, lets the others pass, and tries again.
+ * A migration that waits for a lock on a table blocks every later statement on that table. Behind one long query it
+ * would stop the service. So after this time the migration gives up, lets these statements pass, and tries again.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const MAX_TRIES = 10;
@@ -23,7 +23,10 @@ const POLL_MS = 250;
 
 const ignore = (): void => undefined;
 
-/** TypeORM would print each failure as plain text, even before another try. TypeORM throws each failure too. */
+/**
+ * TypeORM would print each failure as plain text, even before another try. Nothing is lost, because TypeORM throws each
+ * failure too.
+ */
 const SILENT: Logger = {
   logQuery: ignore,
   logQueryError: ignore,
@@ -49,7 +52,10 @@ export async function migrate(url: string, { isBehindPooler = false, maxTries = 
   });
 }
 
-/** Runs only the named migrations of this program. For rows that were written when only these had run. */
+/**
+ * Runs only the named migrations of this program. Use this before inserting rows of a database in which only these had
+ * run.
+ */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
   await withMigrationLock(url, () => runMigrations(url, { names }));
 }
@@ -66,8 +72,9 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
 }
 
 /**
- * Asks again and again instead of waiting in a statement. An index that is built concurrently would wait for that
- * statement, and the statement for the index, for ever.
+ * Tries to take the lock instead of waiting for it in a statement. An index that is built concurrently would wait for
+ * that statement, and the statement for the index, for ever.
+ * @returns whether this session has the lock
  */
 async function takeLock(holder: Client): Promise<boolean> {
   const { rows } = await holder.query<{ is_mine: boolean }>('select pg_try_advisory_lock($1) as is_mine', [LOCK]);
@@ -96,7 +103,7 @@ async function runMigrations(
   }
 }
 
-/** Each migration is its own transaction, so a later try goes on with the one that failed. */
+/** Each migration is its own transaction, so a later try begins with the migration that failed. */
 async function runWhenUnlocked(dataSource: DataSource, maxTries: number): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

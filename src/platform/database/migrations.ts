@@ -21,17 +21,21 @@ import { InvalidItems1700000000064 } from './migrations/0064-invalid-items.ts';
 import { LiveMetadata1700000000065 } from './migrations/0065-live-metadata.ts';
 
 /**
- * SQL by hand. Missing numbers were never released. TypeORM sorts by the digits of the class: 1700000000000 + number.
+ * A migration, in SQL that is written by hand. TypeORM sorts migrations by the digits of the class name, which are
+ * 1700000000000 plus the number of the file. A missing number was never released.
  */
 export interface Migration extends MigrationInterface {
   /**
    * Version of the oldest program that may run after this migration, such as 1.2.0. An older program refuses to start.
-   * Absent if any program may run, as it should be: expand, fill, then contract.
+   * Most migrations leave this out, because they only add to the schema: then every program may run.
    */
   oldestProgram?: string;
 }
 
-/** To add a migration, write a file in `migrations` with the next number (SQL by hand; `down` throws "forward only") and append its class here. */
+/**
+ * To add a migration, write a file in `migrations` with the next number (SQL by hand; `down` throws "forward only") and
+ * append its class here.
+ */
 export const MIGRATIONS: (new () => Migration)[] = [
   Baseline1700000000043,
   KeyMakers1700000000044,

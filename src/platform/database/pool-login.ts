@@ -5,7 +5,7 @@ import { Config } from '../config/config.ts';
 import { Reloads } from '../config/reloads.ts';
 import type { WatchdogPool } from './watchdog-pool.ts';
 
-/** Changes the login of the pool when the file of DATABASE_URL has another user or password. */
+/** At a SIGHUP, gives the pool the user and the password of DATABASE_URL, whose file may have changed. */
 @Injectable()
 export class PoolLogin implements OnModuleInit {
   constructor(

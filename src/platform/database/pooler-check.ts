@@ -2,7 +2,10 @@ import type { Client } from 'pg';
 import { missingSettings } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
-/** How often each of two clients runs the statement, in turns. Which connection the pooler gives a client is chance. */
+/**
+ * Rounds in which two clients run the statement. One round is too few: it is chance which connection the pooler gives a
+ * client.
+ */
 const ROUNDS = 5;
 const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
 /** PostgreSQL's codes for a prepared statement that exists already, and for one that does not exist. */
@@ -18,8 +21,9 @@ interface Behind {
 }
 
 /**
- * Call this before the migrations, because they could change another database.
- * @throws Error for the operator if the two addresses do not lead to the same database; the errors of the connection
+ * Checks that both URLs lead to the same database. Call this before the migrations, because they could change another
+ * database.
+ * @throws Error for the operator if they do not; the errors of the connection
  */
 export async function assertSameDatabase(url: string, directUrl: string): Promise<void> {
   await withClients([url, directUrl], async ([pooled, direct]) => {

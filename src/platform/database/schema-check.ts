@@ -6,8 +6,8 @@ import { Servers } from './servers/servers.ts';
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * For a process that may not migrate. A database with more migrations than this program knows is fine: migrations only
- * add, so that the previous release runs beside the new one.
+ * Checks the migrations, for a process that may not migrate. A database with more migrations than this program knows is
+ * fine: migrations only add, so that the previous release runs beside the new one.
  * @throws Error for the operator if a migration of this program is missing, or this program is too old for the database
  */
 export async function assertMigrated(url: string): Promise<void> {

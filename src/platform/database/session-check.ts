@@ -3,8 +3,8 @@ import { SESSION_SETTINGS } from './data-source.ts';
 import { Servers } from './servers/servers.ts';
 
 /**
- * A pooler may by chance give two clients different server processes a few times. Without a pooler, two clients never
- * share a server process.
+ * Rounds of the check. One is too few, because a pooler may by chance give two clients different server processes.
+ * Without a pooler, two clients never share a server process.
  */
 const ROUNDS = 5;
 

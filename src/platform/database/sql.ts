@@ -10,8 +10,8 @@ export interface Statement {
   name: string;
   text: string;
   /**
-   * The text depends on what a client asks for, so PostgreSQL plans it each time. A connection keeps prepared
-   * statements as long as it lives, and clients could cause 100,000 texts.
+   * Set this if the text depends on what a client asks for. PostgreSQL then plans the statement each time. Otherwise a
+   * connection would keep each such text as long as it lives, and clients could cause 100,000 texts.
    */
   isUnprepared?: boolean;
   /** The statement skips locked rows. If it still has to wait for a row, it fails and is repeated. */

@@ -28,10 +28,10 @@ type ConnectCallback = (
 ) => void;
 
 /**
- * A connection pool with a liveness probe, for a server behind a network that drops packets. There a client never learns
- * that the server has ended its statement, and TCP waits for minutes. If a connection is in use for more than 500 ms,
- * the pool opens another one as a probe. If neither the probe nor any pooled connection receives a byte, the pool
- * destroys all connections and fails fast until a probe succeeds.
+ * A connection pool with a liveness probe, for a server behind a network that drops packets. Behind such a network a
+ * client never learns that the server has ended its statement, and TCP waits for minutes. If a connection is in use for
+ * more than 500 ms, the pool opens another one as a probe. If neither the probe nor any pooled connection receives a
+ * byte, the pool destroys all connections and fails fast until a probe succeeds.
  *
  * If the URL names several servers, the pool connects to the primary. When this server stops taking writes, or another
  * one has become the primary, the pool destroys all connections, even those in a transaction.
@@ -62,7 +62,8 @@ export class WatchdogPool extends Pool {
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
     // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
-    // A pooler reports the state that the server had when the pooler opened its first connection.
+    // Behind a pooler the role of the server is unknown: the pooler repeats what the server said at its first
+    // connection.
     if (!config.isBehindPooler) this.on('connect', (client) => this.primary.observe(client as unknown as ServerClient));
     this.on('acquire', (client) => this.inUseSince.set(client, performance.now()));
     this.on('release', (_error, client) => this.inUseSince.delete(client));

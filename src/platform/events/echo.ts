@@ -22,7 +22,8 @@ const ECHO = new RegExp(String.raw`\["${ECHO_TOPIC}","(\d+)"\]`);
 
 /**
  * Finds out whether this process receives from the bus: its own messages must come back, whatever the state of the
- * connections. All times are of this process's clock. Time in which this process stood still is no silence.
+ * connections. All times are of this process's clock. Silence is counted in ticks, so time in which this process stood
+ * still does not count as silence.
  */
 export class Echo {
   private readonly logger = new Logger('bus');

@@ -7,7 +7,9 @@ import type { Subscribers } from './subscribers.ts';
  * data again.
  */
 const REPORT_EVERY_MS = 5_000;
-/** After a failed message, the events of this many seconds count as missed: its events were published moments ago. */
+/**
+ * After a failed message, the events of this many seconds count as missed. They were published shortly before it came.
+ */
 const MISSED_S = 10;
 
 /**

@@ -28,7 +28,7 @@ export class PostgresTransport implements Transport {
 
   /**
    * @param channel letters, digits and `_` only
-   * @param olderChannels channels of older keys, only to listen on
+   * @param olderChannels channels of the older keys of SECRET_KEY, which this process only listens on
    */
   constructor(
     databaseUrl: string,

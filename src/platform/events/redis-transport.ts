@@ -17,7 +17,7 @@ export class RedisTransport implements Transport {
   private listener!: TransportListener;
   private isSubscribed = false;
 
-  /** @param olderChannels channels of older keys, only to listen on */
+  /** @param olderChannels channels of the older keys of SECRET_KEY, which this process only listens on */
   constructor(
     url: string,
     private readonly channel: string,

@@ -42,9 +42,9 @@ interface PlannedField {
 const plans = new WeakMap<OperationDefinitionNode, QueryPlan | null>();
 
 /**
- * Executes a validated query several times faster than graphql-js. At each request graphql-js collects fields, looks up
- * types and describes the position of each field. A plan does this once. A plan handles only responses without errors:
- * at the first error it gives up, and graphql-js executes the query.
+ * Makes a plan, which executes a validated query several times faster than graphql-js. At each request graphql-js
+ * collects fields, looks up types and describes the position of each field. A plan does this once. A plan handles only
+ * responses without errors: at the first error it gives up, and graphql-js executes the query.
  * @returns null for an operation that graphql-js always executes, such as one that writes, uses directives or asks for
  *   the schema
  */
@@ -69,8 +69,8 @@ class Planner {
   private readonly fragments: Map<string, FragmentDefinitionNode>;
   private readonly planned = new Map<FieldNode, PlannedField>();
   /**
-   * How many more fields the plan may get: in total no more than its document has, because nested fragments could make
-   * it huge.
+   * How many more fields the plan may get. In total it gets no more than the document has, because nested fragments
+   * could make the plan huge.
    */
   private left = 0;
 
@@ -112,7 +112,7 @@ class Planner {
         try {
           const resolved = resolve(source, run);
           const value = isPromise(resolved) ? resolved.then((it) => complete(it, run)) : complete(resolved, run);
-          data[key] = value; // also a promise, so that the keys have the order of the document
+          data[key] = value; // a promise is stored too, so that the keys have the order of the document
           if (isPromise(value)) (pending ??= []).push(settled(data, key, value, run));
         } catch {
           run.failed = true;

@@ -32,7 +32,7 @@ export function renderErrorsOnGraphqlRoute(
   });
 }
 
-/** Apollo's route parses the address of the request as a URL, and the Host header is a part of that URL. */
+/** Refuses a wrong Host header, because Apollo's route would fail to parse the URL that it builds with the header. */
 async function checkHost({ hostname }: FastifyRequest): Promise<void> {
   if (!URL.canParse(`http://${hostname}/`)) {
     throw new ApiError('bad_request', { message: 'The Host header is missing or names no host.' });

@@ -21,8 +21,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * The page knows many languages. It shows calls of the API only in those that `hiddenBut` gets; calls with `fetch` are
- * TypeScript too.
+ * The page can show calls of the API in many languages. It shows only those that `hiddenBut` gets. A call with `fetch`
+ * is TypeScript too.
  */
 const START = `Scalar.createApiReference('#reference', {
   url: new URL('openapi.json', document.baseURI).href,

@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
 /**
  * Serves the files of the reference page and the docs for language models. One route serves many files, because each
  * route is a series of its own in the metrics.
- * @param written the files of the page that are texts of this program, by name
+ * @param written by name, the files of the page whose text is in this program
  */
 export function serveDocsFiles(fastify: FastifyInstance, written: ReadonlyMap<string, string>): void {
   // Only these pages are served, so a name in a URL cannot lead to another file.

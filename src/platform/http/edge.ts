@@ -149,8 +149,8 @@ function noteResponses(server: Server): void {
 }
 
 /**
- * Responds to a request that Node could not parse, or that timed out before it was complete. Closes the connection if a
- * response to it has begun.
+ * Responds to a request that Node could not parse, or that timed out before it was complete. Only closes the connection
+ * if a response on it has begun.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isWatched(socket)) return; // the watched body has its own time limit

@@ -17,7 +17,8 @@ const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently. This pipe coerces nothing, and drops only null fields in GraphQL.
+ * paths and drops `__proto__` silently. This pipe coerces only the fields of a query string whose class asks for it
+ * (`fromQuery`). It drops only null fields in GraphQL.
  */
 export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
@@ -97,8 +98,8 @@ function toInstance<Input extends object>(metatype: Type<Input>, plain: object, 
 const SPECIAL_KEYS = Object.getOwnPropertyNames(Object.prototype);
 
 /**
- * The most fields of objects and entries of lists. class-transformer compares each field of an object with all others,
- * and takes a microsecond for each entry.
+ * The most values of an input: fields of objects and entries of lists together. class-transformer compares each field
+ * of an object with all others, and takes a microsecond for each entry.
  */
 const MAX_VALUES = 5_000;
 

@@ -36,7 +36,10 @@ export interface HttpLimits {
   headerBytes: number;
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;
-  /** From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much longer. */
+  /**
+   * From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much
+   * longer.
+   */
   requestTimeoutMs: number;
   /** How often `headersTimeoutMs` and `requestTimeoutMs` are checked. */
   timeoutCheckMs: number;
@@ -51,7 +54,10 @@ export interface HttpLimits {
   bodyBytesAtOnce: number;
   /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
-  /** Bytes of large answers that their clients have not taken, together; over the limit a connection of the caller with most is closed. */
+  /**
+   * Bytes of large answers that their clients have not taken, together; over the limit a connection of the caller with
+   * most is closed.
+   */
   unreadBytesAtOnce: number;
   uploads: UploadLimits;
 }

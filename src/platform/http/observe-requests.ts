@@ -56,7 +56,10 @@ export async function waitingOnPurpose<Result>(
   }
 }
 
-/** Marks the request as an event stream. A stream is open as long as its client wants. */
+/**
+ * Marks the request as an event stream. From now on its time does not count as processing time, because a stream is
+ * open as long as its client wants.
+ */
 export function becomesStream(request: FastifyRequest): void {
   streams.set(request, performance.now());
 }

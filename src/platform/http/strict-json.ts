@@ -104,7 +104,10 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** One open object or list: its keys so far and the current position in it. Reused: one instance per depth. */
+/**
+ * One open object or list: its keys so far and the current position in it. There is one instance per depth, which is
+ * reused.
+ */
 class Level {
   isObject = false;
   key = '';
@@ -220,7 +223,7 @@ class JsonScan {
   }
 
   private tooManyKeys(): ApiError {
-    this.depth -= 1; // the object and not its key
+    this.depth -= 1; // so that the path names the object and not its key
     const param = this.path();
     return new ApiError('too_many_items', {
       message: `An object has at most ${MAX_KEYS} keys.`,
@@ -234,10 +237,16 @@ class JsonScan {
   }
 }
 
-/** `visit` recurses, unlike JSON.parse. Some 5,000 levels would overflow the stack. 32 levels are allowed. */
+/**
+ * Maximum depth to which a fault is searched. `visit` recurses, unlike JSON.parse, and some 5,000 levels would overflow
+ * the stack. A valid body has at most 32 levels.
+ */
 const MAX_VISITED_DEPTH = 500;
 
-/** Characters. The scanner takes 32 bytes of memory for each space: 30 MB of spaces would take a gigabyte. */
+/**
+ * Maximum length of a text in which the fault is searched, in characters. The scanner takes 32 bytes of memory for each
+ * space: 30 MB of spaces would take a gigabyte.
+ */
 const MAX_VISITED = 1_048_576;
 
 /** Faults inside a string. For them the parser gives the position of the opening quote. */

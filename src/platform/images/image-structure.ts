@@ -8,7 +8,7 @@ export function imageFormat(bytes: Buffer): ImageFormat | null {
   return isWebp ? 'webp' : null;
 }
 
-/** Encoders write some thousand at most. */
+/** Maximum number of chunks or segments of a picture. Encoders write some thousand at most. */
 const MAX_PARTS = 10_000;
 
 /** Whether a picture has more than `MAX_PARTS` chunks or segments: loops over so many would take too long. */

@@ -1,4 +1,4 @@
 import type { Sharp } from 'sharp';
 
-/** JPEG has no transparency. */
+/** Puts an image on a white background, because JPEG has no transparency. */
 export const onWhite = (image: Sharp): Sharp => image.flatten({ background: '#ffffff' });

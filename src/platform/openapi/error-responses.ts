@@ -80,8 +80,8 @@ function codesOf(operation: Json): ErrorCode[] {
 }
 
 /**
- * A response for `task_not_found` alone is `TaskNotFound`. A response for several codes, except `Unauthorized`, stays
- * with its operation.
+ * The name of a response that several operations share, such as `TaskNotFound` for `task_not_found` alone.
+ * @returns undefined for a response with several codes, except `Unauthorized`: it stays with its operation
  */
 function sharedName(codes: ErrorCode[]): string | undefined {
   if (codes.length === OF_THE_KEY.length && codes.every((code) => OF_THE_KEY.includes(code))) return 'Unauthorized';

@@ -6,7 +6,7 @@ export const FAULTS = 'x-faults';
 export const SCOPE_KEY = 'x-scope';
 
 /**
- * Names the codes that only some routes answer. Those that follow from key, scope, query, body and headers are left
- * out.
+ * Names the error codes that only some routes answer. Codes that follow from the key, scope, query, body or headers of
+ * a route are added without this decorator.
  */
 export const Fails = (...codes: ErrorCode[]): MethodDecorator => ApiExtension(FAULTS, codes) as MethodDecorator;

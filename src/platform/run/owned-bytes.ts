@@ -2,7 +2,7 @@
 const owned = new WeakSet<object>();
 
 /**
- * Bytes of an uninitialised buffer that its owner frees after use. V8 collects large buffers late, and each 64 MB of
+ * Allocates an uninitialised buffer, which its owner frees after use. V8 collects large buffers late, and each 64 MB of
  * them start a full collection of the heap. These collections took more processor time than all other work on a picture
  * of 1.5 MB.
  */

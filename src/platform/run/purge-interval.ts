@@ -3,7 +3,7 @@ import { Interval } from './interval.ts';
 
 /**
  * Seconds between purges that found little: a minute, or less if TASK_SWEEP_S is below its default. A purge may be
- * late, because views enforce every expiry to the second.
+ * late, because reads leave out what has expired, to the second.
  */
 export const purgePauseS = (taskSweepS: number): number => Math.min(60, taskSweepS * 12);
 

@@ -17,7 +17,10 @@ export class Turns {
     private readonly ofOwner = atOnce,
   ) {}
 
-  /** @throws the signal's reason when it aborts before the turn; otherwise the error of `work` */
+  /**
+   * Waits for a turn, then runs `work`.
+   * @throws the signal's reason when it aborts before the turn; otherwise the error of `work`
+   */
   async take<Result>(owner: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(owner, signal);
     try {

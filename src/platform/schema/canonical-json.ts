@@ -1,6 +1,6 @@
 /**
- * JSON whose keys are sorted by code unit (RFC 8785), so that the order of keys in `value` makes no difference. For
- * values that are not deep.
+ * JSON whose keys are sorted by code unit (RFC 8785), so that the order of keys in `value` makes no difference. `value`
+ * must not be deep, because the function recurses.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -125,7 +125,7 @@ function WordToBoolean(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) => (value === 'true' ? true : value === 'false' ? false : value));
 }
 
-/** The rule of class-validator compares each entry with all others, also in lists that are too long. */
+/** Replaces the rule of class-validator, which compares each entry with all others, also in lists that are too long. */
 const uniqueEntries = (): PropertyDecorator =>
   ValidateBy(
     {

@@ -1,4 +1,7 @@
-/** The most levels, and the most values. A picture is one value; a batch of 5,000 items with 40 images each has some 310,000. */
+/**
+ * Bounds of a text that is parsed: nested levels, and values. A picture is one value. A batch of 5,000 items with 40
+ * images each has some 310,000 values.
+ */
 const MAX_DEPTH = 64;
 export const MAX_VALUES = 500_000;
 /** Parsing fewer bytes takes no time that matters, whatever they are. */

@@ -4,8 +4,8 @@ import { Logger } from '@nestjs/common';
 const logger = new Logger('storage');
 
 /**
- * The same bytes, and an error if there are fewer or more: a bucket may answer with another file than was stored, and a
- * file that is longer than recorded could have any length.
+ * Passes the bytes on, and fails if there are fewer or more than `expected`. A bucket may answer with another file than
+ * was stored, and a file that is longer than recorded could have any length.
  */
 export function exactly(bytes: Readable, expected: number): Readable {
   let left = expected;

@@ -1,7 +1,7 @@
 import type { LifecycleRule } from '@aws-sdk/client-s3';
 import { connectBucket, type S3Bucket } from './s3-bucket.ts';
 
-/** A process needs less time for an upload. */
+/** After this time the parts of an unfinished upload are removed. A process needs less time for an upload. */
 const GRACE_DAYS = 2;
 
 /**

@@ -79,6 +79,7 @@ export class StoredFileMissing extends Error {
 const KEY = /^[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/;
 
 /**
+ * Returns the key.
  * @throws Error for a text that is no key: it could escape the storage. That is a bug of the caller, so it is not an
  *   ApiError.
  */

@@ -4,7 +4,10 @@ import { Servers } from '../servers/servers.ts';
 /** How long to wait for a lock of another session, such as a migration's. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** The first four settings prevent what could end or slow a copy. With the others, the text is the same everywhere. */
+/**
+ * The first four settings replace values that could end or slow a copy. The others make the copied text the same on
+ * every server.
+ */
 const SETTINGS = [
   'set statement_timeout = 0',
   'set idle_in_transaction_session_timeout = 0',

@@ -3,7 +3,7 @@ import { sinceBaseline } from '../baseline-names.ts';
 
 /** The migrations write this table, so a copy leaves it out. */
 const MIGRATIONS_TABLE = 'schema_migrations';
-/** A migration inserts the only row of each of these tables. */
+/** A migration inserts the only row of each of these tables. So such a row does not mean that the database has data. */
 const SEEDED_TABLES = ['storage_marker', 'words_state', 'line'];
 
 export interface CopiedTable {
@@ -57,8 +57,8 @@ export async function readTables(client: Client): Promise<StoredTable[]> {
 }
 
 /**
- * Locks the tables, so that until the transaction ends nobody drops or changes them.
- * @param mode `access share`: reads and writes go on; `exclusive`: only reads do
+ * Locks the tables, so that nobody drops or alters them until the transaction ends.
+ * @param mode `access share` permits reads and writes of others, `exclusive` only reads
  */
 export async function lockTables(
   client: Client,

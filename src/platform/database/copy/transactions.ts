@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 
-/** Everything that `work` reads is of one moment. */
+/** Runs `work` in a transaction in which all its statements see the same snapshot of the database. */
 export const withSnapshot = <T>(client: Client, work: () => Promise<T>): Promise<T> =>
   within(client, 'begin isolation level repeatable read read only', work);
 
-/** Stores everything that `work` writes, or nothing. */
+/** Runs `work` in a transaction: everything that it writes is stored, or nothing. */
 export const withTransaction = <T>(client: Client, work: () => Promise<T>): Promise<T> => within(client, 'begin', work);
 
 async function within<T>(client: Client, begin: string, work: () => Promise<T>): Promise<T> {

@@ -58,8 +58,8 @@ async function initialise({ path, password, binaries, user, fsync }: EmbeddedClu
   user.own(draft);
 
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  // "trust" never takes effect: the rule below replaces it before the first start. The superuser has no password, so it
-  // is usable only while the server is down (postgres --single).
+  // "trust" never takes effect: the rule below replaces it before the first start. This rule admits no superuser, so
+  // the superuser is usable only while the server is down (postgres --single).
   const rest = ['-U', 'postgres', '--auth=trust', '--no-instructions', ...(fsync ? [] : ['--no-sync'])];
   await user.run(binaries.initdb, ['-D', draft, ...locale, ...rest]);
   writeFileSync(join(draft, 'pg_hba.conf'), `host all ${EMBEDDED_NAME} 127.0.0.1/32 scram-sha-256\n`);

@@ -33,6 +33,8 @@ const environment = () => ({
 });
 
 /**
+ * Chooses the user of this process. If this process is root, chooses the owner of the cluster, or else the user
+ * `postgres`.
  * @param dataDir must exist, and the user must be able to reach it
  * @param cluster if it exists, its owner runs it, so that root and an ordinary user can start it in turn
  * @throws Error that suggests a remedy when the user cannot be created or cannot reach the folders

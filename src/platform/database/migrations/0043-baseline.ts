@@ -7,12 +7,12 @@ import { OPERATIONS } from './baseline/operations.ts';
 import { TASKS } from './baseline/tasks.ts';
 import { WEBHOOKS } from './baseline/webhooks.ts';
 
-/** Ids from this many days ahead on belong to later partitions. */
+/** The first partition takes ids up to this many days ahead. */
 const FIRST_DAYS = 2;
 
 const NOW = 'select floor(extract(epoch from now()) * 1000)::float8 as ms';
 
-/** The first partition, and the one that takes what belongs to no other. */
+/** The first partition, and the default partition. */
 function partitionsOf(table: string, prefix: string, nowMs: number, options = ''): string[] {
   const bound = idBoundAt((Math.floor(nowMs / DAY_MS) + FIRST_DAYS) * DAY_MS, prefix);
   return [
@@ -21,7 +21,10 @@ function partitionsOf(table: string, prefix: string, nowMs: number, options = ''
   ];
 }
 
-/** All tables of an empty database, as the 37 migrations up to 0043 made them. Where those have run, there is nothing to do. */
+/**
+ * Creates all tables in an empty database, as the 37 migrations up to 0043 created them. Does nothing in a database in
+ * which those have run.
+ */
 export class Baseline1700000000043 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const done = ((await runner.query('select name from schema_migrations')) as { name: string }[] | undefined) ?? [];

@@ -2,11 +2,11 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * Which key made a key. Null for keys of the command line, of a start, and of earlier releases: a process of the last
- * release goes on making keys without it.
+ * Adds a column for the key that created a key. It is null for keys that the command line, a start or an earlier
+ * release created. A process of the previous release still creates keys without it.
  */
 export class KeyMakers1700000000044 implements MigrationInterface {
-  /** The index is built while the service goes on. Each step can be repeated. */
+  /** A concurrent index build cannot run in a transaction. Each step can be repeated. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

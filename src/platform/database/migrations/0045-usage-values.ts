@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Which values of metadata have sums of their own: at most 1,000 a day of each pair name of a key, the others are
- * summed together. Processes of the last release do not know the table and go on without the bound.
+ * Adds the list of the metadata values that have usage sums of their own: at most 1,000 a day for each name in the
+ * metadata of an API key. The other values are summed together. Processes of the previous release do not know the
+ * table, so they have no such bound.
  */
 export class UsageValues1700000000045 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -2,11 +2,11 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
 /**
- * What clients may still write to a bucket with links that cannot be taken back. Processes of the last release write
- * none: what they announce counts while it is pending, as before.
+ * Adds the bytes that clients may still write to a bucket with links that cannot be revoked. Processes of the last
+ * release leave it null. The bytes of their uploads count only while an upload is pending, as before.
  */
 export class AnnouncedBytes1700000000046 implements MigrationInterface {
-  /** The index is made while the service goes on. Each step can be repeated. */
+  /** A concurrent index build cannot run in a transaction. Each step can be repeated. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

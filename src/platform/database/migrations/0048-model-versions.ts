@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What a model meant when a task was created, for as long as the task is there. Earlier tasks have no version. */
+/**
+ * Adds the declarations of models as they were when tasks were created. A declaration stays as long as a task names it.
+ * Earlier tasks have no version.
+ */
 export class ModelVersions1700000000048 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -4,13 +4,14 @@ import { DONE_INDEXES, LIVE_INDEXES, TABLES, UNFINISHED, valuesOf, VIEW, WORDS }
 
 const IS_TABLE = (name: string): string =>
   `select from pg_class where oid = to_regclass('${name}') and relkind in ('r', 'p')`;
-/** Those that are left. */
+/** Lists the partitions that have not been moved yet. */
 const PARTS = `
   select inhrelid::regclass::text as name from pg_inherits where inhparent = to_regclass('tasks_before') order by 1`;
 
 /**
- * Moves tasks out of one partitioned table into `tasks_live` and `tasks_done`. The service must be stopped. Each step is one transaction, and an
- * interrupted migration goes on with the next one. A partition is dropped with the copy of its rows, so the disk needs room for the largest one.
+ * Moves tasks out of one partitioned table into `tasks_live` and `tasks_done`. The service must be stopped. Each step
+ * is one transaction. After an interruption, the next run continues with the next step. A partition is dropped in the
+ * transaction that copies its rows, so the disk needs room for a copy of the largest partition.
  */
 export class TwoTables1700000000049 implements MigrationInterface {
   transaction = false;
@@ -38,7 +39,7 @@ async function moveTasks(runner: QueryRunner): Promise<void> {
   if (await isFound(runner, IS_TABLE('tasks_before'))) await finish(runner);
 }
 
-/** The unfinished tasks are few, and leave with the rename. */
+/** Copies the unfinished tasks in the transaction that renames the table, because they are few. */
 const begin = (runner: QueryRunner): Promise<void> =>
   together(runner, [
     '-- squawk-ignore renaming-table\nalter table tasks rename to tasks_before',
@@ -46,7 +47,10 @@ const begin = (runner: QueryRunner): Promise<void> =>
     `insert into tasks_live (${Object.keys(valuesOf('tasks_live'))}) select ${Object.values(valuesOf('tasks_live'))} from tasks_before t where ${UNFINISHED}`,
   ]);
 
-/** Indexes after the rows, which is much faster, and each primary key after the other indexes. */
+/**
+ * Creates the indexes after the rows, which is much faster. Each primary key comes after the other indexes of its
+ * table, because of two indexes that cost the same PostgreSQL takes the newer one.
+ */
 const finish = (runner: QueryRunner): Promise<void> =>
   together(runner, [
     '-- squawk-ignore ban-drop-table\ndrop table tasks_before',

@@ -4,7 +4,10 @@ import { alone, isFound, together } from './two-tables/steps.ts';
 interface Table {
   name: string;
   options: string;
-  /** The primary key last, because of two indexes that cost the same PostgreSQL takes the newer one. */
+  /**
+   * Statements that create the indexes. The primary key comes last: of two indexes that cost the same, PostgreSQL takes
+   * the newer one.
+   */
   keys: string[];
 }
 
@@ -41,7 +44,10 @@ const TABLES: Table[] = [
   },
 ];
 
-/** Moves webhooks out of partitions, as 0049 does with tasks: each step is one transaction, and an interrupted migration goes on. */
+/**
+ * Moves the tables of webhooks out of partitions, as 0049 does with tasks. Each step is one transaction. After an
+ * interruption, the next run continues with the next step.
+ */
 export class PlainWebhooks1700000000050 implements MigrationInterface {
   transaction = false;
 

@@ -5,13 +5,19 @@ import { VIEW_WITH_PLACES } from './two-tables/tables.ts';
 const HAS_PRIORITY = `
   select from pg_attribute where attrelid = 'tasks_live'::regclass and attname = 'priority' and not attisdropped`;
 
-/** Before, a place was how many tasks of the key came first, low ones began at 16,400, and those that had waited for long were up to 11 below. */
+/**
+ * SQL: the new place of a task. `priority` was the number of tasks of its key that came first. For tasks that had
+ * waited long it was up to 11 lower, so it could be negative. For tasks of low priority it began at 16,400.
+ */
 const PLACE = '1000 * (priority + 11 - case when low then 16400 else 0 end)::bigint';
 
 const ofLane = (low: 'low' | 'not low'): string => `
   (select coalesce(min(place) filter (where waits), max(place) + 1000, 0) from tasks_live where ${low})`;
 
-/** Waiting tasks keep their order. The service must be stopped: an older program claims by `priority`. */
+/**
+ * Replaces the column `priority` by `place`, the position in the queue. Waiting tasks keep their order. The service
+ * must be stopped, because an older program claims tasks by `priority`.
+ */
 export class FairLine1700000000051 implements MigrationInterface {
   transaction = false;
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The models that a key may use. Null, as for all keys so far: every open one. */
+/** Adds the models that a key may use. Null, which all existing keys get, means every open model. */
 export class KeyModels1700000000053 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`set local lock_timeout = '30s'`);

@@ -1,9 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex, dropIndex } from '../build-index.ts';
 
-/** Until when equal calls get the failure of a call. Processes of the last release keep none. */
+/**
+ * Adds the time until which an equal call gets the failure of an earlier call. Processes of the previous release leave
+ * it null.
+ */
 export class FailedCalls1700000000054 implements MigrationInterface {
-  /** The index is made while the service goes on. Each step can be repeated. */
+  /** A concurrent index build cannot run in a transaction. Each step can be repeated. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

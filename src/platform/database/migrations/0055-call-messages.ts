@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which message of its client a call is, so that the client can give it up. Processes of the last release write none. */
+/**
+ * Adds the name of the client's message that made a call. With this name the client can give up the call. Processes of
+ * the previous release leave it null.
+ */
 export class CallMessages1700000000055 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table calls add column message text');

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { untilStopped } from './two-tables/steps.ts';
 
 /**
- * What the tasks of a key count for beside the key itself. The service must be stopped: an older program that ends such a task would leave it
- * counted for ever.
+ * Adds the keys above a key in whose limits its tasks count too. The service must be stopped: if an older program ended
+ * such a task, those keys would count it for ever.
  */
 export class KeysBelow1700000000056 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

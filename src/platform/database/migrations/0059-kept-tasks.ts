@@ -2,13 +2,17 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 import { VIEW_WITH_STARS } from './two-tables/tables.ts';
 
-/** Tasks that their owner keeps. A process of the last release keeps none, and finds that the files of those expire in the year 9999. */
+/**
+ * Adds the columns of tasks that their owner keeps. A process of the previous release cannot keep a task. It shows that
+ * the files of a kept task expire in the year 9999.
+ */
 export class KeptTasks1700000000059 implements MigrationInterface {
-  /** The indexes are made while the service goes on. Each step can be repeated. */
+  /** Concurrent index builds cannot run in a transaction. Each step can be repeated. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    // Apart from the view, which reads lock before the table: in one transaction the two would wait for each other.
+    // Not in one transaction with the view: reads lock the view before the table. A transaction that locks the table
+    // before the view could wait for such a read, and the read for it.
     await runner.query(
       `alter table tasks_done
          add column if not exists kept_at timestamptz,

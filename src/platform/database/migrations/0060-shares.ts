@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Pages of files for people without a key. A process of the last release neither shows nor deletes them. */
+/**
+ * Adds pages that show files to people without a key. Processes of the previous release neither show nor delete them.
+ */
 export class Shares1700000000060 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

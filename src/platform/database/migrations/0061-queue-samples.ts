@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the queue looked like, one row a minute. Processes of the last release write none. */
+/**
+ * Adds the numbers of waiting, parked and running tasks, one row a minute. Processes of the previous release write no
+ * rows.
+ */
 export class QueueSamples1700000000061 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(

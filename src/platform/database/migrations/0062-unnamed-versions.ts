@@ -1,9 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
-/** When a process had a version loaded last, and which tasks name one: what neither loads nor names any more is purged. */
+/**
+ * Adds the time at which a process last had a version of a model loaded, and an index for the tasks that name a
+ * version. A version that no process loads and no task names is purged.
+ */
 export class UnnamedVersions1700000000062 implements MigrationInterface {
-  /** The index is made while the service goes on. Each step can be repeated. */
+  /** A concurrent index build cannot run in a transaction. Each step can be repeated. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

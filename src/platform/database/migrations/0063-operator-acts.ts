@@ -1,9 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
-/** Acts of operators are few among the stars and shares of all keys, which the screen of providers leaves out. */
+/**
+ * Adds an index of the acts of operators for the screen of providers. They are few among the acts on tasks and shares,
+ * which this screen leaves out.
+ */
 export class OperatorActs1700000000063 implements MigrationInterface {
-  /** The index is made while the service goes on. */
+  /** A concurrent index build cannot run in a transaction. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

@@ -1,9 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from '../build-index.ts';
 
-/** Creations sum the invalid items of a key. Few of its batches have any. */
+/**
+ * Adds an index for the sum of the invalid items of a key, which the creation of a batch reads. Few batches have
+ * invalid items.
+ */
 export class InvalidItems1700000000064 implements MigrationInterface {
-  /** The index is made while the service goes on. */
+  /** A concurrent index build cannot run in a transaction. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

@@ -22,8 +22,8 @@ export class NewestKey implements OnApplicationBootstrap, OnApplicationShutdown 
   ) {}
 
   /**
-   * Whether all processes had the same newest key at most 30 s ago. Statements that move rows check again. False in
-   * commands.
+   * Whether all processes had the same newest key at most 30 s ago. Statements that move rows check again. Always false
+   * in the command line, where this class does not start.
    */
   get isAgreed(): boolean {
     return this.isCommon;

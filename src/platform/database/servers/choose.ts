@@ -8,7 +8,9 @@ export type Answer =
 
 type Primary = Extract<Answer, { role: 'primary' }>;
 
-/** Two clusters share no data: each would have some of the tasks. */
+/**
+ * Two servers are primaries of different clusters. The clusters share no data, so each would have some of the tasks.
+ */
 export class TwoClustersError extends Error {
   constructor(first: DatabaseHost, second: DatabaseHost) {
     super(`${first.name} and ${second.name} are primaries of different clusters, not servers of one.`);
@@ -17,9 +19,10 @@ export class TwoClustersError extends Error {
 }
 
 /**
- * Of two primaries the one with the higher timeline is right, because a promotion begins a new timeline. The other has
- * been cut off from its standby, and the writes that it still takes are lost.
+ * Chooses the primary with the highest timeline, because a promotion begins a new timeline. A primary with a lower one
+ * has been cut off from its standby, and the writes that it still takes are lost.
  * @param current stays the primary if no other server has a higher timeline
+ * @returns undefined if no server says that it is primary
  * @throws TwoClustersError
  */
 export function choosePrimary(answers: readonly Answer[], current?: DatabaseHost): DatabaseHost | undefined {

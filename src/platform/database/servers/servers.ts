@@ -5,7 +5,10 @@ import { goesOnPlain, urlOf } from './encryption.ts';
 import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
-/** For the search at a start: a process that loads its modules is slow to read what has arrived. */
+/**
+ * How long a server may take to answer in the search at a start. This is long, because a process that is loading its
+ * modules is slow to read what has arrived.
+ */
 const FIND_TIMEOUT_MS = 5_000;
 /**
  * How long the other servers may take to answer once a server has said that it is primary. A server that was promoted

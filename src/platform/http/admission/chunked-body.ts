@@ -63,7 +63,10 @@ class ChunkedBody extends Readable {
   }
 }
 
-/** Bounds the chunks of a body, read or refused. Call this before anything else sees the request. */
+/**
+ * Limits the tiny chunks of a body, whether a handler reads the body or not. Call this before anything else sees the
+ * request.
+ */
 export function boundChunks({ raw, id }: FastifyRequest, reply: FastifyReply): void {
   const body = new ChunkedBody(raw, () => endConnection(raw, reply, id));
   replaceBody(raw, body);

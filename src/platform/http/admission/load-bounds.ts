@@ -131,7 +131,7 @@ export class UnreadAnswers {
   }
 }
 
-/** Bytes; 0: too little to count. */
+/** The bytes that an answer takes in memory; 0 if they are too few to count. */
 function memoryOf(payload: unknown): number {
   if (payload instanceof Readable) return STREAM_BYTES;
   const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
@@ -152,8 +152,8 @@ const RELEASE = Symbol('release');
 type CountedRequest = FastifyRequest & { [RELEASE]?: (() => void) | null };
 
 /**
- * Stops counting a request, and frees its body. The request then only waits, within other limits. The handler must not
- * read the body again.
+ * Stops counting a request, and frees its body. Call this for a request that from now on only waits, under other
+ * limits. The handler must not read the body again.
  */
 export function stopCounting(request: CountedRequest): void {
   request[RELEASE]?.();
@@ -213,7 +213,10 @@ export class LoadBound {
     });
   }
 
-  /** A body without a length counts as the largest allowed. A body that goes to disk counts as its buffers. */
+  /**
+   * A body without a length counts as the largest allowed. A body that goes to disk counts as the memory of its
+   * buffers.
+   */
   private bytesOf(request: FastifyRequest): number {
     const { body, headers } = request;
     if (body === undefined) return 0;

@@ -16,7 +16,7 @@ interface BodyConfig {
    * Any content type, with or without a key: the body is a `FileBody`. The handler checks a signature before it reads.
    */
   signedFile?: boolean;
-  /** JSON of a client without an API key, for a route that gives out a credential in place of the key. */
+  /** Also JSON from a client without an API key: the route gives out a credential in place of the key. */
   withoutKey?: boolean;
   /**
    * Limit of a JSON body in bytes, in place of the usual limit. A larger limit allows more time in proportion, up to
@@ -71,8 +71,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance, limits: HttpLimit
     const { raw } = request;
     const config = bodyConfigOf(request);
     if (config.signedFile) {
-      // Content types are parsed alike on all routes. A file may have any type, such as JSON, so all files get
-      // `FILE_TYPE`.
+      // Fastify has one parser per content type for all routes. A file may have any type, such as JSON, so all files
+      // get `FILE_TYPE`.
       fileTypes.set(raw, raw.headers['content-type'] ?? FILE_TYPE);
       raw.headers['content-type'] = FILE_TYPE;
     } else if (

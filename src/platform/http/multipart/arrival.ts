@@ -22,8 +22,8 @@ const watched = new WeakSet<Socket>();
 export const isWatched = (socket: Socket): boolean => watched.has(socket);
 
 /**
- * Watches the arrival of one body: the body must end in time, and must not trickle. While a body waits for this process
- * to write, and not for the client to send, it does not count as trickling.
+ * Watches the arrival of one body: the body must end in time, and must not come too slowly. A body that waits for this
+ * process to write, and not for the client to send, does not count as slow.
  * @param onSlow called at most once, with `request_timeout`
  * @returns a function that stops the watch
  */

@@ -24,6 +24,7 @@ export class FileBody {
   }
 
   /**
+   * Reads the file to disk.
    * @param owner the API key that uploads
    * @returns the file, and a function that deletes it
    * @throws ApiError payload_too_large, request_timeout, service_unavailable, rate_limit_exceeded, bad_request; then

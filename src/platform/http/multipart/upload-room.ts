@@ -10,6 +10,7 @@ export class UploadRoom {
   constructor(private readonly limits: UploadLimits) {}
 
   /**
+   * Takes a place for one upload.
    * @param owner the API key: all its uploads count together
    * @throws ApiError service_unavailable, rate_limit_exceeded
    */

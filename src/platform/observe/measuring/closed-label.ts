@@ -2,8 +2,9 @@
 export const OTHER = 'other';
 
 /**
- * The values of a label are a closed list, so that nothing a client or an upstream sends can make a series of its own.
- * @returns the value itself if the list has it, else `other`
+ * Makes a function for a label whose values are a closed list. So nothing that a client or an upstream sends can make a
+ * series of its own.
+ * @returns a function that returns a value of the list unchanged, and `other` for any other value
  */
 export function closedLabel(values: Iterable<string>): (value: string | null | undefined) => string {
   const known = new Set(values);

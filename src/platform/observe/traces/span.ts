@@ -16,11 +16,11 @@ export interface OpenSpan {
 }
 
 export interface SpanOptions {
-  /** internal when absent. */
+  /** `internal` if absent. */
   kind?: 'server' | 'client' | 'consumer';
   /**
-   * Absent: the current span. A traceparent, as `link` returned it: that span, which may be of another process. null:
-   * the parent was not sampled, so this span is not either.
+   * The span above this one: a traceparent that `link` returned, perhaps in another process. If absent, the current
+   * span. null means that the span above was not sampled, so this span is not sampled either.
    */
   parent?: string | null;
   /** Whether the span begins a trace of its own. The caller has then decided to sample it. */
@@ -28,14 +28,14 @@ export interface SpanOptions {
   /** Traceparents of other spans, most of them of other traces. At most 32 are kept. */
   links?: readonly string[];
   attributes?: Attributes;
-  /** Replaces the random id, for a span that others link before they have seen it. */
+  /** Replaces the random id, so that a later span can link to this one, even if the process of this span is dead. */
   spanId?: string;
 }
 
 /** The span and the stage that the current code belongs to. */
 export interface Scope {
   span: OpenSpan;
-  /** The stage of a run. Stages begin and end while the same code goes on. */
+  /** The stage of a run at its provider, such as `download`. Stages begin and end while the same code goes on. */
   stage: Stage | null;
 }
 

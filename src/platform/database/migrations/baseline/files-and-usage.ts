@@ -3,7 +3,8 @@ export const FILES_AND_USAGE = [
   // One row: the text that the service stores beside its files, so that it recognises its storage at the next start.
   'create table storage_marker (id text primary key, written_at timestamptz)',
   'insert into storage_marker (id) values (gen_random_uuid()::text)',
-  // What is stored: the bytes of one key and hash once. See docs/decisions/0026-uploads-share-their-bytes.md.
+  // One row per stored file. Equal bytes of one API key are stored once. See
+  // docs/decisions/0026-uploads-share-their-bytes.md.
   `create table upload_blobs (
     id text collate "C" primary key,
     api_key_id text collate "C" not null,
@@ -64,8 +65,9 @@ export const FILES_AND_USAGE = [
     rolled_up boolean not null default false,
     error_code text
   )`,
-  // The few rows that no sum contains yet; and the rows of the partial quarters at the ends of a queried range. A row
-  // enters the second index when it is rolled up, so the end of a task does not pay for it.
+  // The first index has the few rows that no sum contains yet. The second finds the rows of the partial quarters at the
+  // ends of a queried range. A row enters the second index when it is rolled up, so the end of a task does not pay for
+  // it.
   'create index usage_ledger_new on usage_ledger (completed_at) where not rolled_up',
   'create index usage_ledger_completed on usage_ledger (completed_at, api_key_id) where rolled_up',
   // The rows of the ledger summed by quarter of an hour and by day. `dimensions` is a hash of the columns from model to metadata_value:
@@ -96,6 +98,7 @@ export const FILES_AND_USAGE = [
     error_code text,
     primary key (api_key_id, span, metadata_key, starts_at, dimensions)
   ) with (fillfactor = 80)`,
-  // For queries over all keys. Of expressions, so that the planner never takes it for one key: it would read those of all.
+  // For queries over all keys. The index is of expressions, so that the planner never uses it for a query of one key:
+  // the query would read the rows of all keys.
   `create index usage_sums_by_time on usage_sums ((span || ''), (metadata_key || ''), starts_at)`,
 ];

@@ -22,9 +22,11 @@ export const KEYS = [
   // At most one current secret per key, even when two rotations race.
   `create unique index api_key_secrets_current on api_key_secrets (api_key_id) where expires_at is null`,
   `create index api_key_secrets_api_key on api_key_secrets (api_key_id)`,
-  // Which SECRET_KEY a row hangs on, by the id of the key; null: the process of an earlier release wrote the row.
+  // The keys of SECRET_KEY that have been the newest of a process. Rows of other tables name in `secret_key_id` the key
+  // that they need. It is null if a process of an earlier release wrote the row.
   `create table secret_keys (id text collate "C" primary key, newest_at timestamptz not null)`,
-  // Browser sessions, and the links that open one. Both are bound to a secret of an API key, and end with it. A renewed hash takes them along.
+  // Browser sessions, and the links that open one. Both belong to a secret of an API key, and end with it. When the
+  // secret gets a new hash, `on update cascade` passes it on to them.
   `create table sessions (
     id text collate "C" primary key,
     token_hash bytea not null unique check (length(token_hash) = 32),
@@ -45,9 +47,10 @@ export const KEYS = [
     expires_at timestamptz not null
   )`,
   'create index one_time_codes_secret on one_time_codes (secret_hash)',
-  // How many requests of a key were admitted in its current minute. Two rows per key are reused for every window, so the table
-  // grows with the number of keys and not with time. Unlogged, because a count that lives for a minute does not justify a disk
-  // sync at each lease; a crash of the database empties the table. Fill factor 20 leaves room for updates on the same page (HOT).
+  // The points of a key's two rate limits that processes have leased in the current minute. The two rows of a key are
+  // reused for every minute, so the table grows with the number of keys and not with time. The table is unlogged,
+  // because a count that lives for a minute does not justify a disk sync at each lease. A crash of the database empties
+  // it. Fill factor 20 leaves room for updates on the same page (HOT).
   `create unlogged table rate_windows (
     api_key_id text collate "C" not null,
     bucket text collate "C" not null,
@@ -89,7 +92,7 @@ export const KEYS = [
   )`,
   'create index audit_events_of_target on audit_events (target_id, id)',
   'create index audit_events_expiring on audit_events (created_at)',
-  // At most one for each key.
+  // The erasures of the data of keys: at most one for each key.
   `create table erasures (
     id text collate "C" primary key,
     api_key_id text collate "C" not null unique,

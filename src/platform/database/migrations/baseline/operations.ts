@@ -39,13 +39,13 @@ export const OPERATIONS = [
     changed_at timestamptz not null default now(),
     changed_by text
   )`,
-  // The restores after which webhooks were held, so that each is treated once.
+  // The restores of a backup after which webhooks were held back. The row of a restore prevents a second time.
   `create table restorations (
     restored_from timestamptz primary key,
     held integer not null default 0,
     created_at timestamptz not null default now()
   )`,
   `create table partitioned_tables (name text collate "C" primary key, dropped_below text collate "C" not null)`,
-  // For each migration, the oldest program that may run on what it leaves.
+  // For each migration, the oldest program that may run after it.
   'alter table schema_migrations add column oldest_program text',
 ];

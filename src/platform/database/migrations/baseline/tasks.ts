@@ -1,6 +1,7 @@
 /**
- * Tasks, the counters of their keys, and what is measured of them. Columns that are only stored and shown are `json`, which keeps the order of
- * the keys; columns that are searched are `jsonb`. `tasks` is in partitions by the time in the ids.
+ * Tasks, the counters of their keys, and measurements of tasks. Columns that are only stored and shown are `json`,
+ * which keeps the order of the names in an object. Columns that are searched are `jsonb`. `tasks` is in partitions by
+ * the time in the ids.
  */
 export const TASKS = [
   `create table tasks (
@@ -103,8 +104,9 @@ export const TASKS = [
   )`,
   // Rows are written in order of time and never change, so a BRIN index is enough to find the expired ones.
   'create index idempotency_keys_expiring on idempotency_keys using brin (expires_at) with (autosummarize = on)',
-  // Counted in memory by each process and added here every few seconds: starts and ends by model, the latter kept for
-  // an hour, and how long the last successful runs took. Both stay small, so no other index is needed.
+  // Each process counts in memory, and adds its counts to these tables every few seconds. `pace_samples` has the starts
+  // and ends of tasks by model, and is kept for about an hour. `run_times` has the times of the last successful runs.
+  // Both stay small, so they need no other index.
   `create table pace_samples (
     starts_at timestamptz not null,
     worker_id text collate "C" not null,
@@ -145,7 +147,7 @@ export const TASKS = [
   'create index batches_of_key on batches (api_key_id, id)',
   'create index batches_unfinished on batches (id) where ended_at is null',
   'create index batches_expiring on batches (kept_until)',
-  // Calls that answer with a result of the queue, so that a client's retry finds the task of its first attempt.
+  // Calls whose answer is the result of a task. By its row, a retry of the client finds the task of the first attempt.
   `create table calls (
     id text collate "C" primary key,
     api_key_id text collate "C" not null,

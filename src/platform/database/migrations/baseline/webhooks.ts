@@ -1,7 +1,7 @@
 /**
- * Endpoints, events, dispatches and deliveries. A dispatch is one event for one endpoint: waiting while `due_at` is set,
- * in flight while `lease_until` is set, otherwise finished. A delivery is one attempt of a dispatch. Events and what belongs to them are in
- * partitions by the time in the ids of the events.
+ * Endpoints, events, dispatches and deliveries. A dispatch is one event for one endpoint: waiting while `due_at` is
+ * set, in flight while `lease_until` is set, otherwise finished. A delivery is one attempt of a dispatch. Events,
+ * dispatches and deliveries are in partitions by the time in the ids of the events.
  */
 export const WEBHOOKS = [
   `create table webhook_endpoints (
@@ -48,7 +48,8 @@ export const WEBHOOKS = [
   ) partition by range (event_id)`,
   'create index webhook_dispatches_due on webhook_dispatches (endpoint_id, due_at) where due_at is not null',
   'create index webhook_dispatches_under_way on webhook_dispatches (endpoint_id, lease_until) where lease_until is not null',
-  // Undelivered, and neither waiting nor in flight: what `recover` selects. A dispatch that succeeds on its first attempt never enters this index.
+  // Dispatches that were given up: undelivered, and neither waiting nor in flight. `recover` sends them again. A
+  // dispatch that succeeds on its first attempt never enters this index.
   `create index webhook_dispatches_given_up on webhook_dispatches (endpoint_id, event_id)
    where delivered_at is null and due_at is null and lease_until is null`,
   'alter table webhook_dispatches add primary key (event_id, endpoint_id)',

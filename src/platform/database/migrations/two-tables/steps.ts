@@ -5,8 +5,9 @@ import type { QueryRunner } from 'typeorm';
 const LOCK = 0x6d6f7665;
 
 /**
- * Waits for what a killed process has left, as for a locked table: PostgreSQL ends the step that its connection runs,
- * and lets this lock of the connection go only then.
+ * Runs `move` under a lock of the session. When a migrating process is killed, PostgreSQL first ends the step that its
+ * connection runs, and only then releases this lock. So the next process waits for the end of that step, as it waits
+ * for a locked table.
  */
 export async function alone(runner: QueryRunner, move: () => Promise<void>): Promise<void> {
   await runner.query(`select pg_advisory_lock(${LOCK})`);
@@ -17,12 +18,15 @@ export async function alone(runner: QueryRunner, move: () => Promise<void>): Pro
   }
 }
 
-/** One message, which is one transaction. */
+/** Sends the statements in one message, which PostgreSQL runs as one transaction. */
 export async function together(runner: QueryRunner, statements: readonly string[]): Promise<void> {
   await runner.query(statements.join(';\n'));
 }
 
-/** True where the statements are only recorded. */
+/**
+ * Whether the query `text` returns a row. True for the runner of `npm run lint`, which records statements without
+ * running them.
+ */
 export async function isFound(runner: QueryRunner, text: string): Promise<boolean> {
   const rows = (await runner.query(text)) as object[] | undefined;
   return rows === undefined || rows.length > 0;
@@ -33,7 +37,10 @@ const LOST_AFTER_S = 15;
 const WAIT_S = 2 * LOST_AFTER_S;
 const LIVE = `select id from processes where last_seen_at > now() - interval '${LOST_AFTER_S} seconds' limit 1`;
 
-/** A process that was killed looks alive for some seconds, so the start after it waits. */
+/**
+ * Waits until no process of an earlier version runs. A process that was killed looks alive for some seconds.
+ * @throws Error for the operator if a process still runs after `WAIT_S`
+ */
 export async function untilStopped(runner: QueryRunner): Promise<void> {
   for (let waitedS = 0; ; waitedS += 1) {
     const [live] = ((await runner.query(LIVE)) as { id: string }[] | undefined) ?? [];

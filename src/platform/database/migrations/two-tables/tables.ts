@@ -5,7 +5,10 @@ const BOTH =
   attempt, losses, worker_id, provider, provider_url, provider_model, credential, submitted_at, upstream_id, upstream_request_id,
   approximations, submits, lost_submits, timeline, deadline_at`.split(/,\s+/);
 
-/** Columns that a final task lacks, with what the view shows instead, of the same type: otherwise PostgreSQL does not take the view apart. */
+/**
+ * Columns that only unfinished tasks have, and what the view `tasks` shows in their place for final ones. The types
+ * must be the same in both: otherwise PostgreSQL sorts all tasks for a page.
+ */
 const OF_LIVE = {
   file_retention_s: 'null::double precision',
   reserved_micros: 'null::bigint',
@@ -29,10 +32,10 @@ const OF_DONE = {
   purge_after: 'null::timestamptz',
 };
 
-/** Of a row of the table before. */
+/** SQL: whether a row `t` of the old table is an unfinished task. */
 export const UNFINISHED = `t.status in ('queued', 'running')`;
 
-/** What a row of the table before becomes, by column. */
+/** For each column of a new table, the SQL of its value, read from a row `t` of the old table. */
 export function valuesOf(table: 'tasks_live' | 'tasks_done'): Record<string, string> {
   const columns = [...BOTH, ...Object.keys(table === 'tasks_live' ? OF_LIVE : OF_DONE)];
   const values = Object.fromEntries(columns.map((column) => [column, `t.${column}`]));
@@ -40,8 +43,9 @@ export function valuesOf(table: 'tasks_live' | 'tasks_done'): Record<string, str
 }
 
 /**
- * `tasks_live` is the queue: rows are rewritten several times within seconds, so its pages have room for that (HOT), and it is vacuumed often.
- * One CHECK on the status lets the planner leave a table out; see docs/decisions/0094-tasks-live-in-two-tables.md.
+ * `tasks_live` is the queue. Its rows are updated several times within seconds. So its pages have free space for the
+ * new versions of rows (HOT), and it is vacuumed often. The CHECK on the status lets the planner leave out the table
+ * that a query cannot match. See docs/decisions/0094-tasks-live-in-two-tables.md.
  */
 export const TABLES = [
   `create table tasks_live (
@@ -148,14 +152,16 @@ export const TABLES = [
     files_purged boolean not null default false,
     purge_after timestamptz
   )`,
-  // The prompts of final tasks, apart from them: an end would pay five times as much for the index of their words.
+  // The prompts of final tasks. They are not in `tasks_done`, because with an index of words the end of a task would
+  // cost five times as much.
   'create table task_words (id text collate "C" not null, api_key_id text not null, prompt text not null)',
   'create table words_state (through timestamptz primary key)',
 ];
 
 /**
- * A partial index stands on a column that only its own statement names. The order matters: of two indexes that cost the same, as on an empty
- * table, PostgreSQL takes the newer one. So the last ones are that of a list and that of an id.
+ * The condition of a partial index is on a column that no other statement names, so that no other statement uses the
+ * index. The order matters: of two indexes that cost the same, as on an empty table, PostgreSQL takes the newer one. So
+ * the primary key comes last, and the index for lists is near the end.
  */
 export const LIVE_INDEXES = [
   'create index tasks_live_waiting on tasks_live (priority, id) where waits',
@@ -168,7 +174,10 @@ export const LIVE_INDEXES = [
   'alter table tasks_live add primary key (id)',
 ];
 
-/** Both indexes of expiry are on an expression that only the purge writes, so that no other statement takes them for a filter. */
+/**
+ * Both indexes of expiry are on an expression that only the statements of the purge contain. So no other statement uses
+ * them for its filter.
+ */
 export const DONE_INDEXES = [
   'create index tasks_done_ended on tasks_done (api_key_id, completed_at)',
   'create index tasks_done_facets on tasks_done (api_key_id, source, kind, model)',
@@ -193,7 +202,7 @@ const named = (values: Record<string, string>): string[] =>
   Object.entries(values).map(([column, value]) => `${value} as ${column}`);
 
 /**
- * Neither arm has a `where`: with one, PostgreSQL sorts all tasks for a page.
+ * The view of both tables. Neither `select` has a `where`: with one, PostgreSQL would sort all tasks for a page.
  * @param ofLive columns that a final task lacks
  * @param ofDone columns that an unfinished task lacks
  */
@@ -206,9 +215,9 @@ export const VIEW = `create ${viewWith(OF_LIVE)}`;
 
 const { priority: _, ...OTHERS } = OF_LIVE;
 const OF_LIVE_WITH_PLACES = { ...OTHERS, place: 'null::bigint' };
-/** The same since 0051. */
+/** The view since migration 0051. */
 export const VIEW_WITH_PLACES = `create ${viewWith(OF_LIVE_WITH_PLACES)}`;
 
 const OF_DONE_WITH_STARS = { ...OF_DONE, kept_at: 'null::timestamptz', collection: 'null::text' };
-/** The same since 0059. New columns come last, so that the view is replaced while it is in use. */
+/** The view since migration 0059. New columns come last, so that the view can be replaced while it is in use. */
 export const VIEW_WITH_STARS = `create or replace ${viewWith(OF_LIVE_WITH_PLACES, OF_DONE_WITH_STARS)}`;

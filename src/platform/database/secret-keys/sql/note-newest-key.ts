@@ -1,7 +1,10 @@
 import type { Sql, Statement } from '../../sql.ts';
 import { isAgreed } from '../agreed.ts';
 
-/** Half of the time between two notes of a process. So of many processes with one key, at most two write the row. */
+/**
+ * Half of the time between two notes of a process. So in this time at most two of many processes with one key write the
+ * row.
+ */
 const FRESH_S = 15;
 
 /** Notes the newest key of this process, and finds out whether another process has another newest key. */
