@@ -1,6 +1,6 @@
 import { defineConfig, type Plugin } from 'vite';
 
-/** Puts scripts and styles into the page, because a host gets it as one text and does not let it load anything. */
+/** Puts scripts and styles into the page, because a host receives the page as one text and lets it load nothing. */
 const oneFile: Plugin = {
   name: 'one-file',
   apply: 'build',

@@ -16,7 +16,7 @@ const BUILT_IN = `${ROOT_FOLDER}models/builtin`;
 
 /**
  * The models that requests can name now. Every interface reads this catalog, so all of them get a new set of models in
- * one step. The catalog is a constant, because parsers and adapters read it too, and Nest does not build them.
+ * one step. The catalog is a constant, because parsers and adapters, which Nest does not construct, read it too.
  */
 class Catalog {
   private builtIn: readonly Model[] | null = null;

@@ -15,8 +15,8 @@ const isDown = (error: ProviderError): boolean => error.billing !== 'charged' &&
 
 /**
  * Stops the calls of this process to an upstream that is down. After OPEN_MS all calls are allowed again, and the next
- * failure reopens the circuit. There is no half-open state with a single trial call, because the other calls would wait
- * for a whole video.
+ * failure reopens the circuit. There is no half-open state with a single trial call, because that call may take as long
+ * as a video, and all others would wait for it.
  */
 export class Circuit {
   private failures = 0;

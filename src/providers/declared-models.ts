@@ -39,8 +39,8 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
   /** The stamp of the folder when the models in force were read. */
   private inForce: string | null = null;
   /**
-   * The stamp at the last look. A change is read by the first later look that finds the same stamp, so half-written
-   * files wait.
+   * The stamp at the last look. Without a SIGHUP, a change is read only when two looks in a row find the same stamp, so
+   * that no half-written file is read.
    */
   private seen: string | null = null;
   /** The stamp of the folder when its set was refused, and the faults. null: the folder has the set in force. */
@@ -179,8 +179,8 @@ export class DeclaredModels implements OnApplicationBootstrap, OnApplicationShut
 }
 
 /**
- * Seconds between two reports that the loaded versions are in use. The purge deletes a version without a report for a
- * day.
+ * Seconds between two reports that the loaded versions are in use. The purge deletes a version that no task needs, if
+ * it was not reported for a day.
  */
 const RENEW_S = 3600;
 

@@ -18,7 +18,7 @@ const FORGOTTEN_MS = 20_000;
  */
 @Injectable()
 export class ProviderHealth implements OnModuleInit {
-  /** The end of each open circuit by the hash of its endpoint, on the monotonic clock. */
+  /** When each open circuit counts as closed, on the monotonic clock, by the hash of its endpoint. */
   private readonly openUntilMs = new Map<string, number>();
 
   constructor(

@@ -58,10 +58,7 @@ export class ProviderRegistry implements OnModuleInit {
   private readonly adapters: Record<Exclude<ProviderName, 'http'>, Provider>;
   private readonly file: BindingsFile;
   private readonly ready = new WeakMap<Model, ReadyBinding[]>();
-  /**
-   * The circuits by endpoint: those of the present bindings, and those that were in use when the last set of models was
-   * loaded.
-   */
+  /** The circuits by endpoint. A circuit that no binding uses any more stays until `forgetUnused` removes it. */
   private readonly circuits = new Map<string, Circuit>();
   private circuitsOf: readonly Model[] = [];
   private circuitWatcher: CircuitWatcher = () => undefined;

@@ -5,14 +5,17 @@ import { isFinal, type Task } from './task.ts';
 import './viewer.css';
 
 const POLL_MS = 1_000;
-/** The pause between searches for the task. A search reads two lists, and these count as reads of the key. */
+/**
+ * The pause between searches for the task. A search calls `list_tasks` twice, and each call counts as a read of the API
+ * key.
+ */
 const SEARCH_MS = 3_000;
 /** How far the clocks of the page and of the service may differ. */
 const CLOCKS_S = 60;
 
 const app = new App({ name: 'darkroom-viewer', version: '1.0.0' }, {});
 const openedS = Date.now() / 1000;
-/** Rises with each thing to show, so that answers for an earlier one are dropped. */
+/** Rises each time the page shows something else. An answer that was requested before the last rise is dropped. */
 let turn = 0;
 let shown: Task | null = null;
 
@@ -20,7 +23,10 @@ const pause = (ms = POLL_MS) => new Promise((resolve) => setTimeout(resolve, ms)
 const mayCall = () => app.getHostCapabilities()?.serverTools !== undefined;
 const mayOpen = () => app.getHostCapabilities()?.openLinks !== undefined;
 
-/** The host shows the call before its answer. The page then looks for the call's task among the unfinished ones. */
+/**
+ * The host passes on the arguments of a call before the call is answered. Until the answer comes, the page looks for
+ * the task of the call among the unfinished tasks.
+ */
 app.ontoolinput = async ({ arguments: given = {} }) => {
   const mine = ++turn;
   const { prompt, task_id: id } = given as { prompt?: string; task_id?: string };

@@ -57,7 +57,7 @@ function stateOf(task: Task): string {
   return task.status === 'succeeded' ? `Done, ${task.model}.` : (task.error?.message ?? 'The task failed.');
 }
 
-/** @returns a function for each output, which shows the file in place of the preview */
+/** @returns for each output a function that takes the URL of the file and shows the file in place of the preview */
 export function showOutputs(outputs: Output[], previews: string[], alt: string): ((url: string) => void)[] {
   const places = outputs.map((output, at) => {
     const place = document.createElement('figure');

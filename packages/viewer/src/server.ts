@@ -1,7 +1,7 @@
 import type { App } from '@modelcontextprotocol/ext-apps';
 import { type Output, type Task, taskIn } from './task.ts';
 
-/** The most bytes that the server puts into one answer. */
+/** The largest file that the server returns as a resource. */
 const MAX_FILE_BYTES = 20_000_000;
 
 export interface Answer {
@@ -36,7 +36,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** @throws Error if another try may succeed: the call broke, or was refused only for a moment */
+/** @throws Error if the same call may succeed later: the call broke, or its refusal is temporary */
 export async function call(app: App, name: string, given: Record<string, unknown>): Promise<Answer> {
   const result = await app.callServerTool({ name, arguments: given });
   const answer = answerOf(result);
@@ -45,8 +45,9 @@ export async function call(app: App, name: string, given: Record<string, unknown
 }
 
 /**
- * The unfinished task of a call that is not answered yet; null: it is not among the newest tasks.
+ * Finds the unfinished task of a call that is not answered yet, among the newest running and queued tasks.
  * @param matches whether a task may be the task of the call
+ * @returns null if no such task is among them
  */
 export async function findUnfinished(app: App, matches: (task: Task) => boolean): Promise<Task | null> {
   for (const status of ['running', 'queued']) {

@@ -54,9 +54,10 @@ export class Costs {
 }
 
 /**
- * What the provider makes instead of the requested values, because this may change the price. The refusal of a request
- * with images is ignored, because the images are fetched later and are absent here.
- * @returns null when the provider cannot express a request without images
+ * What the provider makes instead of the requested values, because this may change the price. A request with images
+ * counts as one without approximations if the provider refuses it: the images are fetched later, and the provider may
+ * refuse only because they are absent here.
+ * @returns null when the provider refuses a request without images
  */
 function approximationsAt(
   { provider, upstream }: ReadyBinding,

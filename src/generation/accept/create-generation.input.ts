@@ -2,8 +2,9 @@ import { InputType } from '@nestjs/graphql';
 import { ApiField } from '../../platform/schema/api-field.ts';
 
 /**
- * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name, so this class has the fields of all
- * models, and x_ fields in `extra`. The schema of the model decides which fields and values are allowed, as for REST.
+ * The body of POST /v1/generations for GraphQL. GraphQL needs every field by name. So this class has the parameters
+ * that models share, and `extra` takes the x_ parameters, which only one model has. The schema of the model decides
+ * which fields and values are allowed, as for REST.
  */
 @InputType({ description: 'What to make. `Model.parameters` defines which fields a model takes.' })
 export class CreateGenerationInput {

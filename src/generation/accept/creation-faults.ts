@@ -1,5 +1,5 @@
 /**
- * Codes for faults in the model, the values or the images of a request for a generation, also if it is only estimated.
+ * Codes for faults in the model, the values or the images of a generation request. An estimate answers with them too.
  */
 export const REQUEST_FAULTS = [
   'model_not_found',

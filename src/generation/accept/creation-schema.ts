@@ -9,7 +9,9 @@ import { COMPONENT } from '../../platform/schema/component.ts';
 const nameOf = ({ id }: Model): string =>
   `${id.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}Request`;
 
-/** Generators for Go read no `false` as a schema. */
+/**
+ * Replaces `false` by `{ not: {} }`, which means the same. Client generators for Go cannot read `false` as a schema.
+ */
 function withoutFalse<Rule extends Partial<ParameterRule>>(rule: Rule): Rule {
   if (!rule.if?.properties) return rule;
   const properties = Object.entries(rule.if.properties).map(([name, value]) => [
@@ -20,8 +22,9 @@ function withoutFalse<Rule extends Partial<ParameterRule>>(rule: Rule): Rule {
 }
 
 /**
- * Removes `$schema`, the title and the defaults. Some generators of clients name the type after the title. Some clients
- * send every default, even that of `aspect_ratio` with `size`, and are refused. So the descriptions say the defaults.
+ * Removes `$schema`, the title and the defaults. Some client generators name the type after the title. Some clients
+ * send every default, even that of `aspect_ratio` beside a `size`, and are refused. So the descriptions say the
+ * defaults.
  */
 function forGenerators({ $schema: _schema, title: _title, ...rules }: ParametersSchema) {
   const schema = { ...withoutFalse(rules), ...(rules.allOf && { allOf: rules.allOf.map(withoutFalse) }) };
@@ -52,15 +55,16 @@ function declaredModelRequest(): object {
     },
     propertyNames: { anyOf: [{ enum: Object.keys(properties) }, { pattern: OWN_NAME }] },
     additionalProperties: {
-      anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], // generators for Go read no list of types
+      anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }], // Go generators read no list of types
       description: 'A parameter that only this model has; its name begins with x_.',
     },
   };
 }
 
 /**
- * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The schemas
- * differ by the field `model`. The field is no discriminator, because a discriminator needs a name for every model.
+ * A creation in OpenAPI: one schema for each model that comes with the service, and one for all others. The field
+ * `model` says which schema applies. It is no discriminator of OpenAPI, because a discriminator needs the name of every
+ * model.
  */
 export const CREATION_SCHEMA = {
   [COMPONENT]: 'GenerationRequest',

@@ -16,7 +16,7 @@ import type { ParsedGeneration } from './parse-generation.ts';
 import { PrepareGenerations, withFiles } from './prepare-generations.ts';
 
 interface AcceptOptions {
-  /** What the calling interface knows of the origin; absent for `createGeneration` of REST and GraphQL. */
+  /** What the calling interface knows of the origin of the task; absent for `createGeneration` of REST and GraphQL. */
   origin?: Partial<TaskOrigin>;
   /** The idempotency key as the client sent it, bare or quoted. */
   idempotencyKey?: string | undefined;
@@ -31,7 +31,7 @@ interface AcceptOptions {
   waitS?: number;
   /** Aborts when the client has closed the connection, or its API key is refused. */
   gone?: AbortSignal | undefined;
-  /** Runs the wait, and measures it. */
+  /** Runs `wait` and measures how long it takes. */
   waiting?: <Result>(wait: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -45,7 +45,7 @@ export interface Acceptance {
   /** The same task for GraphQL. */
   view(): TaskView;
   replayed: boolean;
-  /** null for a repeated answer. */
+  /** The stored task; null for a repeated answer. */
   task: ShownTask | null;
 }
 
@@ -69,9 +69,9 @@ export function replay(first: { task_id: string; response: string }, model: Mode
   };
 }
 
-/** A task that is stored now, or the answer to the earlier request with the same key. */
+/** A task that was just stored, or the answer to the earlier request with the same key. */
 type Stored = Awaited<ReturnType<TasksService['create']>> & {
-  /** The answer, if it was stored for an idempotency key. */
+  /** The JSON of the answer, if it was stored with an idempotency key. */
   json?: string | undefined;
 };
 
@@ -116,8 +116,8 @@ export class GenerationsService {
       throw parsed;
     }
     const { model, input, metadata, priority, parentTaskId } = parsed;
-    // Most creations have no parent, images, idempotency key or wait. So each of these costs a promise only if it is
-    // given.
+    // Most creations have no parent, images, idempotency key or wait. Each of these is awaited only if it is given,
+    // because every await costs time.
     const parent = parentTaskId === null ? {} : await this.prepares.parentOf(caller, parentTaskId);
     const origin = { ...FROM_API, ...options.origin, ...parent };
     const refusal = this.prepares.refusalOf(model);
@@ -168,7 +168,10 @@ export class GenerationsService {
     return parsed;
   }
 
-  /** Runs a creation. Then its files stay as long as the new task, or are forgotten if there is no new task. */
+  /**
+   * Runs a creation. Files that the request brought with it stay as long as the new task. Without a new task they are
+   * deleted.
+   */
   private async attaching<Creation extends { task: ShownTask; replayed: object | null }>(
     images: RequestImages,
     create: () => Promise<Creation>,
@@ -201,7 +204,7 @@ export class GenerationsService {
   private async whenFinal({ caller: { apiKeyId }, model, task, header, options }: WaitedFor): Promise<Acceptance> {
     const { waitS = 0, gone, waiting = run } = options;
     const wait = () => this.tasks.findWhenFinal(apiKeyId, task.id, waitS, { gone });
-    // Not found: the task was deleted meanwhile.
+    // A task that is not found was deleted meanwhile. The answer then shows the task as it was stored.
     const latest = await waiting(wait).catch((error: unknown) => (isNotFound(error) ? task : rethrow(error)));
     const json = this.views.json(latest);
     if (header !== null) await this.tasks.answeredWith(apiKeyId, header, task.id, json);

@@ -29,7 +29,10 @@ export interface ParsedGeneration {
   input: ResolvedInput;
   metadata: Record<string, string>;
   priority: TaskPriority;
-  /** As given; null if not given. Nobody has checked yet that it is a task of the caller. */
+  /**
+   * The id as the client gave it; null if the client gave none. It is not yet checked that the task belongs to the
+   * caller.
+   */
   parentTaskId: string | null;
 }
 
@@ -39,7 +42,7 @@ export type CheckUrl = (url: string) => void;
 /**
  * Validates a creation request of any interface. Values are neither coerced nor dropped.
  * @param body parsed JSON, in the field names of REST
- * @param caller says which models it may use
+ * @param caller the owner of the request, whose key may be limited to some models
  * @throws ApiError for the first fault, with the name of the field, if there is one
  */
 export function parseGeneration(body: unknown, caller: Pick<Caller, 'models'>, checkUrl: CheckUrl): ParsedGeneration {
@@ -98,7 +101,10 @@ function findInvalidText(value: unknown): (string | number)[] | null {
   return null;
 }
 
-/** Whether the model takes an input that another version of it resolved, and resolves it to the same values. */
+/**
+ * Whether this model takes the input and resolves it to the same values. Another version of the model resolved the
+ * input.
+ */
 export function takesUnchanged(model: Model, input: Record<string, unknown>): boolean {
   const request = { model: model.id, ...input };
   const size = input.size as string | undefined;

@@ -16,8 +16,8 @@ export class GenerationEstimatesService {
   ) {}
 
   /**
-   * @throws ApiError as the creation would for an invalid request; not for a paused model, a full queue or an exhausted
-   *   budget
+   * @throws ApiError for an invalid request, as a creation does. A paused model, a full queue or an exhausted budget is
+   *   no error here.
    */
   async estimate(caller: Caller, body: unknown): Promise<EstimateView> {
     const { model, input, priority } = await this.generations.check(caller, body);

@@ -22,8 +22,9 @@ export const needsConversion = ({ contentType }: Media, { format, quality }: Wan
   contentType !== `image/${format}` || (format !== 'png' && quality < 100);
 
 /**
- * Encodes an image again, in memory or over its file. XMP and EXIF of the provider stay, because they may say who made
- * the image. Call this for one image at a time: a 4K image takes some 30 MB, although it is decoded line by line.
+ * Encodes an image again, in memory or in place of its file. XMP and EXIF of the provider stay, because they may say
+ * who made the image. Call this for one image at a time: a 4K image takes some 30 MB, although it is decoded line by
+ * line.
  * @throws ProviderError internal_error when the image cannot be decoded, encoded or written
  */
 export async function convertImage(output: ProviderOutput, wanted: WantedFormat): Promise<ProviderOutput> {

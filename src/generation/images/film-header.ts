@@ -29,10 +29,11 @@ const MAX_BOXES = 100_000;
 const MAX_TABLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). Libraries list all samples for that, and a file of
- * 1 kB can announce billions of them. This function keeps nothing of a table in memory.
+ * Reads the size and the duration of an MP4 file (ISO/IEC 14496-12). For these, libraries list all samples in memory,
+ * and a file of 1 kB can announce billions of samples. This function reads only the parts that it needs, within the two
+ * bounds above.
  *
- * @throws Error when the file has no video track, or exceeds one of the two bounds above
+ * @throws Error when the file has no video track, or exceeds one of the two bounds
  */
 export async function readFilmHeader(file: ByteSource): Promise<FilmHeader> {
   return new HeaderReader(file).read();
@@ -174,13 +175,16 @@ class HeaderReader {
 
 const tooLarge = () => new Error('The provider returned a film with too large an index.');
 
-/** Both times of `mvhd` and `mdhd`. */
+/** The timescale and the duration in a box `mvhd` or `mdhd`. */
 function timesIn(header: Buffer): { timescale: number; duration: number } {
   const at = header[0] === 1 ? 20 : 12;
   return { timescale: header.readUInt32BE(at), duration: unitsAt(header, at + 4) };
 }
 
-/** A number of 8 bytes in version 1 of a box, else of 4. All bits set mean that it is not known: 0 here. */
+/**
+ * Reads a number, which has 8 bytes in version 1 of a box and 4 bytes in version 0. All bits set mean that the number
+ * is unknown, and the result is then 0.
+ */
 function unitsAt(content: Buffer, at: number): number {
   const [units, unknown] =
     content[0] === 1

@@ -7,7 +7,7 @@ import { probe } from './probe.ts';
 
 /** The file format that a task asks for. */
 export interface Conversion {
-  /** The API key whose turn the conversion takes. */
+  /** The API key of the task. The keys take turns at conversions. */
   apiKeyId: string;
   /** null: the file stays as the provider made it. */
   wanted: WantedFormat | null;

@@ -10,10 +10,10 @@ const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const FIRST_CHUNK = Buffer.from('0000000d49484452', 'hex'); // 13 bytes, IHDR
 const END_OF_HEADER = 33;
 
-/** Bits a sample by colour type (PNG, third edition, 11.2.1), without palettes. */
+/** The allowed bits per sample, by colour type (PNG, third edition, 11.2.1), without palettes. */
 const DEPTHS: Record<number, readonly number[]> = { 0: [1, 2, 4, 8, 16], 2: [8, 16], 4: [8, 16], 6: [8, 16] };
 
-/** Pixels. Below the bounds of sharp, which refuses larger pictures. */
+/** The largest side in pixels. It is below the limits of sharp, which refuses larger pictures. */
 const MAX_SIDE = 0x3fff;
 
 const IDAT = 0x49444154;
@@ -23,8 +23,8 @@ const EXIF = 0x65584966;
 const MAX_CHUNKS = 10_000;
 
 /**
- * Reads the size of a PNG from its header. For that, a decoder would take a fifth of the processor time of a whole
- * small task.
+ * Reads the size of a PNG from its header. A decoder would take a fifth of the processor time of a whole small task for
+ * that.
  *
  * @returns null where only a decoder can tell: a palette, an orientation in EXIF, anything unusual or broken
  */

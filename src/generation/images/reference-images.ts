@@ -19,8 +19,8 @@ const MAX_CONCURRENT = 4;
 const MAX_BYTES = 20 * 1000 * 1000;
 const MAX_REDIRECTS = 3;
 /**
- * The time to download all images of one task. The time that their checks wait does not count, because it depends on
- * other tasks.
+ * The time to download all images of one task. The time for which their checks wait for a turn does not count, because
+ * it depends on other tasks.
  */
 const TIMEOUT_MS = 60_000;
 
@@ -32,7 +32,7 @@ export class StorageAway extends Error {
 }
 
 interface Fetch {
-  /** The API key whose turn the checks take. */
+  /** The API key of the task. The keys take turns at checks. */
   apiKeyId: string;
   /** The folder for the images. */
   folder: string;
@@ -40,9 +40,9 @@ interface Fetch {
 }
 
 /**
- * Gets the images of a request and checks that they are images. Files of ours are read from the storage, and all others
- * are downloaded. The images are written to files as they arrive, because a request may have 320 MB of them. In this
- * class only one image of the process is in memory: the one that is being checked.
+ * Gets the images of a request and checks that they are images. Files of this service are read from the storage, and
+ * all others are downloaded. The images are written to files as they arrive, because a request may have 320 MB of them.
+ * This class has only one image of the whole process in memory at a time: the one that it checks.
  */
 @Injectable()
 export class ReferenceImages {
@@ -54,7 +54,8 @@ export class ReferenceImages {
   ) {}
 
   /**
-   * Bytes that the images of these fields may need on disk. A large file of ours needs room for its smaller copy too.
+   * Bytes that the images of these fields may need on disk. A large file of this service needs room for its smaller
+   * copy too.
    */
   async mostBytesOf(fields: readonly ImageUrl[]): Promise<number> {
     const most = await Promise.all(
@@ -154,8 +155,8 @@ async function check(path: string): Promise<InputImage> {
 }
 
 /**
- * Turns a file of ours that is larger than MAX_BYTES into a JPEG, with white where it is transparent. A PNG of 26 MB
- * with 16 megapixels becomes some 10 MB.
+ * Turns a file of this service that is larger than MAX_BYTES into a JPEG, with white where it is transparent. A PNG of
+ * 26 MB with 16 megapixels becomes some 10 MB.
  */
 async function shrink(path: string): Promise<void> {
   const smaller = `${path}.jpeg`;

@@ -4,7 +4,7 @@ import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
 
 export interface Reservation {
-  /** Gives back what the files turned out not to need. */
+  /** Keeps only `bytes` of the reservation. The rest is free for other tasks. */
   shrinkTo(bytes: number): void;
   /** Call when the files are deleted. A second call changes nothing. */
   release(): void;
@@ -33,8 +33,8 @@ export class ScratchBudget {
   }
 
   /**
-   * Files of ours may need more than the whole budget before they are made smaller. A task with such files gets the
-   * whole budget.
+   * Files of this service may need more than the whole budget before they are made smaller. A task with such files gets
+   * the whole budget.
    * @returns null if the key has to wait until more is free
    */
   reserve(apiKeyId: string, bytes: number): Reservation | null {

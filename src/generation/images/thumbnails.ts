@@ -21,7 +21,7 @@ export class Thumbnails {
   /** The name of the program, or its path. */
   readonly ffmpeg: string = 'ffmpeg';
 
-  /** @returns null if no thumbnail can be made; that never fails the video */
+  /** @returns null if no thumbnail can be made. Never throws, because a video is complete without a thumbnail. */
   async of(output: ProviderOutput): Promise<Buffer | null> {
     if (Buffer.isBuffer(output)) return null; // providers give videos as files
     try {

@@ -29,8 +29,8 @@ export function repeatRequest(model: Model, first: Fields, changes: Fields): Rep
   const kept = Object.entries(first).filter(([name]) => !Object.hasOwn(changes, name));
   const parameters = Object.fromEntries([...kept, ...given]);
   for (const [name, value] of kept) {
-    // Drops a filled-in default that a change makes meaningless, such as output_compression of a file that is now a
-    // PNG.
+    // Drops a default of the first task that a change makes meaningless, such as output_compression if the file is now
+    // a PNG.
     const isDefault = value === properties[name]?.default;
     if (isDefault && !isAllowed(name, model.parameters, parameters)) delete parameters[name];
   }

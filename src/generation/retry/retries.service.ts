@@ -16,9 +16,9 @@ import type { RetryTaskInput } from './retry-task.input.ts';
 export interface RetryOptions {
   /** The idempotency key as the client sent it, bare or quoted. */
   idempotencyKey?: string | undefined;
-  /** In place of `idempotencyKey`, as for a creation. */
+  /** Used in place of `idempotencyKey`, as in `GenerationsService.accept`. */
   reserveKey?: () => Promise<ReservedKey>;
-  /** Absent for REST and GraphQL. */
+  /** The interface that asks for the retry; absent for REST and GraphQL. */
   source?: TaskSource;
 }
 
@@ -106,8 +106,8 @@ const hashOf = (taskId: string, { input, metadata, priority }: RetryTaskInput): 
   requestHash({ retry: taskId, ...(input && { input }), ...(metadata && { metadata }), ...(priority && { priority }) });
 
 /**
- * Names the field as the client would write it. A file that is not found and that only the first task names is reported
- * as gone.
+ * Rewrites the error of the creation for the client of a retry. `param` names the field as that client writes it. If a
+ * file of the first task is not found, the error says that the file is gone.
  */
 function asChange(error: ApiError, changes: object): ApiError {
   const [field = ''] = /^\w+/.exec(error.param ?? '') ?? [];

@@ -35,7 +35,7 @@ export class FreshOutputs {
   }
 
   /**
-   * Takes over a stored file that somebody waits for.
+   * Takes over a stored file if a request waits for the task.
    * @returns false when the file stays with the caller
    */
   keep(taskId: string, storageKey: string, file: ProviderOutput): boolean {

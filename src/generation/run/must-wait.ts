@@ -2,7 +2,8 @@ import type { ClaimedTask } from '../../tasks/record/lease.ts';
 import type { HoldReason } from '../../tasks/record/moment.ts';
 
 /**
- * Before jitter, a full provider is asked again after 0.5 to 5 s, and an unavailable or paused one after 0.5 to 30 s.
+ * Seconds before jitter. A task asks a full provider again after 0.5 to 5 s, and an unavailable or paused one after 0.5
+ * to 30 s.
  */
 const MIN_WAIT_S = 0.5;
 const MAX_PLACE_WAIT_S = 5;

@@ -7,10 +7,10 @@ import type { Lease } from './running-tasks.ts';
 const CONTENT_TYPES = { png: 'image/png', jpeg: 'image/jpeg', webp: 'image/webp' } as const;
 
 /**
- * Early stages of a picture. The images are stored in the folder of their task, and deleted with its files. To follow
- * them, watch the task and ask for the next number after each state, because a stored image raises the progress, up to
- * 99. After the final state, ask until there is none, because states can be merged. Each claim of a task numbers its
- * images from 0.
+ * Early stages of a picture. The images are stored in the folder of their task, and deleted with its files. A stored
+ * image raises the progress of its task, up to 99. So to follow the images, watch the task and look for the next image
+ * after each change. After the final state, look until there is no next image, because changes can be merged. Each
+ * claim of a task numbers its images from 0.
  */
 @Injectable()
 export class PartialImages {
@@ -33,7 +33,7 @@ export class PartialImages {
 
   /**
    * The caller must have checked whose task it is.
-   * @param attempt of the state in which the caller saw the task
+   * @param attempt the attempt of the task when the caller read the task
    * @param nth from 0
    * @returns null while there is no such partial image
    */

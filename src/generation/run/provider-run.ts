@@ -30,7 +30,10 @@ interface Services {
   links: Pick<LinkedImages, 'link'>;
 }
 
-/** The run of one claim of a task at one provider. Its writes name the claim, so a late run changes nothing. */
+/**
+ * The run of one claim of a task at one provider. Every write names the claim, so a run that has lost its claim changes
+ * nothing.
+ */
 export class ProviderRun implements Run {
   private readonly logger = new Logger('run');
   private newest: number;
@@ -42,13 +45,18 @@ export class ProviderRun implements Run {
   private partials = 0;
   /** Partial images are stored one after the other, so that they appear in order. */
   private storing = Promise.resolve();
-  /** Whether an intent to submit was committed, by this run or by an earlier one of the task. */
+  /**
+   * Whether an intent to make a paid call is recorded in the database, by this run or by an earlier one of the task.
+   */
   private hasIntent: boolean;
   /** Whether the run polls a job that an earlier claim has submitted. The price is then that of the earlier claim. */
   private readonly continues: boolean;
   /** Calls that made nothing and may have been charged, while other calls of the run made pictures. */
   private unknownCalls = 0;
-  /** Says that fewer pictures were made than asked for, which the intent could not know. */
+  /**
+   * Says that fewer pictures were made than requested, if that is so. The intent cannot say it, because the intent is
+   * recorded before the call.
+   */
   private lacking: Approximation[] = [];
   /** The seed that was sent for each output; empty if none was sent. */
   sentSeeds: readonly number[] = [];
@@ -229,7 +237,7 @@ export class ProviderRun implements Run {
   private async storePartial(nth: number, image: Buffer): Promise<void> {
     try {
       await this.services.partials.store(this.lease, nth, image, conversionOf(this.task));
-      // Progress is written at once, because followers look for the image when it rises.
+      // Progress is written at once, because followers look for the next image when the progress rises.
       this.newest = Math.min(99, this.newest + 1);
       await this.writeProgress();
     } catch (err) {

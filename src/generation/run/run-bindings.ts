@@ -44,7 +44,10 @@ export const placeAt = ({ name, credential, concurrency, upstream }: ReadyBindin
 export const isSynchronous = ({ provider }: ReadyBinding, { kind }: ClaimedTask): boolean =>
   provider.synchronousKinds?.includes(kind) ?? false;
 
-/** What the intent to submit records: the place, the approximations, the price in force now and the number of calls. */
+/**
+ * What the intent to submit records: the address with its credential, the approximations, the price in force now and
+ * the number of calls.
+ */
 export function submissionTo(
   binding: ReadyBinding,
   { model, input, upstream }: ProviderRequest,

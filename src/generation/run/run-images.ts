@@ -17,7 +17,7 @@ const SINGLE: ReadonlySet<string> = new Set(['first_frame_image_url', 'last_fram
 
 /** Where a run gets its reference images from. Calls of one run must not overlap. */
 export interface ImageSource {
-  /** Fetches the images unless they are on disk. @throws MustWait; ProviderError; the signal's reason */
+  /** Fetches the images unless they are already on disk. @throws MustWait; ProviderError; the signal's reason */
   get(): Promise<Images>;
   /** Deletes the files. A later `get` fetches the images again. Never fails. */
   release(): Promise<void>;
@@ -31,7 +31,7 @@ interface Services {
   referenceImages: ReferenceImages;
 }
 
-/** The files of one run's reference images, and their part of the budget. */
+/** The files of one run's reference images, and their part of the scratch budget. */
 export class RunImages implements ImageSource {
   private images: Images | null = null;
   private folder: string | null = null;

@@ -48,7 +48,10 @@ export class RunStages {
   private isDone = false;
   /** The provider of this run's paid call, until the outcome of the call is known. */
   private provider: string | null = null;
-  /** When the task was given back to wait, by the database's clock; null if its timeline does not end with that. */
+  /**
+   * When the task was last given back to wait, in milliseconds of the database's clock; null if something else has
+   * happened since.
+   */
   private readonly heldAtMs: number | null;
   private readonly spans: StageSpans;
 
@@ -62,7 +65,7 @@ export class RunStages {
     this.heldAtMs = last?.[1] === 'held' ? last[0] : null;
   }
 
-  /** The paid call is about to be sent. */
+  /** Call before the paid call is sent. */
   submitting({ provider, concurrency }: Submission): void {
     this.spans.begin('submit');
     this.provider = provider;
@@ -71,7 +74,7 @@ export class RunStages {
     waitedForPlace(provider, this.heldAtMs === null ? 0 : (this.nowMs() - this.heldAtMs) / 1000);
   }
 
-  /** The run waits for a provider that costs nothing, or for one that accepted the job in an earlier run. */
+  /** Call when the run waits for a free provider, or for a job that an earlier run has submitted. */
   waits(): void {
     this.spans.begin('upstream');
   }
@@ -84,16 +87,13 @@ export class RunStages {
     this.isDone = false;
   }
 
-  /**
-   * The upstream has made what was asked for. If this method is called several times after an accepted job, the first
-   * call counts.
-   */
+  /** Call when the upstream has made what was asked for. Only the first call after an accepted job counts. */
   done(): void {
     this.spans.begin('download');
     this.upstreamDone();
   }
 
-  /** The outputs are here. A provider that sends them in its answer has no download. */
+  /** Call when the outputs have arrived. A provider that sends them in its answer has no download. */
   received(): void {
     this.spent('accepted');
     if (this.isDone) this.end('download');

@@ -131,8 +131,9 @@ export class RunTask {
   }
 
   /**
-   * Gives the task back on shutdown, without counting a lost worker. Another worker may claim it at once, unless a paid
-   * call is in flight: the job of that call could not be found yet, and would be paid for twice.
+   * Gives the task back on shutdown. This does not count as a lost worker. Another worker may claim the task at once,
+   * unless a paid call is in flight: the job of that call cannot be found yet, so the other worker would pay a second
+   * time.
    */
   private async release(lease: Lease): Promise<void> {
     const released = await this.queue.release(lease, lease.isCalling ? null : 0);

@@ -21,7 +21,7 @@ export interface Lease extends NotedLease {
   readonly mayBuy: boolean;
   /** When the lease was last renewed, on the monotonic clock. */
   renewedAtMs: number;
-  /** Whether a paid call is in flight, and its job, if there is one, has no known id yet. */
+  /** Whether a paid call is in flight. False again once the id of its job is known. */
   isCalling: boolean;
   /** Whether the provider has confirmed that it cancelled the job before it ran. */
   isCancelledUnrun: boolean;
@@ -39,9 +39,9 @@ export class LeaseLost extends Error {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The tasks that this process runs. One heartbeat renews all their leases, the feed reports a cancel at once, and a
- * timer enforces the deadline. A task whose lease the heartbeat no longer finds is stopped, because the task is final
- * or another worker has it.
+ * The tasks that this process runs. One heartbeat renews all their leases, an event of the task reports a cancel at
+ * once, and a timer enforces the deadline. A task whose lease the heartbeat no longer finds is stopped, because the
+ * task is final or another worker has it.
  */
 @Injectable()
 export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
@@ -178,8 +178,8 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
 }
 
 /**
- * Why the lease no longer holds; null if the row does not show it. After `ended` the upstream job is cancelled. After
- * `lease_lost` the job goes on, because the later claim continues it.
+ * Why the lease no longer holds; null if the state of the task does not show it. After `ended` the upstream job is
+ * cancelled. After `lease_lost` the job goes on, because the later claim continues it.
  */
 function stopReasonIn({ attempt, status }: ShownTask, lease: Lease): StopReason | null {
   if (attempt > lease.attempt) return 'lease_lost';

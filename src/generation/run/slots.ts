@@ -73,8 +73,8 @@ export class Slots {
         try {
           return await work();
         } finally {
-          // Enters also after a failure, because the run may go on with another binding. After an abort this code may
-          // run later than `leave`, so it removes the run from `polled` itself.
+          // Takes a slot for transfers after a failure too, because the run may go on with another binding. After an
+          // abort this code may run later than `leave`, so it removes the run from `polled` itself.
           endTransfer = await this.transfers.enter(apiKeyId, signal).finally(() => this.polled.delete(slot));
         }
       },

@@ -24,7 +24,7 @@ const LAST_PAUSE_MS = 15_000;
 @Injectable()
 export class StoreOutputs {
   private readonly logger = new Logger('outputs');
-  /** Files that wait for the storage to work again. */
+  /** The number of files that wait for the storage to work again. */
   private waiting = 0;
 
   constructor(
@@ -60,8 +60,8 @@ export class StoreOutputs {
     try {
       return await Promise.all(outputs.map(store));
     } catch (error) {
-      // The other writes must stop. Their files are deleted with the run, so these writes would fail for ever, and
-      // nothing would be bought meanwhile.
+      // The other writes must stop. Their files are deleted with the run, so each write would fail and be retried for
+      // ever. Meanwhile `isFailing` would keep other tasks from buying anything.
       failed.abort(error);
       throw error;
     }

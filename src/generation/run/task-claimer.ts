@@ -20,18 +20,24 @@ import { createHash } from 'node:crypto';
 import { parseTraceparent, toTraceparent } from '../../platform/observe/traces/traceparent.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 
-/** The least time between two claims of a worker, because the statement costs PostgreSQL as much as ten of its rows. */
+/**
+ * The least time between two claims of a worker, because a claim costs PostgreSQL as much as ten of the rows that it
+ * claims.
+ */
 const MIN_INTERVAL_MS = 5;
-/** The least time between claims of reserved slots. Without it, each task of a busy key would cause a claim in vain. */
+/**
+ * The least time between claims of reserved slots. Without it, each task of a busy key would cause a claim that finds
+ * no task of another key.
+ */
 const RESERVED_CLAIM_MS = 100;
 
-/** Keeps a least time between the claims of a process. A claim that comes later than that does not wait. */
+/** Keeps a least time between the claims of a process. A claim waits only if it comes earlier. */
 export class ClaimIntervals {
   /** When the next claims may be made, on the monotonic clock. */
   private nextMs = 0;
   private nextReservedMs = 0;
 
-  /** Milliseconds until the next claim; 0 or less if it may be made now. */
+  /** Milliseconds until the next claim; 0 if it may be made now. */
   get leftMs(): number {
     return Math.max(0, this.nextMs - performance.now());
   }
@@ -86,7 +92,7 @@ const spanIdOf = (taskId: string, attempt: number): string =>
 export const POLL_MS = 500;
 /** Most tasks per claim. */
 const MAX_CLAIM = 200;
-/** The time from stopping the running tasks until they are abandoned. */
+/** How long a shutdown waits for the tasks that it has stopped. Then it abandons them. */
 const SETTLE_MS = 5_000;
 
 /**
@@ -135,7 +141,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.config.role === 'api') return;
     await removeAbandonedScratch();
     this.queue.subscribe(() => this.poll());
-    // The poll runs outside the request whose task has left its slot, because the claim is for the tasks of other
+    // The poll runs outside the context of the request whose task has left its slot, because it claims tasks of other
     // requests.
     this.slots.onFree(() => {
       if (this.isBehind) outsideOfRequests(() => this.poll());
@@ -178,7 +184,7 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   /**
-   * With `on`, stops claiming until a call without it. Running tasks go on to their end.
+   * `true` stops claiming, and `false` resumes it. Running tasks go on to their end.
    * @returns when no claim is in flight any more
    */
   async drain(on: boolean): Promise<void> {

@@ -5,7 +5,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
  * because of one unknown block.
  */
 const WITH_LINKS = '2025-06-18';
-/** The revision that the protocol assumes for a client without the header. */
+/** The revision that the protocol assumes for a request without the header `MCP-Protocol-Version`. */
 const WITHOUT_HEADER = '2025-03-26';
 
 /** @param header `MCP-Protocol-Version`, which is a date */

@@ -1,6 +1,6 @@
 import { isFinal, POLL_AFTER_S, type ShownTask } from '../../tasks/record/task.entity.ts';
 
-/** The protocol extension that shows our tasks as tasks of the protocol. */
+/** The protocol extension that shows tasks of this service as tasks of the protocol. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** How the extension shows a task. */

@@ -17,7 +17,7 @@ export interface Exchange {
 }
 
 export interface ToolCall extends Exchange {
-  /** The name that `messageName` gives. */
+  /** The name of the message, from `messageName`. */
   message: string;
   /** Tells the client how far the task is, if the client asked for that. */
   report(task: ShownTask): void;
@@ -34,7 +34,7 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** A function of the caller if the input names models. */
+  /** A function of the caller if the input names models, because callers may use different models. */
   readonly input: ToolInput | ((caller: Caller) => ToolInput);
   readonly output?: ToolDescription['outputSchema'];
   readonly annotations: ToolDescription['annotations'];

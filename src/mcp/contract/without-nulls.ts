@@ -9,7 +9,7 @@ export function withoutNulls(body: unknown): unknown {
   return { ...message, params: isObject(params) ? present(params) : params };
 }
 
-/** Drops null fields, because frameworks of agents send null for what their model has left out. */
+/** Drops null fields, because agent frameworks send null for the arguments that their model has left out. */
 export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 

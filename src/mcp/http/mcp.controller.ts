@@ -44,7 +44,7 @@ export class McpController {
     const [{ createMcpHandler, isSpecType }, { toWebRequest }] = await loadSdk();
     /**
      * Whether the message reaches a tool. The SDK itself answers a call without an id or with malformed parameters.
-     * `isSpecType` does not check `requestState`, so it is checked here.
+     * `isSpecType` does not check `requestState`, so this function does.
      */
     const reachesTool = (message: unknown): boolean => {
       const { jsonrpc, method, id, params } = (message ?? {}) as Partial<CallMessage>;
@@ -114,8 +114,8 @@ const isRefusedStream = ({ headers }: FastifyRequest, served: Response): boolean
   served.headers.get('content-type')?.startsWith(STREAM_TYPE) === true && !accepts(headers.accept, STREAM_TYPE);
 
 /**
- * The SDK builds a URL from the Host header and the path. Both are replaced, because a client may send forms that no
- * URL has. Accept names both types if the client takes one.
+ * The SDK builds a URL from the Host header and the path. This replaces both, because a client may send a Host or a
+ * path that no URL can have. Accept names both types if the client takes one of them.
  */
 const withOwnAddress = ({ raw, headers }: FastifyRequest): NodeIncomingMessageLike => ({
   method: 'POST',

@@ -47,7 +47,8 @@ export class OriginCheck {
   };
 
   /**
-   * @returns true if it has answered the request. @throws ApiError if a POST with a body has a missing or malformed key
+   * @returns true if this method has answered the request
+   * @throws ApiError if a POST with a body has a missing or malformed key
    */
   private answers(request: FastifyRequest, reply: FastifyReply): boolean {
     const { origin, host } = request.headers;

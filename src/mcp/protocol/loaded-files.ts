@@ -10,7 +10,9 @@ const MAX_BYTES = 200_000_000;
 /** The most for one API key. The largest resource fits twice. Five keys are needed to use up MAX_BYTES. */
 const MAX_BYTES_PER_KEY = 40_000_000;
 
-/** Bounds the files that wait in memory for slow clients, because one batch may ask for fifty of the largest. */
+/**
+ * Bounds the files that wait in memory for slow clients, because one batch may ask for fifty files of the largest size.
+ */
 @Injectable()
 export class LoadedFiles {
   private readonly byKey = new Map<string, number>();

@@ -4,7 +4,10 @@ import { progressText } from '../contract/task-handle.ts';
 
 const LEAST_MS_BETWEEN = 1_000;
 
-/** Reports the progress of a task to a client that sent a progress token: when it rises, at most once a second. */
+/**
+ * Reports the progress of a task to a client that sent a progress token: each time the progress rises, at most once a
+ * second.
+ */
 export function progressReports({ mcpReq }: ServerContext): (task: ShownTask) => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => undefined;

@@ -29,11 +29,11 @@ const INSTRUCTIONS = [
 ].join(' ');
 
 const HOUR_MS = 3_600_000;
-/** For answers that are the same for every key until the next release. */
+/** The cache hint for answers that are the same for every key until the next release. */
 const SHARED = { ttlMs: HOUR_MS, cacheScope: 'public' } as const;
-/** For a list of tools that names models of the operator, which may change at any time. */
+/** The cache hint for a list of tools that names models of the operator, which may change at any time. */
 const CHANGING = { ...SHARED, ttlMs: 60_000 };
-/** For a list of tools that names only the models that the key may use. */
+/** The cache hint for a list of tools that names only the models that the key may use. */
 const OF_KEY = { ...CHANGING, cacheScope: 'private' } as const;
 /** Whether all models come with the service. False without any model, because the operator may add some. */
 const hasOnlyShipped = (): boolean => catalog.models.length > 0 && catalog.models.every(({ declared }) => !declared);
@@ -106,7 +106,7 @@ export class ProtocolServer {
     return server;
   }
 
-  /** Turns our errors into errors of the protocol. */
+  /** Turns every error into an error of the protocol. */
   private async rendering<Answer>({ request }: Exchange, run: () => Promise<Answer>): Promise<Answer> {
     try {
       return await run();
@@ -118,7 +118,10 @@ export class ProtocolServer {
   }
 }
 
-/** One of our errors as a JSON-RPC error, with our code in its data, for methods whose result cannot carry an error. */
+/**
+ * An ApiError as a JSON-RPC error, whose data has the code of the ApiError. For methods whose result cannot carry an
+ * error.
+ */
 async function toProtocolError(error: ApiError, requestId: string): Promise<ProtocolError> {
   const { ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
   const code = error.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

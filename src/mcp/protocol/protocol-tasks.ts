@@ -8,7 +8,7 @@ import { TaskResults } from '../results/task-results.ts';
 import type { Exchange } from '../contract/tool.ts';
 import { progressText, protocolTaskOf } from '../contract/task-handle.ts';
 
-/** The methods of the tasks extension. They show our tasks as tasks of the protocol. */
+/** The methods of the tasks extension. They show tasks of this service as tasks of the protocol. */
 @Injectable()
 export class ProtocolTasks {
   constructor(
@@ -35,8 +35,8 @@ export class ProtocolTasks {
   }
 
   /**
-   * Changes nothing, because our tasks never ask the client for anything. @throws ApiError task_not_found,
-   * insufficient_scope
+   * Changes nothing, because tasks of this service never ask the client for anything.
+   * @throws ApiError task_not_found, insufficient_scope
    */
   async update({ caller }: Exchange, taskId: string): Promise<Result> {
     assertScope(caller, 'tasks:read');

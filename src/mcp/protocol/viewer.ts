@@ -5,7 +5,7 @@ import { VIEWER_TYPE, VIEWER_URI } from '../contract/apps.ts';
 
 let page: Promise<string> | undefined;
 
-/** The page may load nothing itself, because it gets files through its host. */
+/** The page that shows a task. Its policy allows it to load nothing, because it gets files through its host. */
 export async function readViewer(): Promise<ReadResourceResult> {
   page ??= readFile(`${ROOT_FOLDER}dist/viewer/index.html`, 'utf8').catch((error: unknown) => {
     page = undefined; // read again next time

@@ -15,9 +15,9 @@ interface StartedTask {
 }
 
 /**
- * In the protocol, closing the stream cancels the call. After GRACE_MS its task is cancelled if no worker has claimed
- * it and no other call has joined it. A task that runs goes on, because it may be paid for. A process that stops
- * forgets these tasks, so they run.
+ * In the protocol, a client cancels a call by closing the stream. GRACE_MS later the task of the call is cancelled, if
+ * no worker has claimed it and no other call has joined it. A running task goes on, because it may be paid for. A
+ * process that stops forgets the abandoned tasks, so they run.
  */
 @Injectable()
 export class AbandonedTasks implements OnApplicationShutdown {

@@ -9,7 +9,10 @@ import { isFinal, type ShownTask } from '../../tasks/record/task.entity.ts';
 import { TasksService } from '../../tasks/acts/tasks.service.ts';
 import type { ToolCall } from '../contract/tool.ts';
 
-/** A waiting call with a larger body still counts as in flight, because the body stays in memory. */
+/**
+ * A waiting call with a small body does not count as in flight. One with a larger body does, because the body stays in
+ * memory.
+ */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface WaitOptions {
@@ -19,7 +22,7 @@ interface WaitOptions {
   scope: Scope;
 }
 
-/** Waits for tasks, woken by the feed. */
+/** Waits for tasks by following their states, and bounds how many calls wait. */
 @Injectable()
 export class TaskWaits {
   constructor(

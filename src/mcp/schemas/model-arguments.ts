@@ -22,7 +22,10 @@ export function perCaller<Made>(make: (models: readonly Model[]) => Made): (call
   return (caller) => (caller.models ? make(modelsFor(caller)) : shared());
 }
 
-/** With more models only list_models names them, because an agent gets the whole list of tools. */
+/**
+ * The most models that the tools name. If there are more, only list_models names them, because an agent reads the
+ * descriptions of all tools at once.
+ */
 const MAX_LISTED = 20;
 const MAX_NAMED = 8;
 const MAX_VALUES = 32;
@@ -44,13 +47,16 @@ export function modelArgument(models: readonly Model[]): ArgumentSchema {
   };
 }
 
-/** The parameters that models may share, besides the prompt. Agents need no compression of images. */
+/**
+ * The parameters that models may share, besides the prompt. `output_compression` is left out, because agents do not
+ * need it.
+ */
 export const WORDS = [...Object.keys(VOCABULARY).filter((name) => name !== 'prompt'), 'output_format'];
 
 /**
  * The arguments for the parameters that models of a kind take. Each argument is the union of what the models take,
- * because several LLM APIs refuse schemas with alternatives. Its description says which model takes what, and the
- * creation checks it.
+ * because several LLM APIs refuse schemas with alternatives. The description says which model takes what, and the
+ * creation checks the values.
  */
 export const unionArguments = (models: readonly Model[], names: readonly string[]): Record<string, ArgumentSchema> =>
   Object.fromEntries(
@@ -125,7 +131,10 @@ function describe(description: string, takers: Taker[], isTakenByAll: boolean): 
   return `${text} ${byLimits.map(([limits, ids]) => `${ids}: ${limits || 'any'}`).join('; ')}.`;
 }
 
-/** Leaves out the numbers of one model, which would be wrong for others, unless all models have them. */
+/**
+ * Leaves out the numbers of one model, because they would be wrong for others.
+ * @param isSame whether all models have these numbers, which then stay
+ */
 const firstSentences = (description: string, isSame: boolean): string =>
   isSame ? description : description.replace(/: up to [0-9]+/, ':').replace(PIXELS, 'The pixels, WIDTHxHEIGHT.');
 

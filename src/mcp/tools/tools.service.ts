@@ -64,7 +64,7 @@ export class ToolsService {
   }
 
   /**
-   * Calls a tool. Our errors are results too, so that an agent can read them and correct itself.
+   * Calls a tool. An ApiError becomes a result too, so that an agent can read it and correct itself.
    * @throws ProtocolError for an unknown tool
    */
   async call(name: string, given: ToolArguments, call: ToolCall): Promise<ToolAnswer> {

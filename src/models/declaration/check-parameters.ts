@@ -117,8 +117,8 @@ function isOf(type: ParameterSchema['type'], value: Scalar): boolean {
 }
 
 /**
- * Without a table only `size` says how large the result is, so `size` needs a default. With a table, `size` must not
- * have a default.
+ * Without a table, only `size` says how large the result is, so `size` needs a default. With a table, `aspect_ratio`
+ * and `resolution` say it, so `size` must not have a default.
  */
 function checkSizeDefault(file: YamlFile, model: Declaration): void {
   const rule = pixelRuleOf(model);

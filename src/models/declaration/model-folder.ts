@@ -39,7 +39,7 @@ interface Known {
   model: Model | null;
 }
 
-/** A folder of declarations. A declaration is not read again while it and its workflows have not changed. */
+/** A folder of declarations. A declaration is read again only after it or one of its workflows has changed. */
 export class ModelFolder {
   private known = new Map<string, Known>();
   /** The paths of the workflows in the last reading, relative to the folder. */
@@ -58,7 +58,8 @@ export class ModelFolder {
   }
 
   /**
-   * Reads the folder until it did not change during a reading. So no set of models mixes two states of the folder.
+   * Reads the folder until it does not change during a reading, so that no set of models mixes two states of the
+   * folder.
    * @param stamp the stamp of the folder now
    * @returns null if the folder changed during each reading
    * @throws Error when the folder cannot be read
@@ -170,8 +171,8 @@ export class ModelFolder {
     const known = this.known.get(file.name);
     if (known?.file === file && known.stamp === stamp) return known;
     await setImmediate(); // lets other work run in between: hundreds of files may have changed
-    // If only a workflow has changed, the file is read again: what was read before still has the faults of the old
-    // workflow.
+    // If only a workflow has changed, the file is read again, because the earlier `file.faults` may have faults of the
+    // old workflow.
     const fresh = known?.file === file ? await openFile(file.name, sizeIn(own)) : file;
     const { createdAtOf, checkBindings } = this.options;
     const id = idOf(fresh);

@@ -18,7 +18,7 @@ import { type Fault, type Path, pathText } from './fault.ts';
 const MAX_DEPTH = 32;
 /** The most names and values. Some checks compare all values of a list with each other. */
 const MAX_PARTS = 10_000;
-/** The most faults in `faults`. The operator corrects the first ones first. */
+/** The most faults in `faults`. More would not help, because the operator corrects the first ones first. */
 const MAX_FAULTS = 50;
 
 /** The types that text without quotes may have, besides string. */
@@ -91,7 +91,7 @@ export class YamlFile {
     return { file: this.name, line, column, path: pathText(path), message };
   }
 
-  /** The place of the value, or of its nearest parent that exists. */
+  /** The position of the value, or of its nearest parent that exists. */
   private placeOf(path: Path): Place {
     for (let length = path.length; length >= 0; length--) {
       const place = this.places.get(keyOf(path.slice(0, length)));

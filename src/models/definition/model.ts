@@ -13,7 +13,7 @@ export const MODEL_STATUSES = ['active', 'deprecated', 'retired'] as const;
  */
 export interface Lifecycle {
   status: (typeof MODEL_STATUSES)[number];
-  /** Unix seconds of the deprecation; null before that time, and if none is declared. */
+  /** Unix seconds of the deprecation; null before that time, or if no deprecation is declared. */
   deprecated_at: number | null;
   /** Unix seconds of the retirement, planned or past; null when none is announced. */
   sunset_at: number | null;
@@ -21,13 +21,13 @@ export interface Lifecycle {
   replacement: string | null;
 }
 
-/** Unix seconds, planned or past; null when none is announced. */
+/** Dates are unix seconds, planned or past; null when none is announced. */
 export interface LifecycleDates {
   deprecatedAt: number | null;
   sunsetAt: number | null;
   /** Id of the model to use instead; null when none is declared. */
   replacement: string | null;
-  /** Whether the file of the model is gone. It is then retired, whatever its dates. */
+  /** Whether the file of the model is gone. The model is then retired, whatever its dates. */
   isRemoved: boolean;
 }
 
@@ -93,7 +93,7 @@ export function deadlineS(kind: MediaKind, config: Pick<Config, 'taskDeadlineIma
   return kind === 'image' ? config.taskDeadlineImageS : config.taskDeadlineVideoS;
 }
 
-/** The result changes at these dates, also while the service runs. */
+/** The lifecycle at `nowMs`. It changes at the dates of the model, also while the service runs. */
 export function lifecycleOf(
   { dates: { deprecatedAt, sunsetAt, replacement, isRemoved } }: Pick<Model, 'dates'>,
   nowMs = Date.now(),

@@ -36,7 +36,7 @@ export interface SizeRequest {
   /** A ratio of the table, or `auto` for the one nearest to `reference`. */
   ratio: string;
   resolution: string;
-  /** Only the ratio of the reference counts. A square when absent. */
+  /** The image that `auto` follows. Only its ratio counts. Missing: a square. */
   reference?: Size | undefined;
   /** Whether the provider can make a size; absent if it can make all. */
   accepts?: ((size: Size) => boolean) | undefined;
@@ -97,9 +97,9 @@ export function parsePixels(text: string): Size | null {
 export const toPixels = ({ width, height }: Size): string => `${width}x${height}`;
 
 /**
- * The size of the table that comes nearest to the wanted one. It takes an exact match, else the nearest ratio, and of
- * that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice as
- * high. Of two equally near ratios it takes the wider one, of two resolutions the smaller one.
+ * The size of the table that is nearest to the wanted one: an exact match if there is one, else the nearest ratio, and
+ * of that ratio the resolution with the nearest area. Distances are logarithms, so twice as wide is as far off as twice
+ * as high. Of two equally near ratios the wider one counts, of two resolutions the smaller one.
  * @returns null when every ratio differs by more than a factor of 1.15
  */
 export function nearestSize(sizes: SizeTable, wanted: Size): NearestSize | null {

@@ -93,7 +93,7 @@ export async function answerWithBytes(
     return encodeStored(at === 0 && opened ? opened : storage.open(files[at]!.storage_key));
   };
   // The stream has strings, because the socket writes them as they are. Buffers would use memory outside the heap until
-  // a collection.
+  // the next garbage collection.
   const body = Readable.from(write(head, after, tail, encode));
   body.once('close', () => opened?.destroy()); // also if nothing was read
   return { body, length };

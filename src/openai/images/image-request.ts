@@ -27,10 +27,12 @@ export interface ImageRequest extends Translation {
 }
 
 const QUALITIES = ['auto', 'low', 'medium', 'high', 'standard', 'hd', 'xhigh', 'max'];
-/** OpenAI's values that a model may lack, each with the nearest of ours. */
+/** OpenAI's values that a model may lack, each with the nearest value that models have. */
 const NEAREST_QUALITY: Readonly<Record<string, string>> = { hd: 'high', xhigh: 'high', max: 'high' };
 
-/** OpenAI's models that answer with a URL by default. Their clients may read nothing else. */
+/**
+ * OpenAI's models that answer with a URL by default. Clients of these models may be unable to read any other answer.
+ */
 const ANSWERED_BY_URL: readonly unknown[] = ['dall-e-2', 'dall-e-3'];
 
 const NOT_HERE = {

@@ -17,7 +17,7 @@ export interface PartialPicture {
   bytes: Readable;
 }
 
-/** What a stream reports. If the task ends, the last report is `final`, the task that has ended. */
+/** What a stream reports. If the task ends, the last report is `final`, with the ended task. */
 export type Happening = { partial: PartialPicture } | { final: ShownTask };
 
 export interface EventSource {

@@ -9,7 +9,7 @@ export interface ImageUsage {
   total_tokens: number;
 }
 
-/** For finished pictures without tokens, because clients expect `usage` in each `completed` event. */
+/** The usage of finished pictures whose tokens are unknown. Clients expect `usage` in each `completed` event. */
 export const NO_USAGE: ImageUsage = {
   input_tokens: 0,
   input_tokens_details: { image_tokens: 0, text_tokens: 0 },

@@ -5,7 +5,9 @@ import { nearestSize, parsePixels, toPixels } from '../../models/definition/size
 import { echo, type Fields, invalid } from './fields.ts';
 import type { Translation } from './translation.ts';
 
-/** Our own fields, which are passed as they are. The schema of the model checks them. */
+/**
+ * Fields of this service that OpenAI's API lacks. They are passed as they are, and the schema of the model checks them.
+ */
 const OURS = ['priority', 'parent_task_id'] as const;
 
 export const takes = (model: Model, parameter: string): boolean =>
@@ -46,7 +48,7 @@ export function pass(names: readonly string[], fields: Fields, { body }: Transla
 }
 
 /**
- * Reads `size`, or our `aspect_ratio` and `resolution` in its place.
+ * Reads `size`, or this service's `aspect_ratio` and `resolution` in its place.
  * @param byDefault used when `size` is left out
  */
 export function readSize(fields: Fields, model: Model, translation: Translation, byDefault?: string): void {

@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../errors/catalog.ts';
 const MAX_ECHO = 64;
 
 /**
- * The fields of a request. `null` means left out, as in OpenAI's own API. Every known field is taken by its name. The
- * fields that remain are unknown.
+ * The fields of a request. `null` means left out, as in OpenAI's own API. The reader takes every field that it knows by
+ * its name. The fields that remain are unknown.
  */
 export class Fields {
   private readonly taken = new Set<string>();

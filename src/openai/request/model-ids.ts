@@ -18,7 +18,7 @@ const ROUTE = { image: 'POST /v1/images/generations', video: 'POST /v1/videos' }
 /** Reads the field `model` into the translation. @throws ApiError model_not_found, invalid_value, invalid_type */
 export type ReadModel = (fields: Fields, kind: MediaKind, translation: Translation) => Model;
 
-/** The model ids of the OpenAI-compatible routes: our own, and the operator's aliases. */
+/** The model ids of the OpenAI-compatible routes: those of this service, and the operator's aliases. */
 @Injectable()
 export class ModelIds {
   /** The aliases of the setting. Declarations of models add others. */

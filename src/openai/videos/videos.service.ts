@@ -24,7 +24,7 @@ export interface CreatedVideo {
   call: StartedCall;
 }
 
-/** Serves tasks of the kind `video`, from every interface. */
+/** Serves tasks of the kind `video`, whichever interface created them. */
 @Injectable()
 export class VideosService {
   constructor(

@@ -7,7 +7,10 @@ import type { StorageBody } from '../../platform/storage/storage.ts';
 import type { Credential } from './credential.ts';
 import type { SignerData, SignOrder, SignReply } from './sign-order.ts';
 
-/** The library takes four times the size of a file in memory: 1.1 GB for 250 MB, which is 20 s of 4K video. */
+/**
+ * Larger files are not signed. The library takes four times the size of a file in memory: 1.1 GB for 250 MB, which is
+ * 20 s of 4K video.
+ */
 export const MAX_SIGNED_BYTES = 256 * 1024 * 1024;
 /** WebAssembly memory never shrinks. After a file larger than this the thread ends, so that its memory is freed. */
 const REUSED_UP_TO_BYTES = 32 * 1024 * 1024;

@@ -6,7 +6,10 @@ import { algorithmOf } from './cose.ts';
 /** What signs the outputs. The key is a KeyObject and no text, so that no log and no error can show it. */
 export interface Credential {
   key: KeyObject;
-  /** DER, the signer's first. Root certificates after it are left out: a reader trusts its own copy or none. */
+  /**
+   * In DER, the signer's certificate first. Root certificates are left out, because a reader trusts only its own copy
+   * of a root.
+   */
   certificates: Buffer[];
   /** When the signer's certificate expires. */
   expiresAt: Date;

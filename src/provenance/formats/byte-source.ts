@@ -56,8 +56,8 @@ export function memorySource(bytes: Buffer): ByteSource {
 }
 
 /**
- * The fewest bytes of one read, except at the end. They cover the headers of several neighbouring parts, because a PNG
- * may have thousands.
+ * The fewest bytes of one read, except at the end. One read covers the headers of several neighbouring parts, because a
+ * PNG may have thousands of parts.
  */
 const WINDOW_BYTES = 16 * 1024;
 

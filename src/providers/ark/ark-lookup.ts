@@ -20,15 +20,15 @@ const MAX_READS = 50;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit of one read in a lookup, with its retries. A lookup takes a place in a worker; the wait between two
+ * The time limit of one read in a lookup, with its retries. A lookup takes a slot of a worker; the wait between two
  * lookups does not.
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 
 /**
- * Finds the task whose create call got no answer, by its seed. The seed derives from the id of our task, and Ark
- * returns no other value that we sent. For each task created since, the chance of a wrong match is one in two thousand
- * million.
+ * Finds the task whose create call got no answer, by its seed. The seed derives from the id of the task in this
+ * service, and Ark returns no other value that was sent. For each task created since, the chance of a wrong match is
+ * one in two thousand million.
  * @param sinceMs unix milliseconds; the task was not created before this time
  * @returns null when the list was read to its end, or back to that time, and the task is certainly not in it
  * @throws ProviderError provider_outcome_unknown when the list does not show whether the task exists,

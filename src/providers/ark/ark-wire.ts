@@ -4,7 +4,7 @@ import { field, number, text } from '../wire/reply-schema.ts';
 /** A generation task. `GET /contents/generations/tasks/{id}` returns all of it, the create call only its id. */
 export const arkTask = z.object({
   id: text(),
-  /** queued running succeeded failed cancelled expired */
+  /** `queued`, `running`, `succeeded`, `failed`, `cancelled` or `expired`. */
   status: text(),
   error: field(z.object({ code: text(), message: text() })),
   content: field(z.object({ video_url: text() })),

@@ -82,7 +82,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   return PENDING;
 }
 
-/** A link lives for 24 h; each read of the task signs a new one. */
+/** A link lives for 24 h. Each read of the task returns a new link. */
 function outputs({ upstream }: ProviderRequest, _id: string, reply: UpstreamReply): string[] {
   const { content } = parseReply(arkTask, reply.json);
   if (content?.video_url !== undefined) return [content.video_url];

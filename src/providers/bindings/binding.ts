@@ -6,7 +6,7 @@ import type { ProviderVariable } from '../../platform/config/provider-settings.t
 import { PICTURE_DIALECTS } from '../openai/dialects.ts';
 
 export const PROVIDER_NAMES = ['openai', 'gemini', 'ark', 'fal', 'replicate', 'comfyui', 'sandbox'] as const;
-/** Only a declaration can name `http`, because it writes out the calls. */
+/** The PROVIDERS file cannot name `http`, because only a declaration writes out the calls of a provider. */
 export type ProviderName = (typeof PROVIDER_NAMES)[number] | 'http';
 
 /** How a model is served: an entry of the PROVIDERS file, or a binding of its declaration, or the sandbox. */
@@ -117,7 +117,8 @@ function isConfigured({ provider, credential }: DeclaredBinding, { credentials, 
 }
 
 /**
- * The addresses of a binding. Several equal servers become one binding each. undefined: the address of the provider.
+ * The addresses of a binding. Each of several equal servers becomes a binding of its own. undefined stands for the
+ * default address of the provider.
  */
 const addressesOf = ({ base_url, base_urls }: DeclaredBinding): readonly (string | undefined)[] =>
   base_urls ?? [base_url];

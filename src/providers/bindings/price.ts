@@ -16,7 +16,9 @@ export type Amount = (typeof AMOUNTS)[number];
 
 export const MATCHED = ['provider', 'model', 'upstream_model', 'resolution', 'quality'] as const;
 
-/** A row of `prices` in the PROVIDERS file or in a declaration. A key that `fits` does not have fits everything. */
+/**
+ * A row of `prices` in the PROVIDERS file or in a declaration. If `fits` lacks a field, the row fits every value of it.
+ */
 export interface Price {
   fits: Partial<Record<(typeof MATCHED)[number], string>>;
   /** Micro-units. */

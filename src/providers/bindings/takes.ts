@@ -23,7 +23,7 @@ type Takes = Partial<Record<MediaKind, readonly string[]>>;
 /** Models with a parameter `quality`. */
 const GPT_IMAGE = /(^|\/)(gpt-image-|chatgpt-image)/;
 
-/** The parameters by family of the upstream model, where the adapter translates a request itself. */
+/** The parameters that the adapters of fal and Replicate translate themselves, by family of the upstream model. */
 const FAMILIES: readonly [RegExp, Readonly<Record<'fal' | 'replicate', Takes>>][] = [
   [/(^|\/)seedance/, { fal: { video: SEEDANCE }, replicate: { video: SEEDANCE } }],
   [

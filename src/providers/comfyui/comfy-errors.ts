@@ -47,7 +47,7 @@ export function uploadRefused(request: ProviderRequest, reply: UpstreamReply): P
 /** @returns why a run that has ended has no result; null when it succeeded */
 export function runFailure({ upstream }: ProviderRequest, entry: HistoryEntry): ProviderError | null {
   const cause = (code: string, message?: string) => operatorCause('comfyui', upstream.apiKey, { code, message });
-  // Our own cancel ends the polling, so a user of the server interrupted the run.
+  // A cancel by this service ends the polling too, so this run was interrupted by a user of the server.
   if (eventOf(entry, 'execution_interrupted')) {
     return new ProviderError('provider_unavailable', { cause: cause('execution_interrupted') });
   }

@@ -127,7 +127,8 @@ export class ComfyRun {
       refused: (reply) => submitFailure(request, reply),
     });
     if (job.id === id) return job;
-    // The server is too old to accept our id. A run could not be looked up after a crash, so the server gets no work.
+    // The server is too old to accept an id from this service. After a crash its runs could not be looked up, so it
+    // gets no work.
     await cancelRun(request, job.id, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(() => undefined);
     throw new ProviderError('internal_error', { cause: operatorCause('comfyui', null, { code: 'prompt_id_ignored' }) });
   }
@@ -204,8 +205,8 @@ export class ComfyRun {
 }
 
 /**
- * The run without the mark of a further submission that got no answer. With the mark `runJobs` would give up, but here
- * such a submission is looked up by its id.
+ * The run without the `?` at the end of `upstreamId`, which marks a further submission that got no answer. `runJobs`
+ * would give up at the mark, but here such a submission is looked up by its id.
  */
 function withoutIntent(run: Run): Run {
   return {

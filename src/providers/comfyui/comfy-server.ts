@@ -13,7 +13,7 @@ import { history, type HistoryEntry, historyEntry, idsIn, queue, upload } from '
 
 const POLL_MS = { image: 2_000, video: 5_000 } as const;
 
-/** A folder of our own among the server's inputs. */
+/** The folder of this service among the server's inputs. */
 const UPLOAD_FOLDER = 'darkroom';
 
 const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' } as const;
@@ -22,7 +22,7 @@ const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'web
 const CONFIRM_READS = 5;
 const CONFIRM_MS = 200;
 
-/** The time limit of a lookup, which occupies a place of the worker. The polls that follow it do not. */
+/** The time limit of a lookup, because a lookup takes a slot of the worker. The polls after it take none. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** ComfyUI has no credentials of its own, but a proxy in front of it may require one. */
@@ -47,7 +47,7 @@ export async function readHistory(
   return typeof entry === 'object' && entry !== null ? parseReply(historyEntry, entry) : null;
 }
 
-/** Whether the server runs this run or has it in its queue. */
+/** Whether the server is running the run or has it in its queue; null if neither. */
 export async function readQueue(
   request: ProviderRequest,
   id: string,
@@ -92,7 +92,7 @@ export async function isSubmitted(request: ProviderRequest, id: string, signal: 
 /**
  * Uploads an image under the hash of its content, so the server stores each image once.
  * @returns its name for a LoadImage node
- * @throws ProviderError; an upload is free
+ * @throws ProviderError, not billed, because an upload is free
  */
 export async function uploadImage(request: ProviderRequest, image: InputImage, signal: AbortSignal): Promise<string> {
   const content = createHash('sha256');

@@ -51,7 +51,7 @@ export class JobWatch {
     this.open();
   }
 
-  /** Follows a run, or follows it anew, from the next message on. Earlier messages are lost. */
+  /** Follows a run from the next message on. After a second call for the same run, its progress begins at 0 again. */
   follow(id: string, nodeIds: Iterable<string>): void {
     const progress = this.runs.get(id)?.progress ?? (() => undefined);
     this.runs.set(id, { meter: new ProgressMeter(nodeIds), progress, ended: new AbortController() });

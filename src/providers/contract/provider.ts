@@ -76,7 +76,10 @@ export interface Upstream {
 export type Definition = Pick<Model, 'sizes' | 'guidance' | 'parameters' | 'workflows'>;
 
 export interface ProviderRequest {
-  /** Sent as the idempotency token if the upstream supports one. */
+  /**
+   * Seeds and ids of jobs derive from it, so that a job can be found after a crash. Templates may send it as
+   * `{{task_id}}`.
+   */
   taskId: string;
   /** The task that this one repeats or varies; missing or null: none. */
   parentTaskId?: string | null;
@@ -96,11 +99,11 @@ export interface ProviderRequest {
   upstream: Upstream;
 }
 
-/** The model that a request is for: its sizes, and what its images mean. */
+/** The parts of the model that a request is for; undefined if the model is gone. */
 export const definitionOf = ({ definition, model }: ProviderRequest): Definition | undefined =>
   definition ?? findModel(model);
 
-/** Why a run was stopped. After `deadline` the run still writes to the task, after the other reasons it does not. */
+/** Why a run was stopped. Only after `deadline` does the run still record an outcome. */
 export type StopReason = 'ended' | 'deadline' | 'lease_lost' | 'shutdown';
 
 const RESULT_UNWANTED: readonly unknown[] = ['ended', 'deadline'] satisfies StopReason[];
@@ -140,7 +143,8 @@ export interface Run {
   /** Await it before one more paid call that `submitting` has not announced. @throws LeaseLost */
   callingAgain(): Promise<void>;
   /**
-   * Records that the upstream made fewer pictures than were requested. They are kept, and the task records the number.
+   * Records that the upstream made fewer pictures than were requested. The pictures are kept, and the task records
+   * their number.
    * @param unknown the number of paid calls that made no picture and may have been charged
    */
   fewer(made: number, unknown: number): void;
@@ -149,14 +153,15 @@ export interface Run {
   /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
-   * Await it before a lost job is created again under the same id; only if jobs cost nothing. Counts as a lost attempt
-   * of the task.
+   * Await it before a lost job is created again under the same id. Only for providers whose jobs cost nothing. It
+   * counts as a lost attempt of the task.
    * @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
    */
   resubmitting(): Promise<void>;
   /**
    * Stores an image and makes a link of this service to it. Whoever has the link can read the image until an hour after
-   * the task's deadline. The upstream never gets the client's own URL, which may lead elsewhere by then.
+   * the task's deadline. The upstream never gets the client's own URL, because that may lead elsewhere by the time it
+   * is fetched.
    * @throws ProviderError, not billed, when the image would exceed a quota of the API key
    */
   linkTo(image: InputImage): Promise<string>;
@@ -166,7 +171,7 @@ export interface Run {
    */
   releaseImages(): Promise<void>;
   /**
-   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run takes no place of its worker.
+   * Runs `work`, which only waits for the upstream: polls and pauses. Meanwhile the run takes no slot of its worker.
    * Calls of one run must not overlap.
    */
   polling<Result>(work: () => Promise<Result>): Promise<Result>;

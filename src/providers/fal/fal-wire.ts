@@ -8,7 +8,7 @@ export const falSubmitted = z.object({ request_id: text() });
  * The answer of `GET …/status`. There is no failed status: a failure is COMPLETED, with an error here or in the result.
  */
 export const falStatus = z.object({
-  /** IN_QUEUE IN_PROGRESS COMPLETED */
+  /** `IN_QUEUE`, `IN_PROGRESS` or `COMPLETED`. */
   status: text(),
   error: anything(),
   error_type: text(),

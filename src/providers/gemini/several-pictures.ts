@@ -1,7 +1,10 @@
 import { pause } from '../wire/pause.ts';
 import { ProviderError, type Billing } from '../contract/provider.ts';
 
-/** The most rounds of calls. Unbilled calls are repeated, so that the billed ones are not in vain. */
+/**
+ * The most rounds of calls. Once a call was billed, calls that were refused without billing are repeated, so that the
+ * request gets all its pictures.
+ */
 const MAX_ROUNDS = 6;
 /** The pause before the second round, if the upstream gives no delay. It doubles with each round. */
 const FIRST_PAUSE_MS = 2_000;
@@ -55,7 +58,8 @@ async function callInParallel<T>(
   const either = AbortSignal.any([signal, siblings.signal]);
   const calls = Array.from({ length: count }, () =>
     makeOne(either).catch((error: unknown) => {
-      // The same request would be refused again. Any other failure says nothing about the calls still in flight.
+      // This call was refused, and the others would be refused too, so they are aborted. Any other failure says nothing
+      // about them.
       if (!either.aborted && billingOf(error) === 'none' && !isBusy(error)) siblings.abort(new AbortedBySibling());
       throw error;
     }),

@@ -55,7 +55,7 @@ function headersOf({ headers = {} }: DeclaredCall, valueOf: SlotValue): Record<s
   );
 }
 
-/** The answer to any call of a job may contain its pictures in base64. */
+/** The answer may be large, because any answer about a job may contain its pictures in base64. */
 export function sendCall(
   { upstream }: ProviderRequest,
   { path, ...call }: FilledCall,

@@ -133,7 +133,7 @@ function stateOf(request: ProviderRequest, reply: UpstreamReply): JobState {
   if (poll!.failed?.includes(status)) throw jobFailure(request, reply);
   const progress = Number(textAt(reply.json, poll!.progress));
   if (Number.isNaN(progress)) return poll!.progress === undefined ? { state: 'running' } : PENDING;
-  // A progress of 1 means 1 %. If 1 were a share, the status would be done.
+  // A progress of 1 means 1 %. If it meant the whole, the status would be one of `done`.
   return { state: 'running', percent: progress > 0 && progress < 1 ? progress * 100 : progress };
 }
 

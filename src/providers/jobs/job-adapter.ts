@@ -67,7 +67,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   create(request: ProviderRequest, body: Body, index: number): Promise<Accepted>;
   /** Reads a job's status once. */
   read(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
-  /** Whether a status reply without success describes the job nevertheless. Missing: none does. */
+  /** Whether a status reply with an error status still describes the job. Missing: no such reply does. */
   isRecord?(reply: UpstreamReply): boolean;
   /** @throws ProviderError of a job that failed */
   stateOf(request: ProviderRequest, reply: UpstreamReply): JobState;
@@ -83,7 +83,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   outputs(request: ProviderRequest, id: string, reply: UpstreamReply): string[];
   /** Whether a link of an output may be followed. Missing: to any public address. */
   mayLead?(request: ProviderRequest, url: URL): boolean;
-  /** Headers of each download, sent to the origin of its URL only. */
+  /** Headers of each download. They are sent only to the origin of the upstream. */
   downloadHeaders?(request: ProviderRequest): Record<string, string>;
   cancel(request: ProviderRequest, id: string, signal: AbortSignal): Promise<UpstreamReply>;
   /** Whether this reply to a cancel means that the job has ended already; 404, 409 and 410 always do. */
@@ -96,7 +96,7 @@ export interface JobWire<Plan extends JobPlan, Body> {
   /** The tokens in the last status reply of a finished job; null when there are none. */
   tokens?(reply: UpstreamReply): Tokens | null;
   /**
-   * Finds a job whose create call got no answer. Only for upstreams whose list shows which jobs are ours.
+   * Finds a job whose create call got no answer. Only for upstreams whose list shows which task a job belongs to.
    * @param sinceMs unix milliseconds; the job is not older
    * @returns null when the upstream does not know the job
    */

@@ -7,7 +7,10 @@ import { pause } from '../wire/pause.ts';
 /** The longest wait that a Retry-After can cause, because the task has a deadline. */
 const MAX_WAIT_MS = 60_000;
 
-/** A job that has run for long is polled less often, so that polling adds at most a twentieth of its time, or 30 s. */
+/**
+ * The pause between polls grows to a twentieth of the time for which the job has run, at most to 30 s, so that a long
+ * job costs the upstream fewer calls.
+ */
 const SHARE_OF_ELAPSED = 1 / 20;
 const MAX_BACKOFF_MS = 30_000;
 

@@ -34,7 +34,7 @@ export interface Jobs<Ended, T> {
 
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** The most tries of one download in a row. After them the run gives back its place in the worker and pauses. */
+/** The most tries of one download in a row. After them the run gives its slot back to the worker and pauses. */
 export const DOWNLOAD_TRIES = 3;
 
 /** The first pause between rounds of downloads, when the server is unavailable. */
@@ -54,7 +54,7 @@ const logger = new Logger('providers');
 
 /**
  * Runs one generation as one or several upstream jobs. The task's upstream id is the list of job ids, joined by commas.
- * Before each further paid call an intent is recorded there, so that no job is bought twice after a crash.
+ * Before each further paid call an intent is recorded in that list, so that no job is bought twice after a crash.
  * @throws ProviderError of the first job that fails; the other jobs are then cancelled
  */
 export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise<T[]> {
@@ -76,7 +76,7 @@ export async function runJobs<Ended, T>(run: Run, jobs: Jobs<Ended, T>): Promise
   } catch (error) {
     run.signal.throwIfAborted();
     stop.abort(error);
-    // Also cancels the failed job. If only a download failed, the other jobs may still be running.
+    // The failed job is cancelled too: if only its polls failed, it may still be running, as the other jobs may.
     if (ids.length > 1) cancelAll(ids, jobs);
     throw error;
   }
@@ -184,7 +184,7 @@ function lateJobHandlers<Ended, T>(run: Run, jobs: Jobs<Ended, T>, ids: readonly
   };
 }
 
-/** Cancels in the background, because the failure that leads here need not wait for it. */
+/** Cancels in the background, so that the caller can throw its error at once. */
 function cancelAll<Ended, T>(ids: readonly string[], jobs: Jobs<Ended, T>): void {
   const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   for (const id of ids) void cancelOrLog(id, jobs, signal);

@@ -15,9 +15,9 @@ type Parameter = keyof ResolvedInput;
 export interface PictureDialect {
   /** The most pictures of one call. */
   most: number;
-  /** The parameters that it accepts besides prompt, size, number and references. */
+  /** The parameters that the server accepts besides prompt, size, number and references. */
   takes: readonly Parameter[];
-  /** The parameters of `takes` that it does not accept together with references. */
+  /** The parameters of `takes` that the server does not accept together with references. */
   notWithReferences?: readonly Parameter[];
   mask?: { field: 'mask' | 'mask_image'; form: 'alpha' | 'white' };
   /** `one`: a field `image` with one file. `image[]`: a list of files. `base64`: text in the JSON of a generation. */

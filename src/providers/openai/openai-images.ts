@@ -98,7 +98,11 @@ function callsOf(request: ProviderRequest): Part[] {
   return partsOf(request, Math.min(most, request.upstream.declared?.max_n ?? most));
 }
 
-/** Makes all pictures of a request, or fails. There is no job to poll, find or cancel. */
+/**
+ * Makes the pictures of a request, by one call or by several. There is no job to poll, find or cancel.
+ * @returns the pictures that were made, in order, which may be fewer than requested
+ * @throws ProviderError when a call makes no picture
+ */
 export async function makePictures(
   plan: Plan,
   request: ProviderRequest,
@@ -111,7 +115,7 @@ export async function makePictures(
     if (part.first > 0) await run.callingAgain();
     const pictures = await callFor(plan, partOf(request, part), run, { timeoutMs, first: part.first }).catch(
       (error: unknown) => {
-        // The calls before are paid. So no other binding may be asked, and the task must not begin again.
+        // The earlier calls are paid. So no other binding may be asked, and the task must not begin again.
         throw part.first > 0 && error instanceof ProviderError ? afterAccepted(error) : error;
       },
     );

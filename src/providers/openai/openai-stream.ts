@@ -36,7 +36,7 @@ export class PictureStream {
   /** @param onPartial gets the base64 of each early stage */
   constructor(private readonly onPartial: (base64: string) => void) {}
 
-  /** @throws Error when a line is too long, or there are too many */
+  /** @throws Error when a line is too long, or the stream has too many lines */
   readonly read = (chunk: Buffer): void => {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {

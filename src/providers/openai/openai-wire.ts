@@ -6,7 +6,7 @@ export const videoJob = z.object({
   id: text(),
   /** `video` in the record of a job. */
   object: text(),
-  /** queued in_progress completed failed; gateways have further names */
+  /** `queued`, `in_progress`, `completed` or `failed`; gateways have further names. */
   status: text(),
   /** The status at some gateways. */
   state: text(),

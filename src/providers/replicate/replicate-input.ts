@@ -66,7 +66,8 @@ function refuse({ input, upstream }: ProviderRequest, params: readonly (keyof Re
 function declaredPlan(request: ProviderRequest, send: object): ReplicatePlan {
   const parts = partsOf(request, request.upstream.declared?.max_n ?? mostIn(send));
   const others = parts.map((part) => slotValues(partOf(request, part), part.first));
-  // Refuses before anything is sent.
+  // Fills the template without images, so that a value that the binding does not map is refused before anything is
+  // sent.
   for (const valueOf of others)
     fillTemplate(send, (slot) => (imagesOf(request, slot.name) ? undefined : valueOf(slot)));
   const names = imageNamesIn(send);

@@ -13,13 +13,13 @@ const MAX_PAGES = 10;
 const SKEW_MS = 300_000;
 
 /**
- * The time limit for reading one page, with its retries. A lookup takes a place in a worker; the wait between two
+ * The time limit for reading one page, with its retries. A lookup takes a slot of a worker; the wait between two
  * lookups does not.
  */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Finds the prediction whose create call got no answer, by its seed. The seed derives from the id of our task. Only the
+ * Finds the prediction whose create call got no answer, by its seed. The seed derives from the id of the task. Only the
  * inputs of Seedance have a seed; predictions of other models cannot be distinguished.
  * @param sinceMs unix milliseconds; the prediction was not created before this time
  * @returns null when the list was read to its end, or back to that time, and the prediction is certainly not in it

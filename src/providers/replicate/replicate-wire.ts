@@ -5,7 +5,7 @@ import { anything, field, text } from '../wire/reply-schema.ts';
 export const prediction = z.object({
   id: text(),
   model: text(),
-  /** starting processing succeeded failed canceled aborted */
+  /** `starting`, `processing`, `succeeded`, `failed`, `canceled` or `aborted`. */
   status: text(),
   input: field(z.object({ seed: anything() })),
   /** One URL, or several. */

@@ -19,8 +19,8 @@ import { TASK_ERRORS, type TaskErrorCode } from '../../tasks/record/task-error.t
 
 /**
  * Renders pictures and films in this process from the prompt, for development and tests at no cost. The same request
- * gives the same bytes within a release. A task that repeats or varies another task also depends on its own id, so its
- * picture differs.
+ * gives the same bytes within a release. The picture of a task that repeats or varies another task also depends on the
+ * id of the new task, so the two pictures differ.
  */
 @Injectable()
 export class SandboxProvider implements Provider, OnModuleDestroy {

@@ -26,7 +26,7 @@ const MAX_REDIRECTS = 3;
 
 /**
  * Eight tries take some three minutes: the pauses double from 5 s to 30 s. The result is paid for, but each try takes a
- * place of a worker.
+ * slot of a worker.
  */
 const MAX_TRIES = 8;
 const MAX_RETRY_MS = 30_000;
@@ -210,7 +210,10 @@ async function connected(url: URL, rules: OutboundRules, signal: AbortSignal): P
   }
 }
 
-/** The upstream's own addresses, as networks of one address each. For them, results need not be public. */
+/**
+ * The upstream's own addresses, as networks of one address each. Results may be there even if the addresses are not
+ * public.
+ */
 async function ownAddresses(baseUrl: string): Promise<string[]> {
   const base = new URL(baseUrl);
   const addresses = knownAddresses(base) ?? (await names.resolve(base.hostname).catch(() => []));

@@ -37,7 +37,10 @@ export class EmbeddedPictures {
     this.opening = new RegExp(`("${field}"\\s*:\\s*")(?:data:[^,"]{0,${MAX_HEAD - 6}},)?`);
   }
 
-  /** @param bytes the size of the whole answer. If it is known, pictures are not copied while they grow */
+  /**
+   * @param bytes the size of the whole answer. With it, the memory of a picture is seldom too small while the picture
+   *   grows
+   */
   expect(bytes: number): void {
     this.firstBytes = Math.min(Math.ceil((bytes * 3) / 4 / this.count), MAX_FIRST_BYTES);
   }
@@ -108,7 +111,8 @@ class DecodedText {
   write(piece: string): void {
     const text = withoutEscapes(this.pending + piece);
     if (this.decode(text)) return;
-    // The text has other characters, such as line breaks. What follows them does not begin with a group of four.
+    // The text has characters that are not base64, such as line breaks. They shift the groups of four, so they are
+    // removed.
     this.decode({ ...text, whole: text.whole.replace(/[^\w+/-]/g, '') });
   }
 

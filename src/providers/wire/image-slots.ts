@@ -19,7 +19,7 @@ export function slotValuesWithImages(request: ProviderRequest, index = 0): SlotV
   };
 }
 
-/** null: the slot is no image */
+/** @returns null if the slot is no image */
 export function imagesOf({ images }: ProviderRequest, name: string): readonly InputImage[] | null {
   const one = (image: InputImage | null | undefined) => (image ? [image] : []);
   switch (name) {
