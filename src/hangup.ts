@@ -1,9 +1,10 @@
 import { isatty } from 'node:tty';
 
 /**
- * A SIGHUP asks the service to read its configuration again. By default it would end the process. So this file is
- * imported first, and remembers a signal that comes during the start. If standard input is a terminal, a SIGHUP means
- * that the terminal was closed. Then it ends the start, as it does by default.
+ * A SIGHUP asks the service to read log levels, credentials and the login of the database again. By default it would
+ * end the process. So this file is imported first, and remembers a signal that comes during the start. If standard
+ * input is a terminal, a SIGHUP means that the terminal was closed. During the start it then ends the process, as it
+ * does by default.
  */
 const isFromTerminal = isatty(0);
 let isKept = false;

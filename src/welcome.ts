@@ -1,7 +1,7 @@
 import type { FirstKey } from './service.ts';
 import type { Config } from './platform/config/config.ts';
 
-/** The lamp of the dashboard, nearly in its colour: terminals have 256 colours. */
+/** The lamp that the dashboard shows too, in the nearest of the 256 colours of a terminal. */
 const LAMP = '◉';
 const LAMP_COLOR = '\u001b[38;5;202m';
 const NO_COLOR = '\u001b[39m';

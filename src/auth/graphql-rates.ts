@@ -18,7 +18,10 @@ import { KeylessRate } from './limits/keyless-rate.ts';
 export class GraphqlRates {
   private readonly callers = new WeakMap<FastifyRequest, Caller>();
 
-  /** Adds the hook in the constructor, because lifecycle hooks run after the routes were added. */
+  /**
+   * Adds the hook in the constructor, because `onRoute` sees only routes that are added later. Lifecycle hooks run
+   * after the routes were added.
+   */
   constructor(
     host: HttpAdapterHost,
     private readonly credentials: Credentials,

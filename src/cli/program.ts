@@ -47,7 +47,7 @@ export function darkroomProgram(): Command {
     .addCommand(upCommand())
     .addCommand(completionCommand(() => program));
   // By default Commander ends the process itself, with code 1 for a wrong option. `exitOverride` makes it throw
-  // instead.
+  // instead, so that the caller chooses the exit code.
   for (const command of commandsOf(program)) {
     command.enablePositionalOptions(); // --json after a subcommand belongs to the subcommand
     command.exitOverride().showHelpAfterError('(use --help to list the options and commands)');

@@ -1,7 +1,7 @@
 /**
  * The content security policy of the files below /app/. Scripts and styles come from this origin only, and no script
  * can turn text into markup. `blob:` is for the preview of a picture that the user is about to upload.
- * @param bucket the origin to which links to files redirect; null if they do not redirect or it is unknown
+ * @param bucket the origin to which links to files redirect; null if links do not redirect, or the origin is unknown
  */
 const policyWith = (bucket: string | null): string => {
   const more = bucket === null ? '' : ` ${bucket}`;

@@ -7,10 +7,13 @@ import { cacheControlOf, pageHeaders } from './page-headers.ts';
 
 const PAGE = 'index.html';
 
-/** Returns the origin of the bucket to which links to files redirect; null if they do not. Rejects if it is unknown. */
+/**
+ * Returns the origin of the bucket to which links to files redirect; null if links do not redirect. Rejects if the
+ * origin is unknown.
+ */
 export type BucketOrigin = () => Promise<string | null>;
 
-/** Serves the app below `/app/`. Redirects `/app` to it, and a browser that opens `/`. */
+/** Serves the app below `/app/`. Redirects `/app` there, and `/` too for a browser. */
 export function serveApp(fastify: FastifyInstance, files: ReadonlyMap<string, BuiltFile>, origin: BucketOrigin): void {
   fastify.get('/', (request, reply) => {
     void reply.header('vary', 'accept');

@@ -36,7 +36,10 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Codes for the outcome of a request's task, or for a task that takes too long. The worker logs failed tasks. */
+/**
+ * Codes that report how the task of a request has ended, or that the task takes too long. They are not logged here,
+ * because the worker logs failed tasks.
+ */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 
 /** Logs an error with a 5xx status, unless its code is in `OUTCOMES`. */
@@ -47,7 +50,10 @@ export function logServerError(logger: Logger, error: ApiError, requestId: strin
   else logger.error(line);
 }
 
-/** These headers are set already when the stream of a file fails before its first byte. */
+/**
+ * Headers of a file. They are set already when the stream of the file fails before its first byte, so an error removes
+ * them.
+ */
 const OF_FILES = ['etag', 'accept-ranges', 'content-range', 'content-disposition'];
 
 export function sendError(error: ApiError, requestId: string, reply: FastifyReply): void {

@@ -6,7 +6,10 @@ import { parseFileId } from '../tasks/record/task-id.ts';
 import { FileViews } from './file-views.ts';
 import type { FileView } from './record/file.view.ts';
 
-/** Keeps outputs of tasks. Uploads cannot be kept: whoever uploads a file says how long it stays. */
+/**
+ * Keeps outputs of tasks, so that they do not expire. Uploads cannot be kept: whoever uploads a file says how long it
+ * stays.
+ */
 @Injectable()
 export class KeepFiles {
   constructor(

@@ -6,7 +6,10 @@ import { OperationsModule } from './operations.module.ts';
 import { ProcessHeartbeatWorker } from './processes/process-heartbeat.worker.ts';
 import { QueueSamplerWorker } from './tasks/queue-sampler.worker.ts';
 
-/** Shows this process and the history of the queue to operators. The command line uses OperationsModule without it. */
+/**
+ * Records this process and samples of the queue, for operators. The command line imports OperationsModule without this
+ * module.
+ */
 @Module({
   imports: [AuthModule, GenerationModule, OperationsModule, ProvidersModule],
   providers: [ProcessHeartbeatWorker, QueueSamplerWorker],

@@ -2,7 +2,7 @@ import { PullQueue } from '../platform/run/pull-queue.ts';
 
 /**
  * Decides when the next view is sent to a subscriber. The time counts from the last view that the client had room for,
- * so a slow client costs nothing.
+ * so no views are made for a client that is too slow.
  * @param everyMs least time between two views
  */
 export function updates(everyMs: number): PullQueue<true> {

@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 export interface Camera {
   /** How many pixels a layer has moved to the side. @param depth 0 does not move; 1 is nearest and moves most */
   drift(depth: number, seconds: number): number;
-  /** The factor by which a layer is enlarged, from 1 on. */
+  /** The factor by which a layer is enlarged, at least 1. */
   zoom(depth: number, seconds: number): number;
 }
 

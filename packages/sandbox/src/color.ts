@@ -1,6 +1,6 @@
 /**
- * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal steps of a value look equal, so
- * mixed colours stay clean.
+ * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal differences of these numbers look
+ * equal to the eye, so mixed colours look natural.
  */
 export interface Color {
   l: number;
@@ -24,7 +24,6 @@ export function mix(a: Color, b: Color, share: number): Color {
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
-/** The average of the colours. */
 export function mean(colors: readonly Color[]): Color {
   const [first = color(0.5, 0, 0), ...others] = colors;
   return others.reduce((sum, next, i) => mix(sum, next, 1 / (i + 2)), first);

@@ -38,7 +38,7 @@ export async function compose(frame: Frame, order: Composed, index: number): Pro
   return scene.compose({ frame, palette, random: drawn, camera, text });
 }
 
-/** Paints a layer at its pose of this moment, without the part that later layers of the list hide. */
+/** Paints a layer in its pose at `seconds`. Leaves out the rows that later layers of the list hide. */
 export function paintLayer(context: SKRSContext2D, layers: readonly Layer[], index: number, seconds: number): void {
   const layer = layers[index] as Layer;
   const { width } = context.canvas;

@@ -6,9 +6,9 @@ import type { PicturesOrder, SourceImage } from './render-order.ts';
 const RIM_SHARE = 1 / 32;
 
 /**
- * Edits a new picture as ordered. With `strength` its first reference shines through; with a mask the reference stays
+ * Edits a new picture. With `strength`, the first reference shines through. With a mask, the first reference stays
  * where the mask is black. A transparent picture gets a transparent rim.
- * @param rgba is changed in place
+ * @param rgba the pixels of the picture, changed in place
  * @throws UndecodableImage
  */
 export async function edit(rgba: Uint8ClampedArray, order: PicturesOrder): Promise<void> {
@@ -22,7 +22,7 @@ export async function edit(rgba: Uint8ClampedArray, order: PicturesOrder): Promi
   if (isTransparent) clearRim(rgba, size);
 }
 
-/** @param share gives the share of the new picture for a pixel */
+/** @param share returns the share of the new picture in a pixel, 0 to 1 */
 function blend(rgba: Uint8ClampedArray, before: Uint8Array, share: (pixel: number) => number): void {
   for (let at = 0; at < rgba.length; at += 1) {
     const own = share(at >> 2);

@@ -5,8 +5,8 @@ export type RowColor = readonly [row: number, color: string];
 
 /**
  * Fills a rectangle with a vertical gradient, one band between each two neighbouring colours. Skia paints a gradient of
- * two colours in a quarter of the time of one with three. The context must not be scaled or rotated, so that bands meet
- * between rows.
+ * two colours in a quarter of the time of one with three. The context must not be scaled or rotated: otherwise a band
+ * would begin within a row of pixels.
  * @param colors from top to bottom, at least two; the first and last also fill what is above and below them
  */
 export function fillGradient(

@@ -28,14 +28,14 @@ export interface FilmEdge {
 
 interface Text {
   model: string;
-  /** The number of the picture in its order, from 1. */
+  /** Which picture of the order this is, from 1. */
   number: number;
   title: string;
-  /** The size, for a film also the duration. Shown at the right. */
+  /** The size; for a film, also the duration. Shown at the right. */
   measures: string;
   /** Each fact is `name value` and gets a row. */
   facts?: readonly string[] | undefined;
-  /** How many rows at the lower edge of the frame will be hidden. */
+  /** How many rows at the lower edge of the frame become transparent later. */
   hiddenRows?: number | undefined;
 }
 
@@ -91,8 +91,8 @@ function factRow(fact: string): string {
 }
 
 /**
- * The parts of a line for which there is room: the marks, the measures if they fit beside the marks, and then as much
- * of the title as fits.
+ * The parts of the title line for which there is room: the marks (service, model and number), the measures if they fit
+ * beside the marks, and then as much of the title as fits.
  */
 function lineOf(
   { marks, title, measures }: { marks: string; title: string; measures: string },

@@ -3,7 +3,7 @@ import { FILM_ENCODER } from './encoder/film-encoder.gen.ts';
 const QUANTIZER = 22; // above about 25, skies show blocks
 const SPEED = 10; // 4.5 ms of CPU for a frame of 720p; 8 looks the same
 
-/** A frame as MP4 stores it: units, each with its length before it. */
+/** A frame as MP4 stores it: NAL units, each with its length before it. */
 export interface EncodedFrame {
   bytes: Uint8Array;
   /** Only for a key frame: the sequence and the picture parameter set. */
@@ -30,7 +30,7 @@ interface FilmShape {
   scale: number;
   /** The pixels of the letters, which lie over the scene: premultiplied RGBA of the film's width. */
   letters: Uint8Array;
-  /** The number of rows in a band of the cover. */
+  /** The most rows of `cover`. */
   coverRows: number;
 }
 
@@ -58,7 +58,7 @@ interface Exports {
 export class FilmEncoder {
   /** The pixels of the scene, opaque RGBA. They are enlarged by `scale`. */
   readonly scene: Uint8Array;
-  /** The pixels over scene and letters, premultiplied RGBA: the rows of one `compose`. */
+  /** The pixels that lie over scene and letters, premultiplied RGBA. They cover the rows of the next `compose`. */
   readonly cover: Uint8Array;
   private readonly exports: Exports;
   private readonly size: FilmShape['size'];
@@ -78,7 +78,8 @@ export class FilmEncoder {
   }
 
   /**
-   * Composes rows of the next frame. `top` and `count` are even. `lettersTop` is the row at which the letters begin.
+   * Composes `count` rows of the next frame, from `top` on. Both numbers are even. `lettersTop` is the row at which the
+   * letters begin. `covered` says whether `cover` has pixels for these rows.
    */
   compose(top: number, count: number, lettersTop: number, covered: boolean): void {
     this.exports.compose(top, count, lettersTop, Number(covered));
@@ -114,12 +115,12 @@ export class FilmEncoder {
   }
 }
 
-// Types of units. The lower five bits of a unit's first byte are its type.
+// Types of NAL units. The lower five bits of a unit's first byte are its type.
 const SEQUENCE_PARAMETERS = 7;
 const PICTURE_PARAMETERS = 8;
 const LENGTH_BYTES = 4;
 
-/** The first unit of this type, without its length. */
+/** The first NAL unit of this type, without the length before it. */
 function unitOf(units: Uint8Array, type: number): Uint8Array | undefined {
   const view = new DataView(units.buffer, units.byteOffset, units.byteLength);
   for (let at = 0; at < units.length;) {

@@ -49,7 +49,7 @@ export async function encodePieces(
   }
 }
 
-/** @returns a function that composes the frame of a moment in the encoder */
+/** @returns a function that composes, in the encoder, the frame at this time of the film */
 function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
   const { width, height } = order.size;
   const { scene, lettersTop } = painter;

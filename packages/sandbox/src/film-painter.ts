@@ -7,7 +7,7 @@ import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
 // The scene of a film with more pixels is painted in half the width and height, to limit time and memory in 4K. The
-// shapes of a scene are soft.
+// shapes of a scene are soft, so the difference is hard to see.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
 /** Paints the parts of a frame, from bottom to top: the scene, the letters, the client's first and last picture. */
@@ -63,7 +63,7 @@ export async function preparePainter(order: FilmOrder): Promise<FilmPainter> {
   };
 }
 
-/** Paints each plate only once and then copies it. All other layers are painted for each frame. */
+/** Paints each layer with `plate` only once and then copies it. All other layers are painted for each frame. */
 function painterOf(frame: Frame, layers: Layer[]): (context: SKRSContext2D, seconds: number) => void {
   for (const layer of layers) layer.prepare?.();
   const prepared = layers.map((layer) => (layer.plate ? platedLayer(frame, layer) : layer));

@@ -31,7 +31,7 @@ export function piecesOf(frameCount: number): Piece[] {
 const NEXT_PIECE = 0;
 const DONE_FRAMES = 1;
 
-/** The state that the threads of one film share. */
+/** What the threads of one film share: which piece is next, and how many frames are done. */
 export class PieceBoard {
   /** Shared memory to send to another thread, which creates its own board on it. */
   readonly shared: SharedArrayBuffer;

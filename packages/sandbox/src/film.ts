@@ -28,10 +28,7 @@ export async function renderFilm(order: FilmOrder, control: RenderControl): Prom
   control.reportProgress(1);
 }
 
-/**
- * Encodes the film, shared with a second thread if that is worth it. Which thread encodes a piece does not change its
- * bytes.
- */
+/** Encodes the film, on one or two threads. The bytes of a piece do not depend on the thread that encodes it. */
 async function encode(order: FilmOrder, control: RenderControl): Promise<EncodedFrame[]> {
   const pieces: EncodedFrame[][] = [];
   const board = new PieceBoard();
@@ -51,8 +48,8 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Encoded
 }
 
 /**
- * Whether two threads encode the film. Only one thread encodes a film of one piece, or a large film that opens or ends
- * with a picture of the client, because each thread decodes its own copy of the picture, which takes 100 MB.
+ * Whether two threads encode the film. A film of one piece needs only one thread. A large film that opens or ends with
+ * a picture of the client also gets only one: each thread would decode its own copy of the picture, which takes 100 MB.
  */
 function isShared(order: FilmOrder): boolean {
   const { width, height } = order.size;

@@ -22,7 +22,7 @@ interface Film {
   hasSound?: boolean;
 }
 
-/** What the index contains about one track. */
+/** What the index, the box `moov`, says about one track. */
 interface Track {
   id: number;
   /** Time units in a second, and the track's duration in these units. */
@@ -54,7 +54,7 @@ export function writeMp4(film: Film): Uint8Array[] {
   // The sound comes first. It is small, so a player that reads from the start has it with the first frame.
   const media = [...soundOf(film), ...film.frames.map(({ bytes }) => bytes)];
   const mediaBytes = media.reduce((sum, { length }) => sum + length, 0);
-  const header = 8; // of the box with the media data
+  const header = 8; // of the box `mdat`, which contains the media data
   // The index has the same length for every position of the media data.
   const mediaStart = ftyp.length + moov(film, 0).length + header;
   return [ftyp, moov(film, mediaStart), Buffer.concat([u32(header + mediaBytes), text('mdat')]), ...media];

@@ -109,19 +109,19 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
 ];
 
 /**
- * The mood that the prompt names, else a random one, with the hues shifted a little. Colours that the prompt names
- * replace or tint those of the mood; without a variation, they also prevent the shift.
+ * The mood that the prompt names, else a random one. Its hues are shifted a little, unless the prompt names a colour
+ * and there is no variation. Named colours replace or tint those of the mood.
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);
-  const own = random.between(-9, 9); // drawn for a variation too, so that it has the scene of its original
+  const own = random.between(-9, 9); // a variation draws this too, so the next draw gives the scene of its original
   const shift = shifting === random ? own : shifting.between(-24, 24);
   // Night comes before any other mood, wherever the prompt names it.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
   const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
-  // A second mood gives its hues and its accent, but not its lightness: its light and dark colours would clash with
-  // those of the first mood.
+  // A second mood gives its hues and its accent, but not its lightness: the light and dark colours of two moods would
+  // clash.
   const blend = other ? withSecondMood(base, other) : base;
   if (!first) return blend;
   return mood ? withAccent(blend, first, second) : recoloured(blend, first, second);

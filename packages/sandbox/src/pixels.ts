@@ -1,8 +1,8 @@
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 
 /**
- * Returns the memory of pixels at once. Otherwise 64 MB of pixels pile up in each thread before a garbage collection,
- * and each collection takes as long as a third of a picture.
+ * Frees the memory of pixels at once. Otherwise 64 MB of them pile up in each thread before a garbage collection, and
+ * each collection takes a third of the time of a picture.
  */
 export function freePixels({ buffer }: Uint8Array | Uint8ClampedArray): void {
   (buffer as ArrayBuffer).transfer(0);

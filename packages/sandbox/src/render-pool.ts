@@ -9,8 +9,8 @@ import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 // film may start one more thread of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread checks its stop flag between frames and layers. A thread that is still inside a step after this time is
-// terminated.
+// A thread checks its stop flag between frames and layers. A thread that is still inside a step this long after an
+// abort is terminated.
 const STOP_GRACE_MS = 400;
 // The JavaScript heap of a thread. A render uses about 30 MB of it; pixels are outside of the heap.
 const THREAD_HEAP_MB = 256;
@@ -23,7 +23,7 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** A worker with its current handlers. These change with the job that it runs, and when it becomes idle. */
+/** A worker with its current handlers. They change when the worker gets a job, and when it becomes idle. */
 interface Thread {
   worker: Worker;
   onMessage: (message: RenderMessage) => void;
@@ -33,8 +33,8 @@ interface Thread {
 }
 
 /**
- * Renders in worker threads, in the order of the calls. Films leave one thread free for pictures, which may overtake
- * waiting films.
+ * Renders in worker threads, in the order of the calls. Films never take the last thread, so a picture may start before
+ * a film that was ordered earlier.
  */
 export class RenderPool {
   private readonly queue: Job[] = [];

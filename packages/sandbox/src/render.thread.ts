@@ -19,7 +19,7 @@ if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_
 
 port.on('message', (call: RenderCall) => {
   // Any error but a stop or a bad image is a bug. It is rethrown here, which ends the thread. The pool then fails the
-  // task and starts another thread.
+  // job, and starts another thread for the next one.
   void render(call).then(
     (message) =>
       port.postMessage(
@@ -54,7 +54,7 @@ function sendPartial(png: Uint8Array): void {
 }
 
 /**
- * Copies the bytes, because memory of sharp cannot be transferred to another thread. The copy is transferred without
- * copying it again.
+ * Copies the bytes, because memory of sharp cannot be transferred to another thread. Memory of the copy can, so the
+ * bytes are copied only once.
  */
 const transferable = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

@@ -22,7 +22,7 @@ export const RequireScope = (scope: Scope) =>
 /** The request counts against this rate limit of the key instead of `read`. */
 export const CountsAs = (bucket: RateBucket) => SetMetadata(BUCKET, bucket);
 
-/** The guard does not count the request: its handler counts the acts in the request. */
+/** The guard does not count the request. The handler counts instead, because one request may contain several calls. */
 export const CountsItself = () => SetMetadata(BUCKET, COUNTED_BY_HANDLER);
 
 /** Injects the caller that the guard authenticated. */

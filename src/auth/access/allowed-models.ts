@@ -4,7 +4,9 @@ import type { Caller } from './caller.ts';
 /** What decides who may use a model. */
 interface Guarded {
   id: string;
-  /** true: only a key with a list of models, its own or that of a key above it, may use the model. */
+  /**
+   * true (`access: listed`): only a key with a list of models, its own or that of a key above it, may use the model.
+   */
   isListed: boolean;
 }
 
@@ -25,8 +27,8 @@ export const coversModels = (own: readonly string[], wanted: readonly string[]):
   );
 
 /**
- * Whether every list of models, of the key and of the keys above it, names this model. Without any list: whether the model
- * is open.
+ * Whether every list of models, of the key and of the keys above it, names this model. Without any list: whether the
+ * model is not listed.
  */
 export const mayUse = ({ models = [] }: Pick<Caller, 'models'>, { id, isListed }: Guarded): boolean =>
   models.length > 0 ? models.every((patterns) => names(patterns, id)) : !isListed;

@@ -27,7 +27,7 @@ export interface CallerLimits {
    * Bytes of files that came inside requests, stored at once. Further files are rejected with `file_quota_exceeded`.
    */
   maxRequestFileBytes: number;
-  /** Bytes of outputs that are kept at once. Further outputs are rejected with `kept_quota_exceeded`. */
+  /** Bytes of kept outputs, which do not expire. Keeping more is rejected with `kept_quota_exceeded`. */
   maxKeptBytes: number;
   /** 1 to 100. While tasks of several keys wait, a key with twice the weight gets twice the time of the workers. */
   weight: number;
@@ -69,7 +69,7 @@ export interface Caller {
   bounds?: readonly CallerBound[];
   /**
    * Lists of the models that the key may use: its own, and those of the keys above it. A model must be in each list. An
-   * entry is an id, or the beginning of one followed by `*`. Missing: every open model.
+   * entry is an id, or the beginning of one followed by `*`. Missing: every model without `access: listed`.
    */
   models?: readonly (readonly string[])[];
   /** `sess_…`, for a browser that signed in with the key. */

@@ -13,7 +13,7 @@ interface NodeType {
   find: (caller: Caller, id: string) => Promise<object>;
 }
 
-/** The types of objects that GraphQL finds by their id alone. The room that owns a type registers the type. */
+/** The types of objects that GraphQL finds by their id alone. The module that owns a type registers it. */
 @Injectable()
 export class Nodes {
   private readonly types = new Map<string, NodeType>();
@@ -23,8 +23,8 @@ export class Nodes {
   }
 
   /**
-   * @returns null for what does not exist, or belongs to another key
-   * @throws ApiError insufficient_scope, as the query of the type does
+   * @returns null for an object that does not exist, or that belongs to another key
+   * @throws ApiError insufficient_scope when the caller lacks the scope of the type
    */
   async find(caller: Caller, id: string): Promise<object | null> {
     const type = this.types.get(id.slice(0, Math.max(id.indexOf('_'), 0)));

@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../access/caller.ts';
 import type { ApiKeyLimits, LimitChanges } from '../limits/api-key-limits.ts';
 import type { ApiKey } from './api-key.entity.ts';
 
-/** The scopes of a key that is created without any. None of them reaches beyond the key itself. */
+/** The scopes of a key that is created without any. They give access only to what the key itself owns. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => !/^(keys|operations):/.test(scope));
 
 export interface NewApiKey {
@@ -10,7 +10,7 @@ export interface NewApiKey {
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
   limits?: ApiKeyLimits;
-  /** null: every open model. */
+  /** null: every model without `access: listed`. */
   models?: string[] | null;
   /** The key that creates this one. */
   createdBy?: string | undefined;
@@ -22,7 +22,7 @@ export interface ApiKeyChanges {
   scopes?: readonly Scope[];
   /** null for a limit removes this limit. null in place of all limits removes all. The configured limits then apply. */
   limits?: LimitChanges | null;
-  /** null: every open model. */
+  /** null: every model without `access: listed`. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;

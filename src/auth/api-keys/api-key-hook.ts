@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { CallerLimits } from '../access/caller.ts';
 import type { ApiKeyLimits } from '../limits/api-key-limits.ts';
 
-/** What another room writes in the transaction that changes an API key. */
+/** What another module writes in the transaction that changes an API key. */
 export interface ApiKeyHook {
   /** The keys are being revoked, or were revoked lately. The tasks that they have queued must not run. */
   onRevoke?(tx: EntityManager, apiKeyIds: string[]): Promise<void>;

@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class ApiKeySecret {
   /** HMAC-SHA256 of the whole key with a pepper of the server. */
   @PrimaryColumn('bytea') hash: Buffer;
-  /** The SECRET_KEY that the hash was made with; null: a process of an earlier release wrote the row. */
+  /** The id of the SECRET_KEY that made the hash; null: a process of an earlier release wrote the row. */
   @Column('text', { nullable: true }) secret_key_id: string | null;
   @Column('text') api_key_id: string;
   @Column('timestamptz') created_at: Date;

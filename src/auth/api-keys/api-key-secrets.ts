@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { ApiKeySecret } from './api-key-secret.entity.ts';
 
-/** Gives the key a current secret. Every other secret of the key must have an end. */
+/** Adds the current secret of the key. Every older secret of the key must have an expiry already. */
 export async function addSecret(
   tx: EntityManager,
   { apiKeyId, hash, secretKeyId }: { apiKeyId: string; hash: Buffer; secretKeyId: string },
@@ -15,9 +15,9 @@ export async function addSecret(
 }
 
 /**
- * Ends all secrets of the key after at most `overlapHours`.
- * Expired secrets are kept for ever. By the hash, Bootstrap recognises a BOOTSTRAP_API_KEY that was rotated away. Without
- * the hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
+ * Makes all secrets of the key expire after at most `overlapHours`.
+ * Expired secrets are kept for ever, because Bootstrap recognises a rotated BOOTSTRAP_API_KEY by its hash. Without the
+ * hash the next start would issue that key again, with every scope. A row takes about 100 bytes.
  */
 export async function expireSecrets(tx: EntityManager, apiKeyId: string, overlapHours: number): Promise<void> {
   await tx

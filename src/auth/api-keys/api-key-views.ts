@@ -6,7 +6,7 @@ import type { ApiKey } from './api-key.entity.ts';
 import { type ApiKeyListView, type ApiKeyView, toApiKeyView } from './api-key.view.ts';
 import type { IssuedApiKey } from './api-key-acts.ts';
 
-/** Renders API keys with the limits of this configuration, and with what is used of their budgets. */
+/** Renders API keys with their limits in force, and with what is used of their budgets. */
 @Injectable()
 export class ApiKeyViews {
   constructor(

@@ -12,7 +12,10 @@ export class ApiKey {
   @Column('text') hint: string;
   @Column('text', { array: true }) scopes: Scope[];
   @Column('jsonb') limits: ApiKeyLimits;
-  /** The models that the key may use: ids, or beginnings of ids followed by `*`. null: every open model. */
+  /**
+   * The models that the key may use: ids, or beginnings of ids followed by `*`. null: every model without
+   * `access: listed`.
+   */
   @Column('text', { array: true, nullable: true }) models: string[] | null;
   @Column('timestamptz') created_at: Date;
   /** null: never. */

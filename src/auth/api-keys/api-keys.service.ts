@@ -63,7 +63,7 @@ export class ApiKeysService {
   /**
    * @throws ApiError insufficient_scope when `by` would grant a scope, limit, budget, model or time that it does not
    *   have; value_out_of_range for an expiry in the past, or a retention that is too long; too_many_items;
-   *   api_key_revoked for `by`
+   *   api_key_revoked when the key of `by` is revoked
    */
   create(input: NewApiKey, by: Actor): Promise<IssuedApiKey> {
     const scopes = input.scopes ?? DEFAULT_SCOPES;
@@ -154,8 +154,8 @@ export class ApiKeysService {
   /**
    * Changes take effect in this process at once, and in all others within 5 s.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or would grant more
-   *   than it has; value_out_of_range for an expiry in the past, or a retention that is too long; api_key_revoked for
-   *   `by`
+   *   than it has; value_out_of_range for an expiry in the past, or a retention that is too long; api_key_revoked when
+   *   the key of `by` is revoked
    */
   async update(id: string, changes: ApiKeyChanges, by: Actor): Promise<ApiKey> {
     const apiKey = await this.audit.transaction(by, async (tx, record) => {
@@ -197,7 +197,7 @@ export class ApiKeysService {
    * most `overlapHours`. `by` learns the secret and may then do all that the key may, so `by` must be allowed to create
    * such a key.
    * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes, or has narrower
-   *   bounds than the key; api_key_revoked for `by`
+   *   bounds than the key; api_key_revoked when the key of `by` is revoked
    */
   async rotate(id: string, { overlapHours }: { overlapHours: number }, by: Actor): Promise<IssuedApiKey> {
     const key = newApiKey(this.config.cell);
@@ -225,11 +225,10 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes the key, and ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if
-   * the key is bounded, does the same to all keys below it: those that it has made, those that they have made and so
-   * on.
+   * Revokes the key. Ends its queued tasks with `task_cancelled`, unless `keepTasks` is set. With `children`, or if the
+   * key is bounded, does the same to all keys below it: those that it has made, those that they have made and so on.
    * @throws ApiError api_key_not_found, also for a second revocation; insufficient_scope when `by` lacks a scope of the
-   *   key or, with `children`, of a key below it; api_key_revoked for `by`
+   *   key or, with `children`, of a key below it; api_key_revoked when the key of `by` is revoked
    */
   async revoke(id: string, { keepTasks, children = false }: Revocation, by: Actor): Promise<void> {
     const ids = await this.audit.transaction(by, async (tx, record) => {
@@ -245,9 +244,10 @@ export class ApiKeysService {
 
   /**
    * Call it in a transaction that has locked all these keys. The caller records the revocation of the `own` keys
-   * itself. Without `keepTasks`, the queued tasks of all keys end together. One key after the other would lock the
-   * counters of a key above before the tasks of the next key, but a task that ends locks in the opposite order.
-   * @returns the ids
+   * itself. Without `keepTasks`, the queued tasks of all keys end together. If they ended key by key, the counters of a
+   * key above would be locked before the tasks of the next key. A task that ends locks in the opposite order, so both
+   * could deadlock.
+   * @returns the ids of all keys
    */
   async revokeIn(
     tx: EntityManager,
@@ -266,7 +266,7 @@ export class ApiKeysService {
     return ids;
   }
 
-  /** Ends the queued tasks of the keys, which must be revoked. */
+  /** Ends the queued tasks of keys that are revoked already. */
   endQueued(ids: string[]): Promise<void> {
     return this.apiKeys.manager.transaction((tx) => this.runRevokeHooks(tx, ids));
   }

@@ -8,14 +8,17 @@ import type { ApiKey } from './api-key.entity.ts';
 export const changesBudget = (changes: LimitChanges | null | undefined): boolean =>
   changes === null || changes?.budget !== undefined;
 
-/** The limits of a key after a change: its own ones, and those in force. */
+/** The limits of a key after a change: those set on the key itself, and those in force. */
 interface NewLimits {
   own: ApiKeyLimits;
   inForce: CallerLimits;
   hasBudgetChanged: boolean;
 }
 
-/** Applies new limits to what exists already. Locks in the order of all statements: tasks, key_load, key_budgets. */
+/**
+ * Applies new limits to the tasks and the budget that exist already. Locks in the order that all statements keep:
+ * tasks, key_load, key_budgets.
+ */
 export async function applyLimits(
   tx: EntityManager,
   hooks: readonly ApiKeyHook[],

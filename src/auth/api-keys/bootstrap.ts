@@ -45,10 +45,10 @@ export class Bootstrap {
   }
 
   /**
-   * Without BOOTSTRAP_API_KEY: creates a key if there is none, not even a revoked one. Creates none in production, where
-   * containers keep the standard output, or in a process that has no API. Call this when nothing can fail any more: the
-   * key is printed only once.
-   * @returns null when nothing must be printed
+   * Without BOOTSTRAP_API_KEY: creates a key if there is none, not even a revoked one. Creates none in production,
+   * where the logs of containers would keep the printed key. Creates none in a process that has no API. Call this when
+   * nothing can fail any more: the key is printed only once.
+   * @returns null when no key was created
    */
   async first(): Promise<IssuedApiKey | null> {
     if (this.config.bootstrapApiKey !== null || this.config.role === 'worker') return null;

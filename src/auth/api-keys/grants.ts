@@ -13,21 +13,21 @@ export interface Grantor {
   /** The limits set on the key itself. A configured default does not limit what the key may grant. */
   limits: Partial<CallerLimits>;
   budget: Budget | undefined;
-  /** null: the key may grant every model, also listed models. */
+  /** null: the key may grant every model, also one with `access: listed`. */
   models: string[] | null;
   expiresAt: Date | null;
   /** The bounded keys above this one. A grant must be within their bounds too. */
   above?: readonly Grantor[];
 }
 
-/** What an act gives to a key. A missing field stays unchanged. */
+/** What a creation, change or rotation gives to a key. A missing field stays unchanged. */
 export interface Grant {
   scopes?: readonly Scope[];
   /** The limits in force. */
   limits?: Partial<CallerLimits>;
   /** null: no budget, so nothing bounds the cost. */
   budget?: Budget | null;
-  /** null: every open model. */
+  /** null: every model without `access: listed`. */
   models?: string[] | null;
   /** null: never. */
   expiresAt?: Date | null;
@@ -71,7 +71,7 @@ function assertWithin(by: Grantor, { scopes = [], limits = {}, budget, models, e
   }
 }
 
-/** What a key may do, apart from its scopes, as a grant. */
+/** The limits, budget, models and expiry of a key, as a grant without scopes. */
 export const boundsOf = ({ limits, models, expires_at: expiresAt }: ApiKey, config: Config): Grant => ({
   limits: limitsInForce(limits, config),
   budget: limits.budget ?? null,

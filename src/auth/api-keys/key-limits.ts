@@ -7,10 +7,10 @@ import { keysAbove } from '../credentials/sql/keys-above.ts';
 import { limitsInForce, ownLimits } from '../limits/api-key-limits.ts';
 import { ApiKey } from './api-key.entity.ts';
 
-/** The key that owns what is stored, with its limits and those of the keys above it. */
+/** The key that owns a file, with its limits and those of the keys above it. */
 export type Owner = Pick<Caller, 'apiKeyId' | 'limits' | 'bounds'>;
 
-/** Reads the limits of a key without a request of that key, as a worker needs them. */
+/** Reads the limits of a key from the database, for workers: they have no request of that key. */
 @Injectable()
 export class KeyLimits {
   constructor(

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
 import { ApiKey } from './api-key.entity.ts';
 
-/** What the list of queues shows operators of an API key. */
+/** What operators see of an API key in the list of queues. */
 export type KeyFacts = Pick<ApiKey, 'id' | 'name' | 'limits' | 'last_used_at'>;
 
 /** Names and limits of API keys, for lists that operators read. */

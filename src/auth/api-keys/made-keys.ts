@@ -4,25 +4,25 @@ import { keysFrom } from '../limits/keys-below.ts';
 import { ApiKey } from './api-key.entity.ts';
 
 /**
- * The most keys above a key. All of them are read with the key, and the use of the key counts for those that are
- * bounded.
+ * The most keys above a key. All of them are read with the key, and each use of the key also counts against the bounded
+ * ones.
  */
 const MAX_ABOVE = 8;
 /**
- * The most keys that one key has made and that are not revoked: a revocation locks all keys below it. If a key has a
- * limit of bytes, this is the most keys below it at any depth, because what they store is summed at each upload. Then
- * keys that were revoked lately count too.
+ * The most unrevoked keys that one key may have made, because a revocation locks all keys below it.
+ * Below a key with a limit of bytes, it is the most keys at any depth, because each upload sums what they store. Keys
+ * that were revoked within `UPLOADS_END` then count too.
  */
 const MAX_MADE = 10_000;
 /** A key that was revoked longer ago than this has no uploads left, unless the operator keeps them for longer. */
 const UPLOADS_END = `interval '30 days'`;
 
-/** The limits of bytes. For a key with such a limit, what it and all keys below it store is summed. */
+/** The limits of bytes. If a key has one, each upload sums what the key and all keys below it store. */
 const BYTES = ['max_file_bytes', 'max_request_file_bytes', 'max_kept_bytes'] as const;
 
 /**
- * Whether a key has limits or models of its own, or an end. Keys that it makes are within these limits and models, and end
- * with it.
+ * Whether a key has limits, models or an expiry of its own. Keys that it makes are within its limits and models, and
+ * expire with it.
  */
 export const isBounded = ({ limits, models, expires_at }: ApiKey): boolean =>
   Object.keys(limits).length > 0 || models !== null || expires_at !== null;
@@ -57,9 +57,9 @@ const below = (id: string) =>
   Raw((column) => `${column} <> :root and ${column} = any(array(${keysFrom(':root')}))`, { root: id });
 
 /**
- * Locks all keys below a locked key that are not revoked, until the commit: those that it has made, those that they have
- * made and so on. Keys below a revoked key are among them. Making a key locks its maker, so a query finds the keys that
- * were made while the query before it waited.
+ * Locks all unrevoked keys below a locked key until the commit: those that it has made, those that they have made and
+ * so on. Keys below a revoked key are among them. Making a key locks its maker, so keys may be made while the query
+ * waits for a lock. The query is repeated until it finds no further key.
  */
 export async function lockMadeKeys(tx: EntityManager, id: string): Promise<ApiKey[]> {
   for (let known = 0; ;) {

@@ -5,8 +5,8 @@ import { AuditLog } from '../audit/audit-log.ts';
 import { ApiKeysService } from './api-keys.service.ts';
 
 /**
- * Seconds after a revocation for which the key is swept. This is longer than another process may still accept the key
- * (5 s), and than a creation in flight takes to commit.
+ * For how many seconds after its revocation a key is swept: longer than another process may still accept the key (5 s),
+ * and longer than a creation in flight takes to commit.
  */
 const SWEEP_FOR_S = 60;
 

@@ -34,13 +34,13 @@ interface AuditPage {
 }
 
 /**
- * Conditions for what keys do with their own pictures, and for all other acts. The values are literals, because an
- * index has the same condition.
+ * Conditions for acts on single tasks and on shares, and for all other acts. The values are literals, because an index
+ * has the same condition.
  */
 const KEPT_OR_SHARED = Raw<AuditTarget>((column) => `${column} in ('task', 'share')`);
 const NEITHER = Raw<AuditTarget>((column) => `${column} not in ('task', 'share')`);
 
-/** Keeps who did what, in the database and in the log. */
+/** Records who did what, in the database and in the log. */
 @Injectable()
 export class AuditLog {
   private readonly logger = new Logger('audit');
@@ -108,7 +108,7 @@ export class AuditLog {
     return { events: events.slice(0, limit), hasMore: events.length > limit };
   }
 
-  /** @returns the API keys that were revoked together with their queued tasks, in the last `seconds` */
+  /** @returns the ids of the API keys that were revoked together with their queued tasks, in the last `seconds` */
   async revokedWithTasks(seconds: number): Promise<string[]> {
     const events = await this.events.find({
       select: { target_id: true },

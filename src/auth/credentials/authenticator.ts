@@ -178,7 +178,7 @@ class KeyChecks<Found extends FoundApiKey> {
 
   constructor(private readonly kind: CheckedSecret<Found>) {}
 
-  /** Synchronous while a cached result is valid. @throws ApiError */
+  /** Synchronous while a cached result is valid. @throws ApiError for a malformed, unknown or refused secret */
   callerOf(secret: string): Promise<Caller> | Caller {
     // The cache stores a digest of the secret, so that a memory dump contains only the secrets of requests in flight.
     const digest = hash('sha256', secret, 'base64');

@@ -8,7 +8,7 @@ import { type RenewedHash, renewHashes } from './sql/renew-hashes.ts';
 
 const FLUSH_DELAY_MS = 1000;
 /**
- * Milliseconds until the next try when the processes do not have the same newest SECRET_KEY yet, or the database is
+ * Milliseconds until the next try, if not all processes have the same newest SECRET_KEY yet, or the database is
  * unavailable.
  */
 const RETRY_DELAY_MS = 10_000;
@@ -19,7 +19,7 @@ const MAX_PENDING = 10_000;
 
 interface StoredHash {
   hash: Buffer;
-  /** The SECRET_KEY that made the hash; null: unknown. */
+  /** The id of the SECRET_KEY that made the hash; null: unknown. */
   secretKeyId: string | null;
 }
 
@@ -44,7 +44,10 @@ export class KeyHashes implements BeforeApplicationShutdown {
     return hashesOf(key, this.secrets);
   }
 
-  /** Call it with the form in which a key was found, and with all forms of that key. */
+  /**
+   * Call it when a key was used, with the form in which the key was found and with all its forms. If an older
+   * SECRET_KEY made the form, it is replaced soon.
+   */
   noteUse({ hash, secretKeyId }: StoredHash, [newest]: NewestFirst<Buffer>): void {
     if (secretKeyId === this.secrets.keyId || this.pending.size >= MAX_PENDING) return;
     this.pending.set(hash.toString('base64'), { from: hash, to: newest });
@@ -80,7 +83,10 @@ export class KeyHashes implements BeforeApplicationShutdown {
   }
 }
 
-/** The stored form of an API key: HMAC-SHA256 with the newest pepper. A fast hash is enough for 238 random bits. */
+/**
+ * The stored form of an API key: HMAC-SHA256 with the newest pepper. A fast hash is enough for a key of at least 226
+ * random bits.
+ */
 export const hashOf = (key: string, secrets: Secrets): Buffer => hashWith(secrets.derive('api-key-pepper'), key);
 
 /** Every form in which the key may be stored, one for each SECRET_KEY. */

@@ -7,8 +7,8 @@ import { type Caller, type Scope, SCOPES } from '../access/caller.ts';
 import { type Credential, SessionToken } from './credential.ts';
 
 /**
- * The connections of a key that is revoked, or that loses the scope they need, must be closed within 5 s. So keys are
- * rechecked every 2 s, bypassing the cache.
+ * When a key is revoked, or loses a scope that a connection needs, the connection must be closed within 5 s. So the
+ * keys of open connections are rechecked every 2 s, bypassing the cache.
  */
 const RECHECK_MS = 2_000;
 
@@ -70,10 +70,10 @@ export class KeyWatch implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a request that waits, and answers it with the refusal once its key is refused.
+   * Runs a request that waits. Throws the refusal if the key is refused meanwhile.
    * @param work must stop waiting when the signal aborts; its result is discarded then
    * @param scope as for `admit`
-   * @throws ApiError those of `admit`, also later, and whatever `work` throws
+   * @throws ApiError those of `admit`, at once or after `work`; and whatever `work` throws
    */
   async whileAdmitted<Result>(
     authorization: string | undefined,

@@ -12,7 +12,7 @@ const NAME = 'darkroom_session';
 const nameFor = (isSecure: boolean): string => (isSecure ? SECURE_PREFIX + NAME : NAME);
 
 /**
- * The token of the session cookie, and which of the two cookies it was in.
+ * The token of the session cookie, and whether it was in the cookie for pages over https.
  * @param isSecure whether the page came over https; undefined when the request does not say
  */
 export function readSessionCookie(

@@ -17,8 +17,8 @@ export type Erased = (typeof ERASED)[number];
 export type ErasureCounts = Partial<Record<Erased, number>>;
 
 /**
- * The steps of a round, in this order. What was under way when the key was revoked may still arrive, so rounds are
- * repeated for at least a minute, and until no step finds anything or waits.
+ * The steps of a round, in this order. Requests and tasks that were under way at the revocation may still write. So
+ * rounds are repeated for at least a minute, and until in one round no step erases anything or waits.
  */
 export const ROUND_STEPS = ['sessions', 'shares', 'tasks', 'uploads', 'batches'] as const;
 /**

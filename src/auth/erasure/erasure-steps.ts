@@ -3,13 +3,13 @@ import { LAST_STEPS, ROUND_STEPS, type StepName } from './erasure-step.ts';
 import type { ErasureWork } from './erasure-work.ts';
 
 /**
- * Erases one kind of the data of an API key, in pieces that each commit. The process may be killed between two pieces; the
- * step then begins again.
- * @returns `waits` when something must not be erased yet
+ * Erases one kind of the data of an API key, in pieces that each commit. If the process is killed between two pieces,
+ * the step is called again.
+ * @returns `waits` when something must not be erased yet, so that another round is needed
  */
 export type ErasureStep = (work: ErasureWork) => Promise<'done' | 'waits'>;
 
-/** Each room registers how it erases what it owns. */
+/** Each module registers how it erases the data that it owns. */
 @Injectable()
 export class ErasureSteps {
   private readonly steps = new Map<StepName, ErasureStep>();

@@ -29,7 +29,7 @@ export class ErasureWork {
     return this.taken.api_key_id;
   }
 
-  /** How far the present step has been read, by this process or an earlier one. null: not at all. */
+  /** How far the present step has read its table, in this process or an earlier one. null: nothing is read yet. */
   get cursor(): string | null {
     return this.readAsFarAs;
   }

@@ -14,7 +14,7 @@ export class Erasure {
   @Column('jsonb') counts: ErasureCounts;
   /** The last of LAST_STEPS that has begun. null: ROUND_STEPS are still repeated, or the erasure has finished. */
   @Column('text', { nullable: true }) step: LastStep | null;
-  /** How far `step` has read. */
+  /** The id up to which `step` has read its table. null: nothing is read yet. */
   @Column('text', { nullable: true }) cursor: string | null;
   @Column('timestamptz') created_at: Date;
   /** The acting API key; null: the command line. */

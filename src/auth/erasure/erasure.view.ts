@@ -15,8 +15,8 @@ const AFTER = { regex: typeIdPattern('erasure'), message: 'after must be the id 
 const StatusChoice = defineChoice('ErasureStatus', ['running', 'completed'], 'How far an erasure is.');
 
 /**
- * Where copies may remain, because the service has given them away or cannot reach them. docs/guides/erasure.md says what to
- * do about each.
+ * Where copies may remain, because the service has given them away or cannot reach them. docs/guides/erasure.md says
+ * what to do about each of these.
  */
 const OUT_OF_REACH = [
   'providers',

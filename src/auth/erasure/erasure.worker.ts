@@ -64,8 +64,8 @@ export class ErasureWorker implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * After a failed step the other steps still run. Then the first error is thrown.
-   * @returns whether the key has nothing left and can get nothing more
+   * Runs every step, also after one has failed. Then throws the first error.
+   * @returns whether the key has no data left and can get no more
    */
   private async round(work: ErasureWork, { is_quiet }: TakenErasure): Promise<boolean> {
     let isDone = is_quiet;

@@ -28,8 +28,8 @@ export class Erasures {
   /**
    * Revokes the key, unless it is revoked already, and orders its erasure. If the key is bounded, also revokes the keys
    * below it. A second call returns the first erasure.
-   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes; api_key_revoked for
-   *   `by`
+   * @throws ApiError api_key_not_found; insufficient_scope when `by` lacks one of the key's scopes; api_key_revoked
+   *   when the key of `by` is revoked
    */
   async start(apiKeyId: string, by: Actor): Promise<Erasure> {
     const { erasure, ended } = await this.audit.transaction(by, async (tx, record) => {

@@ -5,9 +5,9 @@ import type { ErasureWork } from './erasure-work.ts';
 /**
  * Reads a table in the order of its primary key, a piece at a time, because no index leads to the rows of an API key.
  * Continues where an earlier process stopped.
- * @param see reads the piece of the table after the id `$2`. Returns `last`, the last id of the piece or null at the end of
- *   the table, and `ids`, the rows of the key `$1` or null
- * @param erase may get many ids, at most all of a piece
+ * @param see reads the piece of the table after the id `$2`. `last` is the last id of the piece; null at the end of the
+ *   table. `ids` are the rows of the key `$1`; null if there are none
+ * @param erase gets at most as many ids as a piece has
  */
 export async function readThrough(
   sql: Sql,

@@ -70,7 +70,7 @@ export function changedLimits(own: ApiKeyLimits, changes: LimitChanges | null): 
   return Object.fromEntries(limits.filter(([, limit]) => limit !== null && limit !== undefined));
 }
 
-/** The limits in force that a change concerns. */
+/** The values in force of the limits that a change names. */
 export function concerned(inForce: CallerLimits, changes: LimitChanges | null): Partial<CallerLimits> {
   const names = Object.entries(LIMIT_NAMES).filter(([, name]) => changes === null || changes[name] !== undefined);
   return Object.fromEntries(names.map(([key]) => [key, inForce[key as keyof CallerLimits]]));
@@ -114,7 +114,7 @@ export class ApiKeyLimitsView {
   budget: BudgetView | null;
 }
 
-/** The limits in force, and the budget. */
+/** The limits in force and the budget, as the API shows them. */
 export function toLimitsView(own: ApiKeyLimits, config: Config): ApiKeyLimitsView {
   const inForce = limitsInForce(own, config);
   const limits = Object.entries(LIMIT_NAMES).map(([key, name]) => [name, inForce[key as keyof CallerLimits]]);

@@ -1,4 +1,4 @@
-/** SQL fragments over a row `b` of `key_budgets`, for the statements of several rooms. */
+/** SQL fragments over a row `b` of `key_budgets`, for the statements of several modules. */
 
 /** The UTC day of the statement. */
 export const TODAY = `(now() at time zone 'utc')::date`;
@@ -32,7 +32,7 @@ export const startOf = (day: string): string => `(${day})::timestamp at time zon
 export const rolledTo = (day: string): string => `
       day = ${day}, day_spent = case when b.day = ${day} then b.day_spent else 0 end,
       month_spent = case when ${inMonthOf(day)} then b.month_spent else 0 end`;
-/** As `rolledTo`, but for what is reserved, plus `more`. */
+/** As `rolledTo`, but for the reserved amounts, to which it adds `more`. */
 export const reservedBy = (day: string, more: string): string => `
       day_reserved = case when b.day = ${day} then b.day_reserved else 0 end + ${more},
       month_reserved = case when ${inMonthOf(day)} then b.month_reserved else 0 end + ${more},

@@ -8,7 +8,10 @@ import { RateLimits } from './rate-limits.ts';
  * The fields that query the schema itself. No resolver of this service answers them, so the guard does not count them.
  */
 const SCHEMA_FIELDS = /\b__(?:schema|type)\b/;
-/** A key may always send this many documents in a minute: an answered document counts too until its resolver runs. */
+/**
+ * A key may send at least this many documents in a minute, however low its limit is. An answered document counts too
+ * until its resolver runs.
+ */
 const FEWEST = 20;
 
 /**

@@ -3,8 +3,8 @@ import type { BudgetPeriod } from './budget.ts';
 
 /**
  * What the tasks of an API key have spent and reserved, in micro-units. A key has a row from its first budget on. The
- * numbers of the day and the month are those of `day`, in UTC. The first creation of a later day or month starts them
- * again, as does a change of the budget. The numbers of all three periods are kept, so that another period can be
+ * numbers of the day and the month are those of `day`, in UTC. The first creation of a later day or month, or a change
+ * of the budget then, starts them again at 0. The numbers of all three periods are kept, so that another period can be
  * chosen for the budget at any time.
  */
 @Entity('key_budgets')

@@ -57,7 +57,8 @@ export class RateLimits {
 
   /**
    * Counts one request. Returns without a promise while leased points are left, if no key above has limits.
-   * @returns the headers of draft-ietf-httpapi-ratelimit-headers; null or no headers if the key itself has no limit
+   * @returns the headers of draft-ietf-httpapi-ratelimit-headers; null or an empty object if the key itself has no
+   *   limit
    * @throws ApiError rate_limit_exceeded
    */
   count(caller: Caller, bucket: RateBucket): Promise<RateLimitHeaders> | RateLimitHeaders | null {

@@ -10,7 +10,9 @@ import { isToken, newToken, tokenHashOf } from '../credentials/random-token.ts';
 
 const CODE_TTL_MINUTES = 10;
 
-/** Links that sign a browser in without a typed key. To print a link, access to the database or terminal is needed. */
+/**
+ * Links that sign a browser in without a typed key. Only somebody with access to the database or the terminal gets one.
+ */
 @Injectable()
 export class OneTimeCodes {
   constructor(
@@ -36,7 +38,7 @@ export class OneTimeCodes {
   }
 
   /**
-   * Spends a code. Of two requests with the same code, the database lets one delete the row.
+   * Spends a code. Of two requests with the same code, the database lets only one delete the row.
    * @returns the hash of the secret that the code stands for
    * @throws ApiError invalid_sign_in_code when the code is unknown, used or too old
    */

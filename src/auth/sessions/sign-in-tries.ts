@@ -9,9 +9,9 @@ const MAX_FAILURES = 10;
 const AT_ONCE = 10;
 
 /**
- * Limits the sign-ins of an address, in each process. After ten wrong secrets in a minute, a further wrong one gets 429. A
- * right secret is never refused, because all browsers of an office or behind a proxy share one address. Nobody can guess a
- * secret: it has 238 random bits. Addresses take turns, so a flood delays only itself.
+ * Limits the sign-ins of an address, in each process. After ten wrong secrets in a minute, a further wrong one gets
+ * 429. A right secret is never refused, because all browsers of an office or behind a proxy share one address. Nobody
+ * can guess a secret: it has at least 226 random bits. Addresses take turns, so a flood delays only itself.
  */
 @Injectable()
 export class SignInTries {

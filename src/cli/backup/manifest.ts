@@ -25,7 +25,7 @@ const MANIFEST = z.object({
   files: z.object({ count: COUNT, bytes: COUNT, sha256: HEX }).nullable(),
   /** Identifies the newest key of SECRET_KEY. Without that key, API keys and the secrets of webhooks are worthless. */
   secret_key_fingerprint: HEX,
-  /** One for each older key of SECRET_KEY. A restored service may need these keys too. */
+  /** Identifies each older key of SECRET_KEY. A restored service may need these keys too. */
   older_secret_key_fingerprints: z.array(HEX).default([]),
   /** The text by which the storage is recognised; null before its first use. */
   storage_marker: z.string().nullable(),

@@ -21,9 +21,9 @@ export interface ListenOptions {
 }
 
 /**
- * Follows the event stream, and posts each task that has ended to `forwardTo`, if its event is wanted. The body and the
- * signature scheme are those of the service; the event id is made here. Makes one attempt for each event and prints the
- * outcome.
+ * Follows the event stream. Posts the event of each task that has ended to `forwardTo`, if its type is wanted. The body
+ * and the signature scheme are those of the service; the event id is made here. Makes one attempt for each event and
+ * prints the outcome.
  * @throws Error when the service refuses the key, or an option is invalid
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {

@@ -121,8 +121,8 @@ function parametersOf(prompt: string, options: Options, model: Model | null): Re
 }
 
 /**
- * Reads text of the command line as JSON, unless the parameter is a text or not known. What is no JSON stays text, and
- * the service refuses it.
+ * Reads a value of the command line as JSON, unless the parameter is a text or unknown. A value that is not valid JSON
+ * stays text, and the service refuses it.
  */
 function valueOf(text: string, type = 'string'): unknown {
   if (type === 'string') return text;

@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * An export is first written to this folder inside its own folder. After a kill the content is not complete, and the
- * next export removes the content.
+ * An export is first written to this folder inside its own folder. If the process is killed, the folder stays
+ * incomplete, and the next export removes it.
  */
 const UNFINISHED = 'unfinished-export';
 const MANIFEST = 'manifest.json';

@@ -13,7 +13,7 @@ export interface AddedModel {
   model: Model;
   /** The whole path of the copied declaration. */
   file: string;
-  /** By which setting a service reads the folder of the file, such as `DATA_DIR is /srv/darkroom`. */
+  /** The setting with which a service reads the folder of the file, such as `DATA_DIR is /srv/darkroom`. */
   readIf: string;
   /** Why the service probably reads another folder; null: nothing says so. */
   warning: string | null;
@@ -56,7 +56,7 @@ export async function addModel(
   return { model: added.model, file: target, ...readerOf(settings) };
 }
 
-/** A command cannot ask a service for its folder, because no call of the API shows it. */
+/** Guesses from the settings of this command which folder the service reads, because no call of the API shows it. */
 function readerOf({ models, dataDir }: ReturnType<typeof loadModelSettings>): Pick<AddedModel, 'readIf' | 'warning'> {
   if (models !== null) return { readIf: `MODELS is ${resolve(models)}`, warning: null };
   const isUsed = readdirSync(dataDir).some((name) => name !== 'models');

@@ -14,9 +14,9 @@ export interface CheckedFile {
 
 /**
  * Checks files that declare models, or all such files of folders. A file is checked together with the other files of
- * its folder, because it must not repeat their names.
- * @param paths none: the folder that MODELS names
- * @throws Error when no path is given and MODELS names no folder
+ * its folder, because no two of them may declare the same name.
+ * @param paths none: the folder of models, see `modelsPath`
+ * @throws Error when no path is given and there is no folder of models
  */
 export async function checkModels(paths: readonly string[]): Promise<CheckedFile[]> {
   const settings = loadModelSettings();

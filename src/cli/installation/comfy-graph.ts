@@ -12,12 +12,12 @@ export interface GraphSlots {
   /** The text that the slot replaced. null: the graph has no negative prompt. */
   negativePrompt: string | null;
   size: { width: number; height: number } | null;
-  /** JavaScript has rounded it if it is very large. null: the graph has no seed. */
+  /** The seed that the slot replaced. JavaScript has rounded a very large one. null: the graph has no seed. */
   seed: number | null;
   hasBatch: boolean;
   steps: number | null;
   cfg: number | null;
-  /** Of nodes such as FluxGuidance. */
+  /** The input `guidance` of nodes such as FluxGuidance. */
   guidance: number | null;
 }
 
@@ -93,7 +93,7 @@ function textsBehind(graph: ComfyGraph, side: string): ComfyNode[] {
   return [...found];
 }
 
-/** @throws Error unless one node of the graph has text */
+/** @throws Error unless exactly one node of the graph has text */
 function onlyTextOf(graph: ComfyGraph): ComfyNode[] {
   const texts = Object.values(graph).filter(({ inputs }) => TEXTS.some((name) => typeof inputs[name] === 'string'));
   if (texts.length === 1) return texts;

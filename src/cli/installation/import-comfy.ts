@@ -14,7 +14,7 @@ interface Imported {
 }
 
 interface ImportedModel extends AddedModel {
-  /** Whether no request can have the seed of the graph: seeds of ComfyUI have 64 bits. */
+  /** Whether the seed of the graph is larger than a request may have: seeds of ComfyUI have 64 bits. */
   seedIsTooLarge: boolean;
 }
 
@@ -93,7 +93,7 @@ function declarationOf(slots: GraphSlots, { id, baseUrl }: Imported): object {
   };
 }
 
-/** The size that a workflow makes is not known here. The operator may write the real size in its place. */
+/** Stands for the size of the images, which is not known here. The operator may write the real size in its place. */
 const UNKNOWN_SIZE = { table: { columns: ['1K'], rows: { '1:1': ['1024x1024'] } } };
 
 function pixelsAround({ width, height }: { width: number; height: number }): object {

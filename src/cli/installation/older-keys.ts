@@ -4,7 +4,7 @@ import { loadSecretKeys, Secrets } from '../../platform/config/secrets.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { type OlderKeyUse, readOlderKeyUses, readOlderSigners } from './sql/older-keys.ts';
 
-/** A link may work longer than FILE_URL_TTL_S by this factor at most. */
+/** The end of a link is rounded up, so a link works for at most FILE_URL_TTL_S times this factor. */
 const LINK_ROUNDING = 1.25;
 const MS_PER_S = 1000;
 

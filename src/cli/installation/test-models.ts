@@ -39,8 +39,8 @@ export interface Made {
 const USUAL: Omit<ModelTest, 'model'> = { name: 'a prompt', input: { prompt: 'A red bicycle' }, expect: {} };
 
 /**
- * Loads the folder that MODELS names, and returns the tests of its models. A model that declares no test gets one, with
- * a prompt.
+ * Loads the folder of models, see `modelsPath`, and returns the tests of its models. A model that declares no test gets
+ * one, with a prompt.
  * @param ids none: every model of the folder
  * @throws Error for a fault, and for an unknown id
  */
@@ -99,7 +99,7 @@ export class SandboxTests {
   }
 
   private async makeIn(folder: string, test: ModelTest): Promise<Made> {
-    const caller = { models: [[test.model]] }; // permits also a model that only listed keys may use
+    const caller = { models: [[test.model]] }; // permits also a model with `access: listed`
     const { model, input } = parseGeneration({ ...test.input, model: test.model }, caller, () => undefined);
     const images = await imagesOf(model, input as unknown as Record<string, unknown>, folder);
     const request: ProviderRequest = {

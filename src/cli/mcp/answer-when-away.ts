@@ -52,8 +52,8 @@ const isModern = (params: RpcMessage['params']): boolean =>
   (params?._meta as Record<string, unknown> | undefined)?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
 
 /**
- * Whether the answer to this request gave the client tools that may differ from the tools of the service, and the
- * client does not ask for tools again.
+ * Whether the client keeps the tools of this release after this request. They may differ from the tools of the service.
+ * A client without handshake asks again after LIST_TTL_MS.
  */
 export const hasOldTools = (request: RpcMessage): boolean =>
   isRequest(request) && request.method === 'tools/list' && !isModern(request.params);

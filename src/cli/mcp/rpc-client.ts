@@ -50,7 +50,7 @@ export class RpcClient {
         dispatcher: this.dispatcher,
         signal,
       });
-      // The service sends such a status, or a proxy before it.
+      // A proxy before the service sends such a status, or a service that cannot answer now.
       if (response.status >= 502) throw new Error(`it answers ${response.status}`);
       if (this.hasOldTools) yield TOOLS_CHANGED;
       this.hasOldTools = false;

@@ -8,7 +8,7 @@ export interface RpcMessage {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** The code of errors that JSON-RPC leaves to the server. */
+/** The first of the codes that JSON-RPC leaves to servers for errors of their own. */
 const SERVER_ERROR = -32_000;
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;

@@ -20,7 +20,7 @@ interface Link {
 export class SavedOutputs {
   private readonly folder: string;
 
-  /** @param warn writes a line for the user, not for the protocol */
+  /** @param warn shows a line to the user; must not write to stdout, which carries the protocol */
   constructor(
     folder: string,
     private readonly warn: (line: string) => void,

@@ -5,7 +5,7 @@ import { LEVEL_FIELDS, PAUSE_FIELDS, REPLAY_FIELDS, TASK_FIELDS } from './views.
 
 const PATH = '/v1/operations';
 
-/** The options of an act for which a reason may be given. */
+/** The options of a command for which a reason may be given. */
 interface ActOptions extends Connection {
   reason?: string;
 }
@@ -28,8 +28,8 @@ interface ReplayOptions extends Connection {
 }
 
 /**
- * Adds the commands that change something. An act that adds something, or ends a pause, is sent once; the others may be
- * repeated.
+ * Adds the commands that change something. A request that adds something, or ends a pause, is sent only once. The
+ * client may repeat all others after a failure.
  */
 export function addActs(ops: Command): void {
   addProcessAct(ops, 'drain', 'Let a process claim no more tasks. Once it is drained, it can be stopped.');
@@ -80,7 +80,7 @@ export function addActs(ops: Command): void {
     });
 }
 
-/** Adds the command of an act for which a reason may be given. */
+/** Adds a command for which a reason may be given. */
 const explained = (ops: Command, ...act: [name: Parameters<typeof opsAct>[1], description: string]): Command =>
   opsAct(ops, ...act).option('--reason <text>', 'why, for other operators');
 
@@ -118,14 +118,14 @@ const actOnTask = (act: string, body?: object) => async (id: string, options: Ac
   );
 };
 
-/** Sends an act that may be repeated without harm. */
+/** Sends a request that may be repeated without harm. */
 const ask = (
   options: Connection,
   call: [method: 'POST' | 'PUT', path: string, body?: object],
   fields: readonly string[],
 ) => operate(options, async (operator) => show(await operator.call<Row>(...call), fields, options));
 
-/** Sends an act that adds something, so it is sent once. */
+/** Sends a request that adds something, so it is sent only once. */
 const add = (options: Connection, path: string, body: object, fields: readonly string[]) =>
   operate(options, async (operator) => show((await operator.once<Row>('POST', path, body))!, fields, options));
 

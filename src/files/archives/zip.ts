@@ -13,7 +13,7 @@ export interface Zip {
 }
 
 /**
- * The zip of some files, not compressed: pictures and films are compressed already. So the size of the zip is known
+ * The zip of some files. It is not compressed, because pictures and films are compressed already. So its size is known
  * before the first byte. One file is open at a time. The stream is destroyed if a file cannot be opened or read, or has
  * another length than on record.
  */

@@ -155,9 +155,10 @@ export class ContentController {
   }
 
   /**
-   * Reads the record again, because a file may be deleted after its record is read and before it is opened. If the
-   * record is still there, the file is lost, or this process uses another storage than the worker. That is an
-   * `internal_error`, which the error filter logs with its cause.
+   * Reads the record again, because the file may have been deleted after the first read. If the record is still there,
+   * the file is lost, or this process uses another storage than the worker. That is an `internal_error`, which the
+   * error filter logs with its cause.
+   * @throws ApiError those of `find` when the file was deleted; otherwise `error`
    */
   private async throwMissing(error: unknown, id: string, request: FileRequest): Promise<never> {
     if (error instanceof StoredFileMissing) await this.find(id, request);

@@ -26,9 +26,9 @@ export class LinkedImages {
   ) {}
 
   /**
-   * Stores the bytes like a file that came inside the task's request. They count as such a file. They are deleted with
-   * the files of the task, or when the link ends if that is earlier. The same bytes are stored once, however often the
-   * task is tried.
+   * Stores the bytes as a file that came inside the task's request, and counts them against the same quota. They are
+   * deleted with the files of the task, or when the link ends if that is earlier. The same bytes are stored once,
+   * however often the task is tried.
    * @returns the link
    * @throws ApiError file_quota_exceeded
    */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 
 /**
- * Begins to use bytes that are already stored. Writes the row, because the purge then compares `used_at` again. If this
- * only locked the row, the purge would delete bytes that a new upload has just begun to use.
+ * Begins to use bytes that are already stored. Writes the row, so that a purge that runs at the same time compares
+ * `used_at` again. After a mere lock of the row, the purge would delete bytes that a new upload has just begun to use.
  */
 export const USE_BLOB: Statement = {
   name: 'files.use_blob',

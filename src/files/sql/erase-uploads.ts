@@ -18,8 +18,8 @@ const ofKey = `id >= 'uploads/' || $1 || '/' and id < 'uploads/' || $1 || '0'`;
 
 /**
  * Marks the bytes, so that no new upload uses them, and the purge deletes them if the erasure does not. While bytes are
- * being written, or a link still permits writing them, the old `doomed_at` is in the future: the purge deletes what is
- * there after that time.
+ * being written, or a link still permits writing them, the old `doomed_at` is in the future. It becomes `purge_after`,
+ * so the purge deletes what is there after that time.
  */
 const DOOM: Statement = {
   name: 'files.doom_of_key',

@@ -6,8 +6,8 @@ import { deleteBlobs } from './request-files.ts';
 export const PURGE_UPLOADS = 500;
 
 /**
- * A new upload may begin to use bytes while their last upload is being purged. So bytes whose use began within this
- * time stay.
+ * Bytes whose use began within this time stay. A new upload may have begun to use them while their last upload was
+ * being purged.
  */
 const SETTLED = `interval '10 minutes'`;
 /** Bytes that a worker has taken but not deleted may be taken again after this time, for example if the worker died. */
@@ -64,7 +64,8 @@ const REMOVE_OF_TASKS = remove(
 );
 
 /**
- * Within this time a transaction that releases bytes has committed, so the check below sees that its uploads are gone.
+ * After this time the transaction that has released bytes has committed, so the check below sees that its uploads are
+ * gone.
  */
 const COMMITTED = `interval '1 minute'`;
 

@@ -100,8 +100,8 @@ export const quotaOf = ({ limits, bounds = [] }: Owner, limit: 'maxFileBytes' | 
 });
 
 /**
- * Waits for some locks and a statement. They are sent together, which saves a round trip.
- * @throws the error of a lock, although the statement then fails too
+ * Waits for some locks and a statement, which are sent together to save a round trip.
+ * @throws the error of a lock rather than that of the statement, which then fails too
  */
 export async function afterLocks<Result>(locks: Promise<unknown>[], statement: Promise<Result>): Promise<Result> {
   const [locked] = await Promise.allSettled([Promise.all(locks), statement]);

@@ -9,8 +9,8 @@ import { ShareRows } from '../sql/share-rows.ts';
 import { PURGE_UPLOADS, PurgeUploads } from '../sql/purge-uploads.ts';
 
 /**
- * Seconds between purges. After a full purge the next purge follows at once. Purges only free the space: requests
- * enforce expiry to the second.
+ * Seconds between purges. If a purge has deleted as many rows as it may, the next one follows at once. Purges only free
+ * the space: requests enforce expiry to the second.
  */
 const PURGE_EVERY_S = 60;
 
@@ -46,7 +46,7 @@ export class UploadPurgeWorker implements OnApplicationBootstrap, OnApplicationS
     await this.interval.stop();
   }
 
-  /** @returns the size of the largest step: if that step was full, the next round follows at once */
+  /** @returns the rows of the largest step: as many as a step may delete means that there may be more */
   async purge(): Promise<number> {
     const shares = await this.shares.purge();
     const uploads = await this.rows.uploads(this.config.uploadRetentionDays * DAY_S);

@@ -11,7 +11,7 @@ export interface Activity {
   objectives: { name: string; events: number; bad: number }[];
   /** Tasks that ended, by model and provider. Cancelled tasks and refused content are left out. */
   runs: ProviderRuns[];
-  /** How often bindings did not serve a task, by provider and reason. */
+  /** How often a binding was passed over for a task, by provider and reason. */
   passed_over: { provider: string; reason: string; count: number }[];
   /** Attempts to deliver webhooks. */
   attempts: { outcome: string; error: string | null; count: number }[];

@@ -9,8 +9,8 @@ export interface ServedModel {
 type Target = Pick<Pause, 'id' | 'kind' | 'target'>;
 
 /**
- * The models that each open pause holds. A pause of the model itself holds the model. Otherwise, if all bindings of the
- * model are paused, the newest of their pauses holds it.
+ * The ids of the models that each open pause stops, by the id of the pause. A pause of the model itself stops the
+ * model. Otherwise, if all bindings of the model are paused, the newest of their pauses stops it.
  */
 export function modelsOf(pauses: readonly Target[], served: readonly ServedModel[]): Map<string, string[]> {
   const models = new Map<string, string[]>(pauses.map(({ id }) => [id, []]));

@@ -54,7 +54,7 @@ export const snapshotOf = (pause: Pause): Record<string, unknown> => ({
   until: pause.until && unixSeconds(pause.until),
 });
 
-/** The endpoint of a place begins with the name of its provider. */
+/** A pause of a provider has the provider's name as target. The target of a pause of a place begins with that name. */
 const targetsOf = ({ kind, target, place }: Pause) => ({
   kind,
   model: kind === 'model' ? target : null,

@@ -20,8 +20,8 @@ const MAX_OPEN = 100;
 const isPauseId = typeIdTest('pause');
 
 /**
- * Lets operators pause a model, a provider or a place of a provider. A change is in force for every claim after its
- * commit.
+ * Lets operators pause a model, a provider, or one place (an address with a credential) of a provider. A change is in
+ * force for every claim after its commit.
  */
 @Injectable()
 export class PausesService {
@@ -86,7 +86,7 @@ export class PausesService {
     });
   }
 
-  /** Ends the pauses whose time has come, and updates which models the open pauses hold. */
+  /** Ends the pauses whose time has come, and updates which models the open pauses stop. */
   async endDue(): Promise<void> {
     const open = await openPauses(this.database.manager);
     const isDue = open.some(({ until }) => until !== null && until.getTime() <= Date.now());
@@ -105,7 +105,7 @@ export class PausesService {
     await this.pauses.changed();
   }
 
-  /** Sets which models each open pause holds. */
+  /** Stores which models each open pause stops. */
   private async divide(tx: EntityManager): Promise<void> {
     const open = await openPauses(tx);
     const models = modelsOf(open, this.served());

@@ -3,7 +3,7 @@ import type { ProcessActivity } from '../activity/activity.ts';
 
 /** A circuit breaker as one process sees it. */
 export interface ProcessCircuit {
-  /** The number of the place of the provider, from 1. */
+  /** The number, from 1, of the place: an address of a provider with one credential. */
   place: number;
   provider: string;
   open: boolean;
@@ -21,9 +21,12 @@ export class ProcessRow {
   @Column('text') host: string;
   @Column('timestamptz') started_at: Date;
   @Column('timestamptz') last_seen_at: Date;
-  /** The most tasks at once, without those that only poll; 0 for a process without a worker. */
+  /**
+   * The most tasks that the process runs at once, without those that only poll a provider; 0 for a process without a
+   * worker.
+   */
   @Column('integer') slots: number;
-  /** Running tasks, with those that only poll. */
+  /** Running tasks, including those that only poll a provider. */
   @Column('integer') busy: number;
   /** Whether an operator wants the process to claim no more. */
   @Column('boolean') drain_requested: boolean;

@@ -74,6 +74,7 @@ export class ProcessesService {
 }
 
 /**
- * An id has the host, the process and a random part. Other texts are refused, because the database cannot hold some.
+ * An id has the host, the process and a random part. Other texts are refused, because PostgreSQL cannot take some of
+ * them, such as one with NUL.
  */
 const isProcessId = (id: string): boolean => /^[\w.:-]{1,300}$/.test(id);

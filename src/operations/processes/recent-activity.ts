@@ -6,7 +6,7 @@ import { type Activity, total } from '../activity/activity.ts';
 /** Milliseconds for which requests share a sample. Each process publishes every ten seconds. */
 const SAMPLE_MS = 1_000;
 
-/** What all processes have counted lately. A lost process no longer counts. */
+/** What all processes have counted in the last hour. A lost process no longer counts. */
 @Injectable()
 export class RecentActivity {
   private readonly samples = new Sampled(() => this.read(), SAMPLE_MS);

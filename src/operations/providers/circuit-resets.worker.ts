@@ -8,7 +8,7 @@ const TOPIC = 'circuit-reset';
 /** Seconds between runs, so that a process without the bus learns of a reset within 5 s. */
 const EVERY_S = 4;
 
-/** Runs in every process. Closes the circuits that operators have closed since the last run. */
+/** Runs in every process. Closes the circuits of this process whose places operators have reset since the last run. */
 @Injectable()
 export class CircuitResetsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('operations');

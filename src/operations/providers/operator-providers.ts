@@ -16,7 +16,7 @@ import type { PlaceModelView, ProviderPlaceView } from './provider-place.view.ts
 
 const MAX_USERS = 10;
 
-/** The places of providers, as the bindings of this process number them. */
+/** The places of providers: each is an address with a credential. Their numbers follow the bindings of this process. */
 @Injectable()
 export class OperatorProviders {
   constructor(

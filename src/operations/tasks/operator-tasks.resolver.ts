@@ -23,7 +23,9 @@ const Filter = (): ParameterDecorator =>
 export class OperatorTasksResolver {
   constructor(private readonly service: OperatorTasks) {}
 
-  /** Checks the scope: guards run for root fields only, and a mutation that returns the task needs another scope. */
+  /**
+   * Checks the scope itself. Guards run for root fields only, and a mutation that returns a task needs another scope.
+   */
   @ResolveField(() => [TaskMomentView], {
     description: 'What happened to the task, oldest first, at most 200 entries.',
   })

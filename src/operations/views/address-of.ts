@@ -10,7 +10,7 @@ interface Address {
 
 /**
  * What operators see of an address of a provider. Host and credential are null if only models of the operator's folder
- * are served there. Whoever may write to the folder knows both, and no API key may read what the folder says.
+ * are served there, because no API key may read what that folder says. Whoever may write to the folder knows both.
  */
 export function addressOf(models: readonly string[], baseUrl: string | null, credential: string | null): Address {
   const isShown = models.some((id) => findModel(id)?.declared === false);

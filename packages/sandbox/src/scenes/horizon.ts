@@ -71,7 +71,8 @@ function ridge(setup: SceneSetup, { depth, level, sharp, wooded }: Ridge): Layer
   const crest = (x: number) =>
     octaves.reduce((y, octave, i) => {
       const swing = Math.sin((x / width) * octave.frequency * Math.PI + octave.phase);
-      // Folding a wave makes peaks. The first wave is not folded: it is the base for the others.
+      // Folding a wave, by its absolute value, makes peaks. The first wave is not folded: it is the base for the
+      // others.
       return y - octave.reach * (i === 0 ? swing : between(swing, 1 - 2 * Math.abs(swing), sharp));
     }, level * height);
   const step = Math.max(1, unit / 400);

@@ -31,15 +31,15 @@ export interface Layer {
   pose?(seconds: number): Pose;
   /**
    * Set for a layer that fills the frame with a constant gradient and never moves. A film paints such a layer once and
-   * then copies it, which takes 1 ms in 720p. A copy moved by fractions of a pixel would take 4 ms, but painting a
-   * ridge, swell or petal takes only 1 to 2 ms.
+   * then copies it, which takes 1 ms in 720p. All other layers are painted for each frame: painting a ridge, swell or
+   * petal takes 1 to 2 ms, but a copy that moves by fractions of a pixel takes 4 ms.
    */
   plate?: true;
   /** Called once before the first of many paints, to prepare what all of them share. */
   prepare?(): void;
   /**
-   * The layer hides everything behind it from this row down, over the whole width. The row is counted without the pose,
-   * which has no `turn` or `zoom`.
+   * The layer hides everything behind it from this row down, over the whole width. The `y` of the pose moves this row
+   * too. The pose of such a layer has no `turn` or `zoom`.
    */
   hidesBelow?: number;
 }

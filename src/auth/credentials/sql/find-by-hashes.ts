@@ -8,7 +8,7 @@ export interface FoundApiKey {
   id: string;
   scopes: Scope[];
   limits: ApiKeyLimits;
-  /** null: every open model. */
+  /** null: every model without `access: listed`. */
   models: string[] | null;
   /** The keys above this one that have limits or models of their own. */
   bounds: BoundingKey[];
@@ -26,7 +26,7 @@ export interface FoundApiKey {
 /** The state of the key, with the stored form of its secret. */
 export interface FoundByHash extends FoundApiKey {
   hash: Buffer;
-  /** The SECRET_KEY that made the hash; null: unknown. */
+  /** The id of the SECRET_KEY that made the hash; null: unknown. */
   secretKeyId: string | null;
 }
 

@@ -10,7 +10,7 @@ export interface BoundingKey {
 
 /**
  * SQL fragment: the keys above a row `k` of api_keys (its maker, the maker's maker and so on) that have limits, models
- * or an end. The key ends when one of these ends. A key without a maker costs one look-up that finds nothing.
+ * or an expiry. The key `k` expires with the first of them. A key without a maker costs one look-up that finds nothing.
  */
 export const KEYS_ABOVE = `
     left join lateral (
@@ -27,7 +27,7 @@ export const KEYS_ABOVE = `
 
 interface KeysAbove {
   bounds: BoundingKey[];
-  /** The earliest end of these keys; null: none of them ends. */
+  /** The earliest expiry of these keys; null: none of them expires. */
   expires_at: Date | null;
 }
 

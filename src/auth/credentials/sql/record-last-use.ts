@@ -1,9 +1,9 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 
 /**
- * Raw SQL because of `skip locked`: a locked row is skipped, because the process that holds the lock mostly writes the
- * same value. So two of these statements never wait for each other and never deadlock. A revoked key keeps the time of
- * its last accepted use.
+ * Raw SQL because of `skip locked`: the process that has locked a row mostly writes the same value, so the row can be
+ * skipped. Two of these statements never wait for each other and never deadlock. A revoked key keeps the time of its
+ * last accepted use.
  */
 const RECORD_LAST_USE: Statement = {
   name: 'auth.record_last_use',

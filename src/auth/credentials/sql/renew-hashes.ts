@@ -1,10 +1,10 @@
 import type { Sql, Statement } from '../../../platform/database/sql.ts';
 import { isAgreed } from '../../../platform/database/secret-keys/agreed.ts';
 
-/** A secret whose stored hash was made with an older SECRET_KEY, or without a note of the SECRET_KEY. */
+/** A secret whose stored hash was made with an older SECRET_KEY, or whose row does not name the SECRET_KEY. */
 export interface RenewedHash {
   from: Buffer;
-  /** The hash made with the newest SECRET_KEY. The same as `from` when only the note is missing. */
+  /** The hash made with the newest SECRET_KEY. Equal to `from` when the row only lacks the name of the SECRET_KEY. */
   to: Buffer;
 }
 

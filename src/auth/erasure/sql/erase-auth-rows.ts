@@ -42,7 +42,9 @@ const BLANK_EVENTS: Statement = {
     where id = any($2::text[])`,
 };
 
-/** Erases the data of an API key that this room owns. Raw SQL because each piece has a bounded number of rows. */
+/**
+ * Erases the data of an API key in the tables of this module. Raw SQL because each piece has a bounded number of rows.
+ */
 @Injectable()
 export class EraseAuthRows implements OnModuleInit {
   constructor(

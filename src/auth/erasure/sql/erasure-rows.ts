@@ -5,7 +5,7 @@ import type { Erasure } from '../erasure.entity.ts';
 
 /**
  * How long a process holds an erasure after each piece: longer than a piece takes on slow storage. A killed process
- * delays the erasure by this time.
+ * delays the erasure by at most this time.
  */
 const LEASE = `interval '2 minutes'`;
 /**
@@ -64,7 +64,7 @@ const FINISH: Statement = {
   text: `update erasures set finished_at = now(), lease_until = null, step = null, cursor = null where ${mine}`,
 };
 
-/** Another process has taken the erasure over, or this process stops. So this process must change nothing more. */
+/** This process must change nothing more: another process has taken the erasure over, or this process stops. */
 export class ErasureLost extends Error {}
 
 interface Progress {

@@ -3,7 +3,8 @@ import { reservedBy, rolledTo, TODAY } from '../budget-columns.ts';
 import type { Budget } from '../budget.ts';
 
 /**
- * Raw SQL because the statement that changes the row also moves it to the present day. A changed budget is reported again.
+ * Raw SQL because the statement that changes the row also moves it to the present day. Webhooks report a changed budget
+ * again, also in the same period.
  */
 const SET = `
   insert into key_budgets as b (api_key_id, amount_micros, period, soft_percent, day)

@@ -10,7 +10,7 @@ export interface OlderKeyUse {
   examples: string[];
 }
 
-/** Of the API keys, counts only those that still work: a revoked or expired one needs no hash. */
+/** Counts an API key only while it works, because nobody can use a revoked or expired one. */
 const USES = `
   with api as (
     select s.secret_key_id, count(distinct k.id)::int as api_keys, (array_agg(distinct k.id))[1:5] as examples

@@ -18,8 +18,8 @@ export const STATE = `case
       else 'live' end`;
 
 /**
- * Inserts the row again if it was deleted while the process was frozen, with the drain request that the process knew.
- * Also reads the log levels, so that a process needs no second statement.
+ * Updates the row of the process. Inserts it again if it was deleted while the process was frozen, with the drain
+ * request that the process knew. Also reads the log levels, so that a process needs no second statement.
  */
 const RENEW: Statement = {
   name: 'operations.beat',

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { equalsOrdered } from '../../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../../platform/database/sql.ts';
 
-/** Tasks of one key that a place of a provider works on. */
+/** Tasks of one key that run at one place, which is an address of a provider with a credential. */
 export interface InFlight {
   provider: string;
   provider_url: string;

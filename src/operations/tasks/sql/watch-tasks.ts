@@ -15,7 +15,10 @@ const COLUMNS = WATCHED_COLUMNS.map((name) => `t.${name}`).join(', ');
 /** Seconds for which a state still counts as normal, because a sweep or a claim may be about to change it. */
 const GRACE_S = 10;
 
-/** SQL: whether a lease has lapsed. A released task waits for a free worker, so its lease in 1970 does not count. */
+/**
+ * SQL: whether a lease has lapsed. The release of a task sets its lease to a time in 1970. That is no lapse: the task
+ * waits for a free worker.
+ */
 const LAPSED = `lease_until between '1970-01-03' and now() - interval '${GRACE_S} seconds'`;
 
 /** SQL: why a task seems stuck. A run of a model in $6 is suspicious after the seconds in $7. */
