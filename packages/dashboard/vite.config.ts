@@ -6,8 +6,8 @@ const FIRST = ['tokens.css', 'first.css'];
 const STYLESHEET = /\n\s*<link rel="stylesheet"[^>]*>/g;
 
 /**
- * On a slow line the first paint waits only for the small first style sheet. The other style sheets stand below the
- * frame, where only the app, which needs them, waits for them.
+ * On a slow line the first paint waits only for the small first style sheet. The links of the other style sheets come
+ * after the frame in the page, so that only the app waits for them.
  */
 const firstPaint: Plugin = {
   name: 'first-paint',
@@ -41,7 +41,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     manifest: 'manifest.json',
-    // A data: URL would break the content security policy.
+    // The content security policy forbids data: URLs.
     assetsInlineLimit: 0,
     // Every browser that can run the app preloads modules itself.
     modulePreload: { polyfill: false },

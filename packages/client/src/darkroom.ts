@@ -51,7 +51,8 @@ export class Darkroom {
   /**
    * The states of all tasks of the key: the unfinished ones first, then every change, until the signal aborts the
    * iteration.
-   * @param patienceMs how long the service may be unreachable, by default five minutes
+   * @param patienceMs how long the service may be unreachable before the iteration ends with an error, by default five
+   *   minutes
    */
   events({ signal, patienceMs }: { signal?: AbortSignal; patienceMs?: number } = {}): AsyncGenerator<Task> {
     const more = patienceMs === undefined ? {} : { patienceMs };

@@ -3,7 +3,7 @@ import type { ErrorCode, FailedTask } from './types.gen.ts';
 /** What is known about a failed request. Without an answer of the service, `status` is 0. */
 export interface ErrorDetails {
   status: number;
-  /** For programs. New codes may be added, so handle unknown ones. */
+  /** Programs tell errors apart by this code. New codes may be added, so handle unknown ones. */
   code: ErrorCode | (string & {});
   type: string;
   /** The field that caused the error, such as `reference_images[2]`; null: no field. */
@@ -79,7 +79,7 @@ const NO_ANSWER = {
   requestId: null,
 };
 
-/** No whole answer came: the service cannot be reached, or the time ran out. */
+/** No complete answer came: the service cannot be reached, or the time ran out. */
 export class ConnectionError extends DarkroomError {
   override name = 'ConnectionError';
 

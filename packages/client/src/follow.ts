@@ -11,7 +11,8 @@ export interface Followed<State> {
   isFinal: (state: State) => boolean;
   /**
    * Reads the present state; null: the service has no such read. `events` and `read` are never both null.
-   * @param waits whether the read may wait for a change, because no stream will show the change
+   * @param waits true if only reads are tried. Each read then waits for a change, or pauses first, because `follow`
+   *   makes no pause between reads
    */
   read: ((signal: AbortSignal | undefined, waits: boolean) => Promise<State>) | null;
   /** How long the service may be unreachable. */
@@ -24,8 +25,8 @@ export interface Followed<State> {
  */
 const PATIENCE_MS = 300_000;
 /**
- * How long the first event may take. A new stream of a task or batch begins with its state at once, unless a proxy holds
- * the stream back. A resumed one may be silent until the next change.
+ * How long the first event may take. A new stream of a task or batch begins with its state at once, unless a proxy
+ * holds the stream back. The limit does not apply to a resumed stream, which may be silent until the next change.
  */
 const FIRST_EVENT_MS = 10_000;
 

@@ -6,7 +6,7 @@ import type { SucceededTask, TaskOutput } from './types.gen.ts';
 
 /** An image or video of a task. If its link no longer works, the client reads a new one. */
 export interface Output extends TaskOutput {
-  /** The bytes as they arrive. After a cut the download continues where it stopped. */
+  /** The bytes as they arrive. After an interruption the download continues where it stopped. */
   stream(options?: { signal?: AbortSignal }): ReadableStream<Uint8Array<ArrayBuffer>>;
   bytes(options?: { signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
   blob(options?: { signal?: AbortSignal }): Promise<Blob>;
@@ -20,7 +20,7 @@ export type FinishedTask = SucceededTask & { readonly outputs: readonly Output[]
 /** After this many attempts in a row that deliver nothing, a download ends with an error. */
 const MAX_FAILURES = 5;
 
-/** JSON.stringify leaves `outputs` out, so that it shows the task as the service sent it. */
+/** Adds `outputs` in such a way that JSON.stringify leaves it out and writes the task as the service sent it. */
 export function withOutputs(transport: Transport, task: SucceededTask): FinishedTask {
   const outputs = task.result.outputs.map((output) => toOutput(transport, task.task_id, output));
   return Object.defineProperty({ ...task }, 'outputs', { value: outputs }) as unknown as FinishedTask;
@@ -46,7 +46,7 @@ function toOutput(transport: Transport, taskId: string, output: TaskOutput): Out
   );
 }
 
-/** Downloads an output. After each cut it continues with the missing bytes. */
+/** Downloads an output. After each interruption it continues with the missing bytes. */
 function download(
   transport: Transport,
   taskId: string,
@@ -77,7 +77,8 @@ function download(
     }
   }
   /**
-   * Opens the link, or a new link if it fails. A link ends when it expires, or when the service gets another address.
+   * Opens the link, or, if it fails, a new link. A link fails once it has expired, or the service has another address.
+   * @throws NotFoundError if the file was deleted
    */
   async function openLink(range: Record<string, string>): Promise<Response> {
     if (url === null) throw expired(output);
@@ -107,7 +108,7 @@ async function* chunksOf(response: Response): AsyncGenerator<Uint8Array<ArrayBuf
   }
 }
 
-/** Not every runtime has ReadableStream.from yet. */
+/** Replaces `ReadableStream.from`, which not every runtime has yet. */
 function toStream(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     async pull(controller) {

@@ -19,7 +19,7 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** How long one read waits for the end of a task. */
+/** How many seconds the service may wait for the end of a task before it answers a read. */
 const READ_WAIT_S = 5;
 const READ_TIMEOUT_MS = 20_000;
 
@@ -105,7 +105,11 @@ export function create<Answer>(
   return transport.json<Answer>('POST', path, { ...options, body, headers, isRepeatable: true });
 }
 
-/** Waits for the last state. */
+/**
+ * Waits for the last state, and returns it.
+ * @throws WaitTimeoutError after `timeoutMs`
+ * @throws the reason of `signal` when it aborts
+ */
 export async function waitForLast<State extends { progress: number; status: string }>(
   id: string,
   statesOf: (signal: AbortSignal | undefined) => AsyncIterable<State>,

@@ -1,4 +1,4 @@
-/** A value outside of React, in the shape that `useSyncExternalStore` takes. */
+/** A value outside of React components. `useSyncExternalStore` takes its `subscribe` and `get`. */
 interface Store<Value> {
   get(): Value;
   set(next: Value): void;

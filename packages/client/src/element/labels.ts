@@ -4,13 +4,13 @@ export interface TaskLabels {
   running: string;
   succeeded: string;
   failed: string;
-  /** The text before the code of a failed task. */
+  /** The text before the error code of a failed task. */
   code: string;
   /** The task cannot be read: no access, no connection, or no such task. */
   unreadable: string;
   /** The text on the button that tries again. The button is below `unreadable`. */
   again: string;
-  /** The text in place of an output whose file is no longer kept, or does not load. */
+  /** The text in place of an output whose file was deleted, or does not load. */
   expired: string;
 }
 

@@ -1,4 +1,4 @@
-/** Makes a DOM element from its name and properties. `part` is its name for the style sheets of the page. */
+/** Makes a DOM element from its tag name and properties. Style sheets of the page select it by `::part()`. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   part: string,

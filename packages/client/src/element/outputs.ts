@@ -6,7 +6,7 @@ export interface OutputTexts {
   expired: string;
 }
 
-/** Gives a new link for an output whose link has failed; null if there is none. */
+/** Reads a new link for the output with this index, whose link has failed; null: the output has no link any more. */
 type Renew = (index: number) => Promise<string | null>;
 
 /** The images or videos of a task. A link that fails, such as an expired one, is replaced once. */
@@ -33,7 +33,7 @@ export function outputsOf(task: SucceededTask, texts: OutputTexts, renew: Renew)
   return list;
 }
 
-/** With width and height the page keeps room for the image while it loads. */
+/** The width and height reserve the space of the image while it loads. */
 const picture = ({ width, height }: TaskOutput, alt: string): HTMLImageElement =>
   make('img', 'output image', { alt, width, height, decoding: 'async' });
 

@@ -6,9 +6,9 @@ import { sharedSheet } from './sheet.ts';
 
 export interface Shown {
   labels: TaskLabels;
-  /** Says what the output shows; null: the prompt says it. */
+  /** The text alternative of the outputs; null: the prompt is their text alternative. */
   alt: string | null;
-  /** Reads the task one more time. */
+  /** Reads the task again, because its outputs then have new links. */
   reread: () => Promise<Task>;
 }
 
@@ -20,8 +20,8 @@ export class Screen {
   private readonly waiting = make('div', 'frame');
   private readonly content = make('div', 'content');
   /**
-   * The text that screen readers speak when the status changes, but not at each per cent. A failure is spoken as an
-   * alert.
+   * Screen readers speak this text when the status changes, but not at each per cent. It is empty after a failure,
+   * because the text of the failure is an alert.
    */
   private readonly announcement = make('p', 'announcement', { role: 'status' });
 
@@ -70,8 +70,8 @@ export class Screen {
   }
 
   /**
-   * Gives the frame the aspect ratio of the request, so that the page does not jump at the end. With several outputs,
-   * or without a ratio, the frame keeps its own shape.
+   * Gives the frame the aspect ratio of the request, so that the page does not jump when the output replaces the frame.
+   * With several outputs, or without a ratio, the frame keeps its own shape.
    */
   private keepPlace({ input }: Task): void {
     const [, width, height] = /^([0-9]{1,4}):([0-9]{1,4})$/.exec(String(input['aspect_ratio'])) ?? [];

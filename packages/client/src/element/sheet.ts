@@ -23,7 +23,8 @@ const RULES = `
 let sheet: CSSStyleSheet | undefined;
 
 /**
- * One style sheet for all elements of the page. A script makes it, so a policy that forbids inline styles allows it.
+ * One style sheet for all `<darkroom-task>` elements of the page. A script makes it, because the content security
+ * policy of the page may forbid inline styles.
  */
 export function sharedSheet(): CSSStyleSheet {
   if (!sheet) {

@@ -6,31 +6,32 @@ import { Screen, type Shown } from './screen.ts';
 
 export type { TaskLabels } from './labels.ts';
 
-/** How long one read waits for the end of the task. */
+/** How many seconds the service may wait for the end of the task before it answers a read. */
 const READ_WAIT_S = 5;
 const READ_TIMEOUT_MS = 20_000;
 
 const isFinal = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed';
 
-/** Where there is no DOM, as on a server that renders pages, the module can be loaded and does nothing. */
+/** A server that renders pages has no DOM. There the module can be loaded, but defines no element. */
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 /**
  * `<darkroom-task src="/pictures/task_…">`: the progress of a task, then its images or videos, or its failure.
  *
  * The page's own server answers `src` like `GET /v1/tasks/{task_id}`, and `src` + `/events` like the stream of events
- * of a task. It checks the rights of the visitor and sends both requests on with its API key, which no page may hold.
+ * of a task. That server checks the rights of the visitor, and forwards both requests with its API key, because no page
+ * may hold the key.
  *
- * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, if there is no stream. The element
- * itself sets `status`. Events: `darkroom-change` at each state (`detail` is the task), `darkroom-end` at the final
- * one, `darkroom-error` if the task cannot be read. Parts:
+ * Attributes: `src`; `alt`, what the output shows, by default the prompt; `poll`, without a value, if the server has no
+ * stream of events. The element itself sets `status`. Events: `darkroom-change` at each state (`detail` is the task),
+ * `darkroom-end` at the final one, `darkroom-error` if the task cannot be read. Parts:
  * `::part(frame|progress|status|percent|outputs|output|image|video|failure|message|code|again|expired)`. Properties:
  * `--darkroom-accent`, `--darkroom-surface`, `--darkroom-danger`, `--darkroom-radius`, `--darkroom-gap`.
  */
 export class DarkroomTask extends Base {
   static readonly observedAttributes: readonly string[] = ['src', 'alt', 'poll'];
 
-  /** The newest state that was read. */
+  /** The newest state that was read; null before the first read. */
   task: Task | null = null;
   /** Whether the last read has failed. */
   private isUnreadable = false;
@@ -46,7 +47,7 @@ export class DarkroomTask extends Base {
     this.setAttribute('src', url);
   }
 
-  /** The function that sends the requests, for instance with the visitor's token in a header. */
+  /** Sends the requests in place of the page's `fetch`, for instance with the visitor's token in a header. */
   get fetch(): typeof fetch | undefined {
     return this.givenFetch;
   }
@@ -136,7 +137,7 @@ export class DarkroomTask extends Base {
     return transport.json<Task>('GET', path, { query });
   }
 
-  /** If `src` has a query, such as a token, every request carries it. */
+  /** Every request carries the query of `src`, which may be a token. */
   private source() {
     const { origin, pathname, search, searchParams } = new URL(this.src, document.baseURI);
     const transport = new Transport({ baseUrl: origin, ...(this.givenFetch && { fetch: this.givenFetch }) });

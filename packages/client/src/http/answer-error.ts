@@ -25,7 +25,7 @@ interface Envelope {
   error: { message: string; type: string; param: string | null; code: string; errors?: Record<string, unknown>[] };
 }
 
-/** The error of an answer. A proxy may have written the body, so any body is accepted. */
+/** The error for an answer that is no success. A proxy may have written the body, so any body is accepted. */
 export async function errorOf(response: Response): Promise<DarkroomError> {
   const { status, headers } = response;
   const text = await response.text().catch(() => '');

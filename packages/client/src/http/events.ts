@@ -11,7 +11,7 @@ const SILENCE_MS = 35_000;
  * Reads server-sent events until the stream ends.
  * @param firstMs how long the stream may be silent before its first event; a proxy that buffers streams delivers
  *   nothing
- * @throws when the stream breaks or is silent
+ * @throws Error when the stream breaks, or is silent for too long
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,

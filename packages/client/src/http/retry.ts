@@ -12,7 +12,10 @@ export function mayRetry(status: number, headers: Headers, code: string): boolea
   return status === 408 || status === 429 || status >= 500 || (status === 409 && code === 'idempotency_in_progress');
 }
 
-/** `Retry-After` as seconds or as a date. @returns null if it is missing or malformed */
+/**
+ * The wait that `Retry-After` asks for, in milliseconds. The header contains seconds or a date.
+ * @returns null if the header is missing or malformed
+ */
 export function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;
@@ -22,8 +25,8 @@ export function retryAfterMs(headers: Headers): number | null {
 }
 
 /**
- * Pauses of 0.5, 1, 2, 4 s, then always 8 s. Each pause is up to a quarter shorter, because otherwise all clients come
- * back at the same time.
+ * The pause after an attempt, in milliseconds: 500 after attempt 0, then 1,000, 2,000 and 4,000, then always 8,000.
+ * Each pause is up to a quarter shorter, because otherwise all clients would come back at the same time.
  */
 export function backoffMs(attempt: number): number {
   const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);

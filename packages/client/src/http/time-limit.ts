@@ -1,7 +1,7 @@
 export interface TimeLimit {
   /** Aborts when the time is over, or when the caller's own signal aborts. */
   readonly signal: AbortSignal;
-  /** Whether the caller aborted. */
+  /** Whether the caller's own signal has aborted. */
   isCallers(): boolean;
   /** Ends the limit: the rest of the answer may take any time. */
   stop(): void;

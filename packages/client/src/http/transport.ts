@@ -4,9 +4,12 @@ import { timeLimit, type TimeLimit } from './time-limit.ts';
 import { backoffMs, MAX_RETRY_AFTER_MS, sleep } from './retry.ts';
 
 export interface DarkroomOptions {
-  /** The URL of the service, such as `https://darkroom.example`. Default: DARKROOM_URL, or http://127.0.0.1:3000. */
+  /**
+   * The URL of the service, such as `https://darkroom.example`. Default: the environment variable DARKROOM_URL, or
+   * http://127.0.0.1:3000.
+   */
   baseUrl?: string;
-  /** Default: DARKROOM_API_KEY. */
+  /** Default: the environment variable DARKROOM_API_KEY. */
   apiKey?: string;
   /** Retries after the first attempt. Default 2. */
   maxRetries?: number;
@@ -37,7 +40,7 @@ export interface Call extends CallOptions {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Sends requests with the API key, and sends them again where this helps and does no harm. */
+/** Sends requests with the API key, and sends them again if that may help and does no harm. */
 export class Transport {
   readonly base: string;
   private readonly apiKey: string | undefined;
@@ -65,7 +68,7 @@ export class Transport {
     });
   }
 
-  /** An answer whose body the caller reads. The time limit ends with its headers. */
+  /** An answer whose body the caller reads. The time limit applies only until the headers arrive. */
   open(method: string, path: string, call: Call = {}): Promise<Response> {
     return this.attempts(method, path, call, async (response) => response);
   }
@@ -97,8 +100,8 @@ export class Transport {
   }
 
   /**
-   * @throws DarkroomError for an answer that is no success, or without a whole answer; the reason of the caller's
-   *   signal
+   * @throws DarkroomError if the answer is no success, or if no complete answer comes
+   * @throws the reason of the caller's signal if that signal aborts
    */
   private async once<Answer>(
     url: string,
@@ -142,7 +145,7 @@ function pauseAfter(error: unknown, attempt: number, isRepeatable: boolean): num
   return askedMs > MAX_RETRY_AFTER_MS ? null : Math.max(askedMs, backoffMs(attempt));
 }
 
-/** An object becomes `metadata[team]=design`. */
+/** Writes a query. The object `metadata: { team: 'design' }` becomes `metadata[team]=design`. */
 function queryText(query: object = {}): string {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -155,7 +158,7 @@ function queryText(query: object = {}): string {
   return text.size > 0 ? `?${text}` : '';
 }
 
-/** Browsers and Workers have no environment. */
+/** An environment variable. Browsers and Workers have none. */
 function variable(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   return process?.env?.[name] || undefined;

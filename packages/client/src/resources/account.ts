@@ -14,11 +14,14 @@ export interface UsageQuery {
   start_time: number;
   end_time?: number;
   bucket_width?: '1h' | '1d' | '1M' | 'all';
-  /** Such as Europe/Berlin. */
+  /** The time zone of the buckets, such as Europe/Berlin. */
   timezone?: string;
-  /** Any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and one metadata.<key>. */
+  /**
+   * What to group by: any of model, kind, provider, resolution, source, batch_id, error_code, api_key_id and one
+   * metadata.<key>.
+   */
   group_by?: readonly string[];
-  /** The usage of another key, or of all keys; needs the scope keys:manage. */
+  /** The id of another key, or `all` for all keys. Both need the scope keys:manage. */
   api_key_id?: string;
   limit?: number;
   page?: string;

@@ -80,7 +80,7 @@ export class BatchRun implements AsyncIterable<Batch> {
 export class Batches {
   constructor(private readonly transport: Transport) {}
 
-  /** Accepts all items or none, unless `on_invalid` is `skip`. */
+  /** Creates a batch. The service accepts all items or none; with `on_invalid: 'skip'` it accepts the valid ones. */
   async create(requests: BatchRequests, options: BatchOptions = {}): Promise<BatchRun> {
     const { signal, timeoutMs, idempotencyKey, ...input } = options;
     const source = 'input_file_id' in requests ? requests : { requests: requests.map(toItem) };

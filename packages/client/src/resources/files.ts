@@ -8,7 +8,7 @@ interface UploadOptions extends CallOptions {
   filename?: string;
   /** Default `vision`: an image to start from. `batch`: requests as JSON lines. */
   purpose?: UploadPurpose;
-  /** Seconds, from 3,600 to 2,592,000. */
+  /** Seconds from the creation of the file to its deletion, from 3,600 to 2,592,000. */
   expiresAfterS?: number;
 }
 
@@ -43,12 +43,15 @@ export class Files {
     return this.transport.json('GET', pathOf(id), options);
   }
 
-  /** The bytes of an upload or an output. */
+  /** The bytes of an upload or an output, as a response whose body is not read yet. */
   async content(id: string, options: CallOptions = {}): Promise<Response> {
     return this.transport.open('GET', `${pathOf(id)}/content`, options);
   }
 
-  /** Keeps an output: it is not deleted when its retention ends. @param collection its collection; null: none */
+  /**
+   * Keeps an output: it is not deleted when its retention ends.
+   * @param collection the name of a collection to put the output in; null: none
+   */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
@@ -67,7 +70,7 @@ export class Files {
     });
   }
 
-  /** Of an output only the bytes are deleted; its task stays. */
+  /** Deletes an upload, or the bytes of an output. The task of the output stays. */
   delete(id: string, options: CallOptions = {}): Promise<DeletedFile> {
     return this.transport.json('DELETE', pathOf(id), options);
   }

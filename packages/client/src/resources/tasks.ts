@@ -37,7 +37,7 @@ export class Tasks {
 
   /**
    * Keeps a final task with its files: it is not deleted when its retention ends.
-   * @param collection its collection; null: none
+   * @param collection the name of a collection to put the task in; null: none
    */
   keep(id: string, collection: string | null = null, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });

@@ -43,7 +43,7 @@ export class WebhookEndpoints {
     return this.transport.json('POST', `${pathOf(id)}/test`, options);
   }
 
-  /** Every attempt, newest first. */
+  /** Every attempt to deliver an event to the endpoint, newest first. */
   deliveries(id: string, query: { limit?: number } = {}, options: CallOptions = {}): Pages<WebhookDelivery> {
     return pages(this.transport, `${pathOf(id)}/deliveries`, query, options);
   }

@@ -72,6 +72,6 @@ const UNKNOWN: FailureWords = {
 
 export const failureWords = (code: string): FailureWords => FAILURES[code] ?? UNKNOWN;
 
-/** Whether the same request may end otherwise. After a final error it may not. */
+/** Whether the same request may succeed when it runs again. After an error with `isFinal` it cannot. */
 export const mayRunAgain = ({ error }: { error: { code: string } | null }): boolean =>
   !error || !failureWords(error.code).isFinal;

@@ -1,7 +1,7 @@
 import { createStore } from '../store.ts';
 import { noteMissingPart } from './outdated.ts';
 
-/** The first and the longest pause before a part of the page is requested again. */
+/** The first and the longest pause before a part of the page, a module that is loaded later, is requested again. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
 /** A part is given up after this many broken answers. */
@@ -74,7 +74,8 @@ async function askForStyles(): Promise<void> {
 }
 
 /**
- * Which build the service has now; null: it sends no page. The page names its first script by a hash of its content.
+ * Whether the service has the build of this page or another one; null: it sends no page. Another build has another
+ * first script, because the name of that script contains a hash of its content.
  */
 async function builtNow(): Promise<'same' | 'other' | null> {
   const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.getAttribute('src');

@@ -11,9 +11,7 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/**
- * A number with separators; from 10,000 on shortened, so that it fits a chip. The exact number belongs in the title.
- */
+/** A number with separators; from 10,000 on shortened, such as `12.3K`, so that it fits a chip. */
 export const count = (value: number): string =>
   new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
     value,
@@ -39,7 +37,7 @@ export const costWords = (cost: { amountMicros: number; currency: string } | nul
 export const sumWords = (sum: { costMicros: number; unpricedTasks: number }, currency: string): string =>
   sum.costMicros === 0 && sum.unpricedTasks > 0 ? '–' : money(sum.costMicros, currency);
 
-/** The number of characters, counted like the API. */
+/** The number of characters as the API counts them: by code points. */
 export const codePoints = (text: string): number => [...text].length;
 
 export const plural = (value: number, one: string, many = `${one}s`): string =>

@@ -6,7 +6,7 @@ import { look } from '../look/theme.ts';
  */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** Keys that act again and again while they are held, because they move. All others act once a press. */
+/** Keys that act again and again while they are held, because they move something. All others act once per press. */
 const MOVING = new Set(['j', 'k', '[', ']', ',', '.', '+', '-']);
 
 /** The second key must follow within this time. */

@@ -1,4 +1,4 @@
-/** The longest time for which typed characters are kept, after a sign-in, for the first field of the next screen. */
+/** Characters that are typed during a sign-in are kept at most this long for the first field of the next screen. */
 const LONGEST_MS = 10_000;
 
 let typed = '';
@@ -25,7 +25,7 @@ export function keepTyped(): void {
   };
 }
 
-/** Stops keeping, and returns the characters. */
+/** Stops keeping characters, and returns those that were typed. */
 export function takeTyped(): string {
   stop();
   const text = typed;

@@ -14,7 +14,7 @@ let spokenAt = -QUIET_MS;
 let timer: ReturnType<typeof setTimeout> | null = null;
 /** The newest sentence about each task that is still to be spoken. An older one is no longer true. */
 const waiting = new Map<string, string>();
-/** What one API key has made is not told to another. */
+/** What one API key has made is not announced to another. */
 onOtherKey(() => {
   waiting.clear();
   text.set('');

@@ -1,6 +1,9 @@
 import { createStore } from '../store.ts';
 
-/** How the page gets events. */
+/**
+ * How the page gets events. `polling`: by reads, because no socket opens. `waiting`: it connects again at `retryAt`, in
+ * unix milliseconds. `paused`: the page is hidden.
+ */
 export type Connection =
   { state: 'connecting' | 'live' | 'polling' | 'offline' | 'paused' } | { state: 'waiting'; retryAt: number };
 
@@ -20,7 +23,7 @@ export function setConnection(next: Connection): void {
   if (next.state !== state || next.state === 'waiting') current.set(next);
 }
 
-/** Waits. Ends early when the user asks for it, or when the network is back. */
+/** Waits for `ms`. The wait ends early when the user asks for it, or when the network is back. */
 export function pauseBeforeRetry(ms: number): Promise<void> {
   setConnection({ state: navigator.onLine ? 'waiting' : 'offline', retryAt: Date.now() + ms });
   return new Promise((resolve) => {

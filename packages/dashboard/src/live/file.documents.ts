@@ -1,6 +1,6 @@
 import { graphql } from '../api/graphql.ts';
 
-/** An own file by its id: an output or an upload. */
+/** A file of the signed-in API key by its id: an output or an upload. */
 export const OwnFile = graphql(`
   query OwnFile($id: String!) {
     file(id: $id) {

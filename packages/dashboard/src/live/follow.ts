@@ -35,13 +35,13 @@ export function follow<Result, Given extends Record<string, unknown>>(
   let retry: ReturnType<typeof setTimeout> | undefined;
   const start = (isAgain = false) =>
     subscribe(document, variables, {
-      open: () => isAgain && again?.(), // what came between the read before and now
+      open: () => isAgain && again?.(), // events may have come since the last read
       next,
       ended: () => {
         ended?.();
         retry = setTimeout(() => {
           stop = start(true);
-          again?.(); // the socket may be refused while reads are answered
+          again?.(); // reads may be answered even if the socket is refused
         }, RETRY_MS);
       },
     });

@@ -1,15 +1,17 @@
 import { run } from '../api/client.ts';
 import { OwnFile } from './file.documents.ts';
 
-/** A link is used again until this many seconds before it expires. Otherwise each read would load the picture again. */
+/**
+ * A link is used until this many seconds before it expires, because a new link makes the browser load the file again.
+ */
 const MARGIN_S = 60;
 const MAX_LINKS = 20_000;
 
 const kept = new Map<string, { url: string; expiresAt: number }>();
 
 /**
- * The link of a file on this origin; null: the file is gone. The service may name itself by another host than the
- * browser uses.
+ * The link of a file, without its host; null: the file is gone. The host is left out because the service may name
+ * itself by another host than the browser uses.
  */
 export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: number | null }): string | null {
   if (file.url === null) {
@@ -26,7 +28,10 @@ export function fileUrl(file: { id: string; url: string | null; urlExpiresAt: nu
   return url;
 }
 
-/** The link that saves the file. It may lead to another origin, for which browsers ignore the attribute `download`. */
+/**
+ * The link that saves the file. It has `download=1`, because browsers ignore the attribute `download` after a redirect
+ * to another origin.
+ */
 export function downloadUrl(file: Parameters<typeof fileUrl>[0]): string | null {
   const url = fileUrl(file);
   return url && `${url}&download=1`;

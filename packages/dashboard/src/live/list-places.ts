@@ -13,7 +13,7 @@ export interface ListPlace<Pages> {
 const MAX_PLACES = 20;
 const places = new Map<string, ListPlace<unknown>>();
 
-/** The router gives each entry of the history a name. */
+/** The key by which the router names the present entry of the history. */
 const entry = (): string => String((history.state as { __TSR_key?: unknown } | null)?.__TSR_key ?? '');
 
 export function rememberPlace<Pages>(
@@ -32,5 +32,5 @@ export function placeOf<Pages>(list: string, filter: string): ListPlace<Pages> |
   return place?.filter === filter ? place : null;
 }
 
-/** Called at the end of a session, because nothing of its key may stay. */
+/** Called when another API key signs in or the user signs out, because nothing of one key may be shown to another. */
 export const forgetPlaces = (): void => places.clear();

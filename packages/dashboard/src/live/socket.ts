@@ -19,7 +19,7 @@ async function connect(): Promise<Client> {
   const { createClient } = await library();
   return createClient({
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
-    // The feed itself reconnects, because it has to tell the service since when it has missed events.
+    // The callers subscribe again themselves, because the task feed must tell the service since when it missed events.
     retryAttempts: 0,
     connectionAckWaitTimeout: 10_000,
     keepAlive: 15_000,

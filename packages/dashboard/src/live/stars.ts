@@ -4,7 +4,7 @@ import { KeepFile, UnkeepFile } from './stars.documents.ts';
 import { confirmStar, layStar, liftStars, type Output, type Star } from './task-store.ts';
 import { readTask } from './use-task.ts';
 
-/** An output, with the fields that a star needs. */
+/** The fields of an output that `setStar` needs. A star marks an output that is kept. */
 export interface Starred {
   taskId: string;
   output: Pick<Output, 'id' | 'index'>;

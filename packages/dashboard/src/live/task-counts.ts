@@ -9,7 +9,7 @@ import { whileSeen } from './while-seen.ts';
 
 /** The pause between reads of the counts while tasks change. */
 const NEWS_MS = 2_000;
-/** The pause before the first change after a quiet time is counted. */
+/** The pause between a change after a quiet time and the read of the counts. */
 const GATHER_MS = 150;
 /** The pause between reads of the counts of a filter. */
 const COUNT_MS = 5_000;

@@ -24,8 +24,9 @@ const GOING_AWAY = 1001;
 const pending = new Map<string, TaskRow>();
 const listeners = new Set<FeedListener>();
 /**
- * Unix seconds from which the feed goes on after a break, or after a lost session. At first this is shortly before the
- * start of the feed, because lists are read before the socket opens. 0: not started.
+ * The latest end of a task that the feed has brought, in unix seconds. After a break or a lost session the feed goes on
+ * from there. At first it is a time shortly before the start of the feed, because lists are read before the socket
+ * opens. 0: the feed was not started.
  */
 let newestEnd = 0;
 onOtherKey(() => {
@@ -120,8 +121,9 @@ function session(signal: AbortSignal): Promise<Ended & { wasOpen: boolean }> {
 }
 
 /**
- * Reads the newest tasks while no socket opens, until it is worth trying a socket again.
- * Returns false at once if the service does not answer either: then it is unreachable, and nothing refuses sockets.
+ * Reads the newest tasks `POLL_ROUNDS` times, because no socket opens.
+ * @returns true when it is time to try a socket again; false as soon as a read fails too, because then the service is
+ *   unreachable
  */
 async function poll(signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < POLL_ROUNDS && !signal.aborted; round++) {

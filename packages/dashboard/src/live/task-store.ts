@@ -47,7 +47,7 @@ export interface Output {
   preview: { url: string; urlExpiresAt: number } | null;
 }
 
-/** Whether something can be made of an output: not of a film, and not of a picture whose bytes are deleted. */
+/** Whether a new picture or film can be made from an output: it must be a picture whose bytes are not deleted. */
 export const isUsablePicture = ({ type, url }: Output): boolean => type === 'IMAGE' && url !== null;
 
 /** Whether an output is kept, and in which collection; `collection` null: in none. */
@@ -130,7 +130,7 @@ export function beginRound(newest: readonly TaskRow[]): void {
 
 export const noteRead = (id: string, round = rounds.get()): unknown => readIn.set(id, round);
 
-/** Whether the task has to be read: it is not known, or was last read before the page was looked at again. */
+/** Whether the task has to be read: it is not known, or its state came before the present round. */
 export const isOld = (id: string): boolean =>
   taskRow(id) === undefined || (taskRow(id) !== null && (readIn.get(id) ?? 0) < rounds.get());
 
@@ -172,7 +172,7 @@ function tell(id: string): void {
   for (const listener of listeners.get(id) ?? []) listener();
 }
 
-/** Called at the end of a session, because nothing of its key may stay. */
+/** Called when another API key signs in or the user signs out, because nothing of one key may be shown to another. */
 export function clearTasks(): void {
   rows.clear();
   readIn.clear();

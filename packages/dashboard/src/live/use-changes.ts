@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent } from 'react';
 import { follow, gathered } from './follow.ts';
 
 /**
- * For lists that are read again: calls `onChange` soon after events, and after an interruption, because an event may
- * have been missed.
+ * Calls `onChange` soon after events, so that the caller reads its list again. Also calls it after an interruption,
+ * because an event may have been missed.
  */
 export function useChanges<Given extends Record<string, unknown>>(
   document: TadaDocumentNode<unknown, Given>,

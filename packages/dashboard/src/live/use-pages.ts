@@ -29,7 +29,8 @@ export function usePages<Result, Given extends { after?: string | null }>(
   const reading = useQuery(document, asked && ({ ...asked, after: cursors.at(-1) ?? null } as unknown as Given));
   const info = reading.data && infoOf(reading.data);
   const next = info?.hasNextPage ? info.endCursor : null;
-  const hasFailed = next !== null && next === cursors.at(-1); // the shown page is still the one before
+  // If the next page could not be read, the page before is still shown, and ends where the next one begins.
+  const hasFailed = next !== null && next === cursors.at(-1);
   const turn = (to: readonly string[]) => () => setPlace({ key, cursors: to });
   return {
     ...reading,

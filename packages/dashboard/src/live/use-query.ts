@@ -13,10 +13,10 @@ export interface Reading<Result> {
 }
 
 /**
- * Reads a query; again when the variables change, and when the page is looked at again. The old data stays until the
- * new answer arrives.
+ * Reads a query. Reads it again when the variables change, and when the page becomes visible again. The old data stays
+ * until the new answer arrives.
  * @param variables null: nothing is read
- * @param everyMs how often to read while the page is looked at
+ * @param everyMs how often to read while the page is visible
  */
 export function useQuery<Result, Given extends Record<string, unknown>>(
   document: TypedDocumentNode<Result, Given>,

@@ -44,7 +44,7 @@ export function readTask(taskId: string): Promise<void> {
     (error: unknown) => {
       // While the session is lost, the cookie may be that of another key, for which this task does not exist.
       if (asCallError(error).code === 'task_not_found' && signIn().state === 'in') dropTask(taskId);
-      else noteRead(taskId, 0); // not answered: it is read with the next round
+      else noteRead(taskId, 0); // not answered, so it is read again after the next `beginRound`
     },
   );
 }
@@ -94,7 +94,10 @@ export function usePolledTask(taskId: string): void {
   }, [taskId, isPolling]);
 }
 
-/** A task from the feed; read if the feed does not have it. null: there is no such task (any more). */
+/**
+ * A task from the live feed. It is read if the feed does not have it. undefined: not known yet; null: there is no such
+ * task (any more).
+ */
 export function useTask(taskId: string | null): TaskNow {
   const row = useSyncExternalStore(
     (listener) => (taskId ? onTask(taskId, listener) : () => undefined),

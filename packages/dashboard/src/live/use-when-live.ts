@@ -3,8 +3,8 @@ import { isAnswered, onConnection } from './connection.ts';
 import { whileSeen } from './while-seen.ts';
 
 /**
- * Calls `act` while `isOn` when the service answers again, by a socket or to reads, and when the page is looked at again:
- * what was not answered is read then.
+ * While `isOn`, calls `act` when the service answers again, by a socket or to reads, and when the page becomes visible
+ * again. Callers then repeat a read that has failed.
  */
 export function useWhenLive(act: () => void, isOn: boolean): void {
   const latest = useRef(act);

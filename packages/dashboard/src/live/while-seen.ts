@@ -1,5 +1,5 @@
 /**
- * Calls `act` whenever the page is looked at again, and every `everyMs` while it is looked at, until the returned
+ * Calls `act` whenever the page becomes visible again, and every `everyMs` while it is visible, until the returned
  * function is called.
  */
 export function whileSeen(act: () => void, everyMs?: number): () => void {

@@ -6,16 +6,16 @@ import { Page } from './page.tsx';
 
 interface Props {
   title: string;
-  /** What the address names and is not there. */
+  /** Says what does not exist, such as `No task of yours has this id`. */
   absent: string;
-  /** Why that may be. */
+  /** Why it may not exist. */
   children?: ReactNode;
   to: '/create' | '/tasks' | '/gallery' | '/batches' | '/keys' | '/webhooks';
   /** The name of the screen that the button leads to. */
   screen: string;
 }
 
-/** Says inside the shell that an address leads to nothing, and leads on. */
+/** Says, inside the shell, that the address leads to nothing. A button leads to another screen. */
 export function AbsentPage({ title, absent, children, to, screen }: Props) {
   return (
     <Page title={title}>

@@ -14,7 +14,9 @@ interface Props {
   onDone(): void;
 }
 
-/** A secret that the service shows only once. The dialog closes when the user has confirmed that it is saved. */
+/**
+ * A secret that the service shows only once. The dialog can be closed only after the user confirms to have saved it.
+ */
 export function ShowOnce({ title, secret, variable, onDone }: Props) {
   const [saved, setSaved] = useState(false);
   const [asks, setAsks] = useState(false);

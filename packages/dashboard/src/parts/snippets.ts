@@ -102,7 +102,7 @@ console.log(task.result?.outputs[0].url ?? task.error);`;
 
 const IMPORT_SOCKET = `import { createClient } from 'graphql-ws'; // npm install graphql-ws`;
 
-/** Code that follows a task over the socket, with the package that GraphQL clients use for that. */
+/** Code that follows a task over a GraphQL socket, with the package `graphql-ws`. */
 const socket = (baseUrl: string, taskId: string): string => `const client = createClient({
   url: '${baseUrl.replace(/^http/, 'ws')}/graphql',
   connectionParams: { authorization: \`Bearer \${process.env.DARKROOM_API_KEY}\` },

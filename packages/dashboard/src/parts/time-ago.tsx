@@ -9,7 +9,7 @@ interface Props {
   role?: 'gridcell';
 }
 
-/** An age, with the exact time as its title. */
+/** How long ago a time was, with the exact time as title. */
 export function TimeAgo({ at, className, role }: Props) {
   const now = useSyncExternalStore(onTick, nowS);
   return (

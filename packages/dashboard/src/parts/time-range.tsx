@@ -73,6 +73,7 @@ export function rangeWords(from: string | undefined, to: string | undefined): st
 
 /**
  * The choice that an address stands for. `from` may be somewhat longer ago, because time has passed since the choice.
+ * @returns a name in `SPANS`, `exact`, or an empty text for any time
  */
 function spanOf(from: string | undefined, to: string | undefined): string {
   const start = unixOf(from);

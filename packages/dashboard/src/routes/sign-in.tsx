@@ -17,7 +17,7 @@ function SignIn() {
   const { next } = signInRoute.useSearch();
   const navigate = useNavigate();
   const [code] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code'));
-  // Only a path of this app, because the address must not lead to another site.
+  // Only a path of this app is accepted, because a link to this page must not lead to another site.
   const target = next?.startsWith('/') && !next.startsWith('//') ? next : '/create';
   const onDone = useCallback(() => {
     const { pathname, search } = new URL(target, location.origin);

@@ -21,7 +21,7 @@ interface Props {
   /** The first link. The player itself stores later links, because a new `src` would start the film again. */
   src: string;
   label: string;
-  /** Width / height. If given, stills along the film are shown. */
+  /** The aspect ratio of stills along the film, as width / height. Without it no stills are shown. */
   stillsOf?: number | undefined;
   /** Whether the film plays as soon as it is shown. */
   plays?: boolean;
@@ -58,7 +58,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, childr
     const next = await renewLink(fileId);
     setFailed(next === null);
     if (next === null) return;
-    // The same link does not make the film load again, so it is loaded here.
+    // Setting the same link does not load the film again, so `load` is called.
     if (next === link) film.current?.load();
     else setLink(next);
   }

@@ -5,7 +5,7 @@ import { Button } from '../parts/button.tsx';
 import type { Placement } from './pan-zoom.ts';
 import styles from './viewer.module.css';
 
-/** An own picture with its last known link. */
+/** A picture of the signed-in API key, with its last known link. */
 export interface Shown {
   fileId: string;
   src: string;

@@ -29,7 +29,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Creates a page of files for people without a key, and ends such pages. */
+/** Creates a share: a web page that shows the files to people without a key. It also lists shares and ends them. */
 export function ShareDialog({ files, onClose }: Props) {
   const [until, setUntil] = useState(() => dateOf(nowS() + DEFAULT_DAYS * DAY_S));
   const [showPrompt, setShowPrompt] = useState(false);

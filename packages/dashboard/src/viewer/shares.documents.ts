@@ -16,7 +16,7 @@ export const DeleteShare = graphql(`
   }
 `);
 
-/** The page size is a literal, because the cost limit counts a variable as a full page. */
+/** The page size is a literal, because the service's limit of the query cost counts a variable as the largest page. */
 export const Shares = graphql(`
   query Shares {
     shares(first: 50) {

@@ -28,13 +28,13 @@ export const shotsOf = ({ taskId, model, prompt, createdAt, outputs, filesUntil 
     ratio: output.width / output.height,
   }));
 
-/** The id of an output contains the id of its task. null: the id is not that of an output. */
+/** The id of the task, which the id of its output contains; null: the id is not that of an output. */
 export function taskOf(fileId: string | null): string | null {
   const task = /^file_(?<task>[0-9a-z]{26})_\d+$/.exec(fileId ?? '')?.groups?.['task'];
   return task ? `task_${task}` : null;
 }
 
-/** Null: the id is not that of an output. */
+/** What `setStar` needs of the output with this id; null: the id is not that of an output. */
 export function starredOf(fileId: string): Starred | null {
   const taskId = taskOf(fileId);
   return taskId === null ? null : { taskId, output: { id: fileId, index: Number(fileId.split('_')[2]) } };

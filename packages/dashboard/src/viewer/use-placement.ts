@@ -35,7 +35,7 @@ const ARROWS: Record<string, [x: number, y: number]> = {
   ArrowDown: [0, -ARROW],
 };
 
-/** Zoom and position of a frame. Frames that share them move together. */
+/** The zoom and position of the picture in a frame. Frames that use the same `Zoom` move together. */
 export function usePlacement(frame: RefObject<HTMLElement | null>): Zoom {
   const [placement, setPlacement] = useState<Placement>(FIT);
   const pointers = useRef(new Map<number, { x: number; y: number }>());

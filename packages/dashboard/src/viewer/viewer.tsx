@@ -15,7 +15,7 @@ interface Props extends Omit<Shown, 'src'> {
   /** The other picture of a comparison. */
   other?: Shown | null;
   onCompareEnd?: () => void;
-  /** Whether the frame takes all room, in place of the picture's shape. */
+  /** Whether the frame fills the free space. If not, it has the aspect ratio of the picture. */
   fills?: boolean;
   /** Further buttons of the bar. */
   children?: ReactNode;

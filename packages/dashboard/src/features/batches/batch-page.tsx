@@ -32,7 +32,7 @@ const BatchViewer = lazy(part(() => import('./batch-viewer.tsx').then(({ BatchVi
 interface Props {
   batchId: string;
   scopes: readonly Scope[];
-  /** The picture that is open over the batch; null: none. */
+  /** The id of the file that is open in the viewer; null: none. */
   fileId: string | null;
   onView(fileId: string | null, replace: boolean): void;
 }
@@ -126,7 +126,7 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   );
 }
 
-/** Runs the failed items again. Shown once an item has failed and may end otherwise. */
+/** A button that runs the failed items again. It appears once an item has failed that may succeed in another run. */
 function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void }) {
   useTasks(
     items.map(({ taskId }) => taskId),

@@ -18,7 +18,7 @@ interface Props {
 
 /** The outputs of a batch that can be read, one at a time, in the order of its items. */
 export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
-  // Without reads, because the tiles read the tasks.
+  // `reads: false`, because the tiles already read the tasks.
   const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], { reads: false });
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : [])).filter(({ output }) => output.url !== null);
   const at = shots.findIndex(({ output }) => output.id === fileId);

@@ -5,7 +5,7 @@ import { isCancelled, putTasks, taskRow, type TaskNow } from '../../live/task-st
 import { toRow } from '../../live/task.documents.ts';
 import type { BatchItem } from './use-batch-items.ts';
 
-/** Whether the task has failed and may end otherwise when it runs again. A cancelled item did not fail. */
+/** Whether the task has failed and may succeed when it runs again. A cancelled item did not fail. */
 const isFailure = (row: TaskNow): boolean => row?.status === 'FAILED' && !isCancelled(row) && mayRunAgain(row);
 
 /** The items that failed and that were not run again, or whose last run failed too. */
@@ -16,7 +16,7 @@ export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
 
 /**
  * Runs each item again, one after the other. The idempotency key names the run that failed, so a second press, or a
- * press in another tab, pays nothing twice.
+ * press in another tab, starts no second task.
  * @param onSent called after each item
  */
 export async function runFailedAgain(items: readonly BatchItem[], onSent: (sent: number) => void): Promise<void> {

@@ -25,7 +25,7 @@ interface Items {
   reload(): void;
 }
 
-/** The newest 1,000 tasks of a batch. Their states come from the feed. */
+/** The newest 1,000 tasks of a batch. The live feed keeps their states up to date. */
 export function useBatchItems(batchId: string): Items {
   const [items, setItems] = useState<readonly BatchItem[] | null>(null);
   const [error, setError] = useState<CallError | null>(null);

@@ -1,7 +1,7 @@
 import { MAX_COMPARED } from '../../viewer/max-compared.ts';
 import { ownFileIn } from '../../viewer/own-file-in.ts';
 
-/** An output of a task, as an address of Compare names it. The index counts from 0. */
+/** An output of a task, as the address of the screen Compare names it. The index counts from 0. */
 export interface Chosen {
   taskId: string;
   index: number;
@@ -23,7 +23,7 @@ function ofOutput(id: string): Chosen | null {
 
 const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? { taskId: id, index: 0 } : null);
 
-/** The id of an output, as the address has it. */
+/** The id of the output, as the address of the screen Compare names it. */
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
 /**

@@ -18,7 +18,7 @@ const CompareViewer = lazy(
 );
 
 interface Props {
-  /** `view`: the number of the output that is open in full screen. */
+  /** `view`: the number of the output that is open in full screen, from 1. */
   search: { outputs?: string; tasks?: string; view?: string };
   mayKeep: boolean;
   onOutputs(outputs: string): void;

@@ -6,7 +6,7 @@ import { toRow } from '../../live/task.documents.ts';
 import { useWhenLive } from '../../live/use-when-live.ts';
 import { type Compared, ComparedTask } from './compare.documents.ts';
 
-/** The tasks with their inputs, by id. Their states and outputs come from the feed. */
+/** Reads the tasks with their inputs, by id. The live feed keeps their states and outputs up to date. */
 export function useCompared(taskIds: readonly string[]) {
   const [tasks, setTasks] = useState<ReadonlyMap<string, Compared>>(new Map());
   const [error, setError] = useState<CallError | null>(null);

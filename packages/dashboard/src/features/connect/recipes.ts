@@ -12,7 +12,7 @@ export const RECIPES: readonly { value: Recipe; label: string }[] = [
 
 const BODY = '{"model": "gpt-image-2", "prompt": "A lighthouse at dusk"}';
 
-/** How a client makes its first picture. The key is always read from the environment. */
+/** The code or settings by which a client makes its first picture. The API key always comes from the environment. */
 export function recipe(name: Recipe, baseUrl: string): string {
   switch (name) {
     case 'curl':

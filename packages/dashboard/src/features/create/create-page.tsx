@@ -17,7 +17,7 @@ interface Props {
   search: CreateSearch;
   may: May;
   onView(fileId: string | null, replace: boolean): void;
-  /** Called when the form has the picture that the address named. The draft keeps it, so the address can drop it. */
+  /** Called when the form and its draft have the picture that the address named. The address may then drop it. */
   onTaken(): void;
 }
 
@@ -41,7 +41,8 @@ export function CreatePage(props: Props) {
 }
 
 /**
- * Starts from the task in the address, else from the form in the fragment, else from the draft of this tab, else empty.
+ * The form starts from the task in the address, else from the form in the fragment, else from the draft of this tab,
+ * else empty.
  */
 function Begun({ models: [first, ...rest], search, ...others }: Props & { models: readonly Model[] }) {
   const [start, setStart] = useState<Draft | null>(() =>

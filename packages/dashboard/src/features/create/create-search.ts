@@ -1,14 +1,14 @@
 /** The parameters of the address of Create. */
 export interface CreateSearch {
   model?: string;
-  /** A task to begin with. */
+  /** The id of a task whose input fills the form. */
   from?: string;
   as?: string;
   /** The id of an own file to use as reference. */
   ref?: string;
   /** The id of an own picture to make a film of. */
   animate?: string;
-  /** The id of a file that is open over the runs. */
+  /** The id of the file that is open in the viewer. */
   view?: string;
 }
 

@@ -29,15 +29,15 @@ export const Models = graphql(`
 export type Model = ResultOf<typeof Models>['models'][number];
 
 /**
- * How long a task of the model usually runs, in seconds: measured on the last day, else on the last tasks; null:
- * unknown.
+ * How long a task of the model usually runs, in seconds: the median of the last successes. Null: unknown. `typical` is
+ * null until five tasks have succeeded.
  */
 export const typicalRunS = ({ typical, health }: Model): number | null =>
   typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
 /**
- * Reads only the id, because the live feed brings the task. The feed also brings it when a repeated request gets the
- * first answer again.
+ * Reads only the id, because the live feed brings the task. The feed also brings the task of a repeated request, which
+ * gets the answer of the first request.
  */
 export const CreateGeneration = graphql(`
   mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {

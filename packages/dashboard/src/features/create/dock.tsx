@@ -24,14 +24,14 @@ interface Props {
   form: Form;
   targets: readonly Target[];
   mayCreate: boolean;
-  /** Whether an image of the form is being uploaded, and whether a press waits for it; null: no upload runs. */
+  /** `running`: an upload for the form runs. `awaited`: Generate was pressed and waits for it. Null: no upload runs. */
   upload: 'running' | 'awaited' | null;
   drawer: DrawerTab | null;
   onDrawer(tab: DrawerTab): void;
   onGenerate(): void;
-  /** In an empty or recalled prompt, ↑ brings the previous prompt and ↓ the next one. */
+  /** Called by ↑ (1) and ↓ (-1) in an empty or recalled prompt. @returns the older or newer prompt; null: none */
   onRecall(by: 1 | -1): string | null;
-  /** Puts the only reference into the form of a film; null where that is not possible. */
+  /** Starts a film from the only reference image; null: there is no such image, or no model can make the film. */
   onFilm: (() => void) | null;
   onPreset(preset: Preset): void;
 }
@@ -47,7 +47,7 @@ export function Dock(props: Props) {
   const prompt = String(values.prompt ?? '');
   const limit = schemaOf(model).properties['prompt']?.maxLength ?? 0;
   const length = codePoints(prompt);
-  // If the drawer shows the settings, each fault but that of the prompt is shown there at its control.
+  // If the drawer shows the settings, each fault except that of the prompt is shown there at its control.
   const shownFaults = Object.entries(faults).filter(([name]) => name === 'prompt' || drawer !== 'settings');
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -3,7 +3,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { DrawerContent, type DrawerProps } from './drawer.tsx';
 import { DRAWER_TITLES } from './drawer-tab.ts';
 
-/** The drawer as a sheet, on a narrow screen. */
+/** The drawer on a narrow screen: a dialog over the page. */
 export function DrawerSheet({ onClose, ...props }: DrawerProps & { onClose(): void }) {
   return (
     <Dialog

@@ -13,11 +13,11 @@ const EXAMPLES = [
 
 interface Props {
   onChoose(prompt: string): void;
-  /** Uploads the user's picture, to make a film of it; null if no model can. */
+  /** Uploads the user's picture to make a film of it; null: no model can do that, or the key may not create tasks. */
   onPicture: ((file: File) => void) | null;
 }
 
-/** Shown before the first run: prompts to begin with, and a way from a picture to a film. */
+/** Shown before the first run: prompts to begin with, and a button that makes a film of a picture. */
 export function Examples({ onChoose, onPicture }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (

@@ -16,7 +16,7 @@ export function rememberPreview(fileId: string, link: string): void {
   put(fileId, pathname + search);
 }
 
-/** Previews of the images of a form. Foreign URLs are never loaded. */
+/** @returns a function from an image of a form to the URL of its preview; null: none. Foreign URLs are never loaded */
 export function usePreviews(images: readonly string[]): (image: string) => string | null {
   const known = useSyncExternalStore(previews.subscribe, previews.get);
   const unknown = images.filter((image) => image.startsWith('file_') && !known.has(image)).join(' ');

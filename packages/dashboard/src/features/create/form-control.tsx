@@ -25,7 +25,7 @@ interface Props {
   fault: string | null;
   faults: Record<string, string>;
   promptHint?: ReactNode;
-  /** Whether to show the name in the API as well, for readers of the code beside the form. */
+  /** Whether to show the parameter's name in the API too, for users who read the code beside the form. */
   withName?: boolean;
   onChange(value: unknown): void;
 }
@@ -63,7 +63,7 @@ function Input({ control, value, faults, ids, onChange }: Props & { ids: Control
   const shown = String(value ?? schema.default ?? '');
   const cleared = mayBeCleared(kind, schema) ? '' : undefined;
   const choices = (schema.enum ?? []).map(String);
-  // A control returns text; the values may be numbers.
+  // Controls return text, but the values in the schema may be numbers.
   const choose = (choice: string) => onChange(schema.enum?.find((each) => String(each) === choice));
   switch (kind) {
     case 'prompt':

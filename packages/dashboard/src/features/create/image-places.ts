@@ -28,7 +28,7 @@ export function withImages(
   return { values: next, left };
 }
 
-/** The field `name`, then the fields that take a picture on its own and are of use beside the other values. */
+/** The field `name`, then the other fields that take a picture on its own and have an effect beside the values. */
 function placesOf(schema: ModelSchema, values: Values, name: string | null): Control[] {
   const isOpen = ({ kind, disabled }: Control) => isImage(kind) && disabled === null;
   const alone = new Set(

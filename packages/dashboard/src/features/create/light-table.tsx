@@ -39,7 +39,7 @@ const TableViewer = lazy(part(() => import('./table-viewer.tsx').then(({ TableVi
 
 const uploads = part(() => import('./uploads.ts'));
 
-/** Up to this width the drawer is a sheet. */
+/** Up to this width the drawer is a sheet over the page. */
 const NARROW = '(max-width: 1023px)';
 
 interface Props {
@@ -47,7 +47,7 @@ interface Props {
   start: Draft;
   search: CreateSearch;
   may: May;
-  /** @param fileId the file to open over the runs; null: none */
+  /** @param fileId the file to open in the viewer; null closes the viewer */
   onView(fileId: string | null, replace: boolean): void;
   /** Called when the form has the pictures that the address named. */
   onTaken(): void;
@@ -68,7 +68,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   const schema = schemaOf(model);
   const targets = targetsOf(models, model, values, fan);
   const count = useSyncExternalStore(onUploadCount, uploadCount);
-  /** The counts of uploads at a press of Generate that waits for them; null: no press waits. */
+  /** Set while a press of Generate waits for uploads: the upload counts at that press. Null: no press waits. */
   const [awaited, setAwaited] = useState<UploadCount | null>(null);
 
   /** Focuses the field in the drawer; if it is not there, the prompt. */
@@ -85,13 +85,13 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     focusPrompt();
     const typed = takeTyped();
     if (typed) form.set('prompt', String(values.prompt ?? '') + typed);
-    // No dependencies: this runs only once, when the field exists.
+    // No dependencies, because this runs only once, when the field first exists.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
     if (search.ref || search.animate) onTaken(); // `useTableActs` takes `animate` in the same commit
-    // The address names the picture only once; from then on it is in the form.
+    // Only a new picture in the address counts. After that the form has the picture.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref, search.animate]);
 
@@ -117,11 +117,11 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   }
   useEffect(() => {
     if (!awaited) return;
-    const hasFailed = count.failed > awaited.failed; // the upload itself has told why
+    const hasFailed = count.failed > awaited.failed; // the upload has reported why
     if (!hasFailed && count.running > 0) return;
     setAwaited(null);
     if (!hasFailed) void send();
-    // Only the uploads decide when the request is sent.
+    // Only a change of the uploads sends the waiting request, not a change of the form.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [awaited, count]);
 
@@ -181,7 +181,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   });
   const { toFilm } = acts;
   const picture = model.kind === 'IMAGE' ? onlyPicture(form) : null;
-  // A layout effect after each render, so that there is no moment in which an upload finds no form, or an old one.
+  // A layout effect after each render, so that an upload that ends at any time finds the newest form.
   useLayoutEffect(() =>
     takeUploads(({ fileId, place: field }) => {
       if (field === null && toFilm) toFilm(fileId);

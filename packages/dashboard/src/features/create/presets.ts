@@ -35,7 +35,7 @@ function set(next: readonly Preset[]): void {
   }
 }
 
-/** Saves a preset, also in place of one with the same name. */
+/** Saves a preset. It replaces a preset with the same name. */
 export const savePreset = (preset: Preset): void =>
   set([preset, ...presets.get().filter(({ name }) => name !== preset.name)]);
 

@@ -14,9 +14,9 @@ export interface Run {
   /** The idempotency key: a repeated request creates no second task. */
   key: string;
   taskId: string | null;
-  /** The same for all runs of one press; null: the press made only this run. */
+  /** The same for all runs of one press of Generate; null: the press made only this run. */
   group: string | null;
-  /** The task that the request was made from. */
+  /** The task that the request was made from; null: none. */
   parent: string | null;
   request: Values & { model: string; prompt: string };
   at: number;
@@ -34,7 +34,9 @@ const MAX_RUNS = 50;
 /** The most attempts to send a request that gets no answer, all with the same key. */
 const ATTEMPTS = 4;
 
-/** The fault of a request whose answer the page did not wait for. Sent again, the request has the same key. */
+/**
+ * The fault of a request that was sent before a reload, and whose answer is unknown. The same key makes a repeat safe.
+ */
 const NO_ANSWER: Run['fault'] = {
   message: 'The page was loaded again before the answer came.',
   code: 'no_response',
@@ -80,8 +82,9 @@ export function removeRun(key: string): void {
 const runOf = (key: string): Run | undefined => runs.get().find((run) => run.key === key);
 
 /**
- * Sends requests, each with its own idempotency key, and shows them as runs at once.
- * Returns for each request, in their order, why it failed; null: it was accepted.
+ * Sends requests, each with its own idempotency key, and shows them as runs at once. An equal call within
+ * `SAME_PRESS_MS` sends nothing, because it is the second click of a double click.
+ * @returns for each request, in their order, why it failed; null: it was accepted
  */
 export function startRuns(requests: readonly Run['request'][], parent: string | null): Promise<(CallError | null)[]> {
   const press = JSON.stringify([keyNow(), requests, parent]);
@@ -105,7 +108,7 @@ export function startRuns(requests: readonly Run['request'][], parent: string | 
 
 let lastPress = { of: '', at: -Infinity, answers: Promise.resolve([] as (CallError | null)[]) };
 
-/** A random key. `crypto.randomUUID` is missing on plain http, as in a local network. */
+/** A random key. `crypto.randomUUID` is missing on pages without https, as in a local network. */
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -149,8 +152,8 @@ interface Compared {
 }
 
 /**
- * What to compare after a press: one task of each model first, then the repeats. For a single task, its outputs. At
- * most four; null if there are fewer than two.
+ * What to compare after a press: one task of each model, then the repeats. For a press with a single task: its outputs.
+ * At most `MAX_COMPARED` of them are compared. Null: there are fewer than two.
  */
 export function comparedOf(press: readonly Run[], [task]: readonly TaskNow[]): Compared | null {
   if (press.length === 1) {
@@ -165,7 +168,7 @@ export function comparedOf(press: readonly Run[], [task]: readonly TaskNow[]): C
   return tasks.length > 1 ? { search: { tasks: tasks.join(',') }, count: tasks.length } : null;
 }
 
-/** Runs grouped by press, newest first. */
+/** The runs of each press of Generate, the newest press first. */
 export function pressesOf(all: readonly Run[]): [Run, ...Run[]][] {
   const presses = new Map<string, [Run, ...Run[]]>();
   for (const run of all) {

@@ -23,7 +23,7 @@ export interface ModelSchema {
   if?: Condition;
   then?: Branch;
   else?: Branch;
-  /** Further rules of the schema. */
+  /** Further `if` rules, beside the one above. */
   allOf?: Rule[];
   /** For a parameter: the names of the parameters that it needs. */
   dependentRequired?: Record<string, string[]>;
@@ -266,7 +266,8 @@ function carryImages(
   const placesOf = (beside: Values) =>
     controlsOf(to, beside).filter(({ kind, disabled }) => isImage(kind) && disabled === null);
   const images = controlsOf(from, values).filter(({ kind }) => isImage(kind));
-  // A mask is only open beside the picture that it belongs to. So it keeps its field, but takes no other picture.
+  // The field of a mask has an effect only beside the picture of the mask. So a mask keeps its field, but no other
+  // picture goes into that field.
   const keeping = placesOf({ ...kept, ...Object.fromEntries(images.map(({ name }) => [name, values[name]])) });
   const places = placesOf(kept);
   const homeless: string[] = [];
@@ -304,7 +305,7 @@ function fit(value: unknown, field: ParameterSchema): unknown {
   return value;
 }
 
-/** The value in words of a chip: `3:2`, `×4`, `5 s`; null: nothing to show. */
+/** The text of a chip for a value: `3:2`, `×4`, `5 s`; null: the chip has no text. */
 export function chipWords({ kind, schema, name, label }: Control, value: unknown): string | null {
   const shown = value ?? schema.default;
   if (kind === 'image' || kind === 'images') return null;

@@ -12,7 +12,7 @@ interface Props {
   onChange(seed: number | undefined): void;
 }
 
-/** A seed, or none. The dice button chooses a random one. */
+/** A number field for the seed, which may be empty. The dice button chooses a random seed. */
 export function SeedInput({ ids, max, value, disabled, onChange }: Props) {
   return (
     <div className={styles.seed}>

@@ -14,7 +14,7 @@ import styles from './strip.module.css';
 
 const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ TileStar: it }) => ({ default: it }))));
 
-/** A tile of a strip: an output, or the position where one will be. */
+/** A tile of a strip, which shows the runs of one press of Generate: an output, or the position where one will be. */
 export interface Place {
   run: Run;
   task: TaskNow;
@@ -27,7 +27,9 @@ export interface Place {
 }
 
 export interface TileActs {
-  /** Makes another picture from this one; with Alt it only fills the form. Null: the key may not create tasks. */
+  /**
+   * Makes another picture from this one; with `fillsOnly` it only fills the form. Null: the key may not create tasks.
+   */
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
   /**
    * Puts this picture into the form to make a film of it. Null: no model of films takes a picture, or the key may not
@@ -40,7 +42,7 @@ export interface TileActs {
 
 interface Props extends TileActs {
   place: Place;
-  /** Whether the tile is the first of its strip. The first one is as large as there is room. */
+  /** Whether the tile is the first of its strip. The first tile is as large as the free space. */
   isLarge: boolean;
   /** Whether to name the model, because the strip has several. */
   withModel: boolean;
@@ -102,7 +104,8 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
             <Link
               to="/create"
               search={{ ref: present.id }}
-              // The form is on this screen, so only a press for another tab or window needs the address.
+              // A plain click puts the picture into the form of this screen. Only a click for another tab or window
+              // follows the link.
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();

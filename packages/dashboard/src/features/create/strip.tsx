@@ -25,7 +25,7 @@ export interface StripActs extends TileActs {
 }
 
 interface Props {
-  /** The runs of one press. */
+  /** The runs of one press of Generate. */
   runs: readonly [Run, ...Run[]];
   models: readonly Model[];
   acts: StripActs;
@@ -38,7 +38,8 @@ export function Strip({ runs, models, acts }: Props) {
   useEffect(() => {
     for (const [at, task] of tasks.entries()) if (task === null) removeRun((runs[at] as Run).key);
   }, [tasks, runs]);
-  // A strip has the animation only if one of its tasks was seen unfinished, so not if all had ended before a reload.
+  // Pictures appear with an animation only if one task of the strip was seen unfinished. After a reload, ended tasks
+  // have no animation.
   const [watched, setWatched] = useState(false);
   if (!watched && tasks.some((task) => task && !isFinal(task))) setWatched(true);
   const ids = runs.map(({ taskId }) => taskId ?? '').join(' ');

@@ -17,7 +17,7 @@ interface Props {
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** The outputs of all runs, one at a time. */
+/** The outputs of all runs, one at a time in the viewer. */
 export function TableViewer({ runs, fileId, acts, mayKeep, onView }: Props) {
   const tasks = useTasks(runs.map(({ taskId }) => taskId));
   const shots = tasks.flatMap((task) => (task ? shotsOf(task) : []));
@@ -29,7 +29,7 @@ export function TableViewer({ runs, fileId, acts, mayKeep, onView }: Props) {
     const run = runs[place];
     return run ? { run, task: tasks[place], output, index: output.index, of, ratio } : null;
   };
-  /** Closes the viewer before the work, because the result is seen on the table. */
+  /** Closes the viewer before the work, because the result appears in the screen below the viewer. */
   const act = (shot: Shot, work: (place: Place) => void) => () => {
     const place = placeOf(shot);
     close();

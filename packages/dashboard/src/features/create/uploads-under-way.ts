@@ -1,7 +1,8 @@
 import { createStore } from '../../store.ts';
 
 /**
- * What the form shows of the uploads. This module is apart from the code that sends them, which is loaded late.
+ * What the form shows of the uploads. The code that sends uploads is in another module, because the page needs that
+ * code only later.
  */
 export interface UploadCount {
   running: number;

@@ -24,13 +24,15 @@ export interface Upload {
 
 const uploads = createStore<readonly Upload[]>([]);
 let nextKey = 1;
-/** The trays on the screen. The progress of an upload for a field without a tray is shown as a report. */
+/**
+ * The image trays on the screen, by their fields. An upload for a field without a tray shows its progress as a toast.
+ */
 const trays = new Set<{ place: string }>();
 const isSeen = (place: Uploaded['place']): boolean => [...trays].some((each) => each.place === place);
-/** Functions that remove the reports of uploads, by the keys of the uploads. */
+/** Functions that remove the toasts of uploads, by the keys of the uploads. */
 const reported = new Map<number, () => void>();
 
-/** The uploads for a field whose tray is on the screen. */
+/** Registers a tray for a field, and returns the uploads for that field. */
 export function useUploads(place: string): readonly Upload[] {
   useEffect(() => {
     const tray = { place };
@@ -57,6 +59,7 @@ function reportUnseen(): void {
 /**
  * Uploads images that were dropped on the page or pasted, one after the other.
  * @param formNow returns the form as it is when called
+ * @returns false if the model takes no image, or if another API key has signed in meanwhile
  */
 export async function takeImages(files: readonly File[], formNow: () => Content): Promise<boolean> {
   const { model, values } = formNow();

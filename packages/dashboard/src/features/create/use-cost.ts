@@ -5,7 +5,7 @@ import { money } from '../../format/numbers.ts';
 import { EstimateCost, type Model } from './create.documents.ts';
 import type { Target } from './fan-out.ts';
 
-/** The pause after the last change before the service is asked. */
+/** The pause after the last change before the service is asked for the cost. */
 const TYPING_MS = 400;
 
 export interface CostWords {

@@ -6,12 +6,15 @@ import { type Fan, fanOf } from './fan-out.ts';
 import { withImages } from './image-places.ts';
 import { imagesOf, schemaOf, switchModel, type Values } from './schema-rules.ts';
 
-/** What a request is made of. */
+/** The content of the form, from which requests are made. */
 export interface Content {
   model: Model;
   values: Values;
   fan: Fan;
-  /** The task that the form was filled from; null: none, or forgotten since, as when the prompt was cleared. */
+  /**
+   * The task that the form was filled from. Null: there is none, or it no longer counts, as after the prompt was
+   * cleared.
+   */
   parent: string | null;
 }
 
@@ -24,7 +27,7 @@ export interface Form extends Content {
   /** Own images that came since the form was drawn. The user has not seen them, so nothing may replace them. */
   unseenImages(): string[];
   set(name: string, value: unknown): void;
-  /** @param place the name of a field; by default, or if the model lacks it, the free fields of the model */
+  /** @param place the field that takes the images; without it, or if the model lacks it, the free fields take them */
   addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;

@@ -21,11 +21,11 @@ interface Props {
   form: Form;
   runs: readonly Run[];
   may: May;
-  /** An own picture to make a film of, named by another page. */
+  /** The id of an own picture to make a film of, which the address names. */
   toAnimate: string | undefined;
   /** Called when the form was filled: the focus goes to the prompt. */
   onFilled(): void;
-  /** Called when something was sent: the table scrolls to its lower end. */
+  /** Called when something was sent: the runs are scrolled to the newest, at the lower end. */
   onSent(): void;
 }
 
@@ -37,7 +37,7 @@ interface TableActs extends StripActs {
   toFilm: ((fileId: string) => void) | null;
 }
 
-/** The actions on the runs of the table. Single keys act on the strip that has the focus, else on the newest. */
+/** The actions on the runs of Create. Their shortcuts act on the strip that has the focus, else on the newest strip. */
 export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onSent }: Props): TableActs {
   const modelOf = (id: string) => models.find((each) => each.id === id);
   const fill = (model: string, values: Record<string, unknown>, parent: string | null) => {
@@ -84,7 +84,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   };
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
-    // The address names the picture only once; from then on it is in the form.
+    // Only a new picture in the address counts. After that the form has the picture.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 

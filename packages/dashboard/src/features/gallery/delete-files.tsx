@@ -13,7 +13,7 @@ import { outputNow } from '../../viewer/keep.ts';
 import type { Shot } from '../../viewer/shot.ts';
 import { DeleteFile } from './gallery.documents.ts';
 
-/** From this many files on, the user has to type the number. */
+/** From this many files on, the user has to type the number to confirm. */
 const TYPED_FROM = 51;
 
 interface Props {
@@ -43,7 +43,7 @@ export function DeleteFiles({ shots, onKeep, onDone, onClose }: Props) {
     for (const [at, { output, taskId }] of frozen.entries()) {
       if (stopped.current) break;
       const refusal = await mutate(DeleteFile, { id: output.id }).then(() => null, asCallError);
-      // If somebody else has deleted the file, that counts as deleted.
+      // A file that somebody else has deleted meanwhile counts as deleted.
       if (refusal && refusal.code !== 'file_not_found')
         refused.set(refusal.message, (refused.get(refusal.message) ?? 0) + 1);
       else deleted.add(output.id);

@@ -14,7 +14,7 @@ import { JumpToDay } from './jump-to-day.tsx';
 
 interface Props {
   search: GallerySearch;
-  /** @param isTyping whether the change replaces the entry of the history, as while typing */
+  /** @param isTyping true while the user types: the change then replaces the entry of the history */
   onSearch(search: GallerySearch, isTyping?: boolean): void;
   onJump(day: string, focus: boolean): void;
 }

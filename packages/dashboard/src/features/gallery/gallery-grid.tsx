@@ -46,7 +46,7 @@ export function GalleryGrid(props: Props) {
   /** The last tile of all, which gets the focus once it is drawn. */
   const [end, setEnd] = useState<Shot | null>(null);
   const anchor = useRef<string | null>(null);
-  /** The tile that is to get the focus; only the newest one counts. */
+  /** The tile that `focus` chose last. Earlier choices that are still pending must not take the focus from it. */
   const aim = useRef<string | null>(null);
   /** The tile that gets the focus as soon as it is drawn. */
   const undrawn = useRef<string | null>(null);
@@ -216,7 +216,7 @@ export function GalleryGrid(props: Props) {
   );
 }
 
-/** The id of the file of the tile that the element is, or is in. */
+/** The id of the file in the tile that contains the element, or is the element. */
 const tileOf = (target: EventTarget): string | undefined =>
   (target as HTMLElement).closest<HTMLElement>('[data-tile]')?.dataset.tile;
 

@@ -36,10 +36,10 @@ type Size = keyof typeof SIZES;
 
 interface Props {
   search: GallerySearch;
-  /** The file that is open in the viewer. */
+  /** The id of the file that is open in the viewer; null: none. */
   fileId: string | null;
   mayCreate: boolean;
-  /** @param isTyping whether the change replaces the entry of the history, as while typing */
+  /** @param isTyping true while the user types: the change then replaces the entry of the history */
   onSearch(search: GallerySearch, isTyping?: boolean): void;
   onShow(fileId: string | null, replace: boolean): void;
   onTask(taskId: string, output: number): void;
@@ -56,7 +56,7 @@ export function GalleryPage(props: Props) {
   const [located, setLocated] = useState<Target | null>(null);
   useShortcuts(selected.size > 0 && !fileId ? { escape: () => setSelected(new Set()) } : {});
   const size: Size = search.size && search.size in SIZES ? (search.size as Size) : 'm';
-  // A link may name a file that was not read yet.
+  // The address may name a file that the gallery has not read yet.
   const linked = useTask(taskOf(fileId));
   const linkedShot = linked && shotsOf(linked).find(({ output }) => output.id === fileId);
   const shown = fileId ? gallery.shots.findIndex(({ output }) => output.id === fileId) : -1;

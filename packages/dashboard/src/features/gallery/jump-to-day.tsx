@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * Jumps to the newest picture of a day or, if it has none, the newest one before that day. The date field lies under
- * the button's words.
+ * Jumps to the newest picture of a day or, if the day has none, to the newest one before that day. The date field lies
+ * under the button's words.
  */
 export function JumpToDay({ onJump }: Props) {
   const field = useRef<HTMLInputElement>(null);

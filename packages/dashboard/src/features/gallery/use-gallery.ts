@@ -15,20 +15,20 @@ export interface Gallery {
   error: CallError | null;
   isLoading: boolean;
   hasMore: boolean;
-  /** The tile that had the focus when the gallery was left. */
+  /** The file whose tile had the focus when the user left the gallery; null: none. */
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads on until `pick` finds an output, and returns this output. Null if there is none before the end or among about
-   * 2,000 further tasks, or if a page cannot be read.
+   * Reads further pages until `pick` finds an output, and returns this output. Null if there is none before the end or
+   * among about 2,000 further tasks, or if a page cannot be read.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
-  /** Reads on to the end, but at most 2,000 further tasks. Returns the last output. */
+  /** Reads all further pages, but at most 2,000 tasks. Returns the last output; null: there is none. */
   readAll(): Promise<Shot | null>;
-  /** Whether there is more than what was read. */
+  /** Whether there are tasks that were not read yet. */
   isCut(): boolean;
   more(): void;
-  /** Removes the tiles of deleted files. If the gallery shows deleted files too, the tiles stay, but empty. */
+  /** Removes the tiles of files that were deleted. A gallery that shows deleted files too empties the tiles instead. */
   drop(fileIds: ReadonlySet<string>): void;
   /** How many new outputs match the filter but are not shown yet. */
   waiting: number;
@@ -43,15 +43,15 @@ const START = {
   shots: [] as readonly Shot[],
   cursor: null as string | null,
   hasMore: true,
-  /** Unix seconds at which the last task of the first page ended. */
+  /** The latest end of a task on the first page, in unix seconds. */
   endedAt: 0,
 };
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The outputs of succeeded tasks, newest first, page by page. Events move no picture: new ones are shown only when the
- * user asks for them.
+ * The outputs of succeeded tasks, newest first, page by page. Live events do not move the pictures: new pictures are
+ * shown only when the user asks for them.
  */
 export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const { kept, collection } = search;
@@ -66,7 +66,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef<Promise<void> | null>(null);
   const round = useRef(0);
-  /** The filter whose pictures are shown. */
+  /** The filter whose pictures are shown; null: no page was read yet. */
   const shown = useRef(start ? filter : null);
   const restored = useRef(start ? filter : null);
 
@@ -101,7 +101,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       } catch (fault) {
         if (mine !== round.current) return;
         if (shown.current !== filter) {
-          latest.current = START; // the pictures of another filter are no answer
+          latest.current = START; // the pictures of another filter must not stay
           setPages(START);
         }
         setError(asCallError(fault));
@@ -125,7 +125,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
     },
     [readPage],
   );
-  /** Notes the outputs that the gallery lacks. */
+  /** Counts the new outputs that the gallery lacks. An empty gallery is read again instead. */
   const note = useCallback(
     (rows: readonly TaskRow[]) => {
       if (shown.current !== filter) return;
@@ -157,7 +157,8 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   }, [read, note, key, filter]);
   useEffect(() => {
     const { metadata, batchId } = JSON.parse(key) as ReturnType<typeof filterOf>;
-    return metadata || batchId ? undefined : onFeed((rows) => note(rows)); // rows of the feed have neither
+    // Rows of the feed have neither metadata nor a batch id, so they cannot be compared with these filters.
+    return metadata || batchId ? undefined : onFeed((rows) => note(rows));
   }, [note, key]);
   useEffect(() => {
     if (pages.shots.length > 0) rememberPlace('gallery', { filter, pages });

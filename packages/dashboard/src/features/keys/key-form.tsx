@@ -23,7 +23,7 @@ const USUAL: readonly Key['scopes'][number][] = ['GENERATIONS_WRITE', 'TASKS_REA
 export interface KeyInput {
   name: string;
   scopes: Key['scopes'];
-  /** null: every open model; undefined: unchanged. */
+  /** null: every model without `access: listed`; undefined: unchanged. */
   models?: string[] | null;
   /** null: never; undefined: unchanged. */
   expiresAt?: number | null;

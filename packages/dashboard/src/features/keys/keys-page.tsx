@@ -40,7 +40,7 @@ interface Props {
 export function KeysPage({ own, isNew, onNew }: Props) {
   const { data, error, reload, pager } = usePages(Keys, {}, ({ apiKeys }) => apiKeys.pageInfo);
   const acts = useKeyActs(own, () => void reload());
-  // The address changes only after the secret was saved, because another screen would not have the secret.
+  // The address changes only after the user has saved the secret, because another screen cannot show it.
   const [secret, setSecret] = useState<string | null>(null);
   const keys = data?.apiKeys.edges.map(({ node }) => node) ?? [];
   async function create({ expiresAt, ...input }: KeyInput): Promise<void> {

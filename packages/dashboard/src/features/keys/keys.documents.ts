@@ -47,7 +47,7 @@ export const Keys = graphql(
   [KeyFields],
 );
 
-/** The key, with its usage. The own key may lack the scope to read usage. */
+/** A key with its usage. `withUsage` is false if the session may not read the usage. */
 export const OneKey = graphql(
   `
     query OneKey($id: String!, $since: Long!, $withUsage: Boolean!) {

@@ -16,7 +16,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Asks for the reason before a row is paused, resumed or called again. */
+/** Asks for the reason before a model or provider is paused, resumed or called again. */
 export function ActDialog({ asked, onClose, onDone }: Props) {
   const [refuseCreates, setRefuses] = useState(false);
   const said = (words: string) => {

@@ -12,7 +12,7 @@ const ACTORS = { API_KEY: 'key', COMMAND_LINE: 'command line', SERVICE: 'service
 interface Props {
   acts: readonly Act[];
   pager: PagerProps;
-  /** Whether to show as well what keys have kept and shared. */
+  /** Whether the list also shows what API keys have kept and shared. */
   withMakers: boolean;
   onWithMakers(withMakers: boolean): void;
 }

@@ -6,14 +6,14 @@ import styles from '../../parts/stat.module.css';
 import type { Pause } from './providers.documents.ts';
 
 interface Props {
-  /** The pauses in force on this row. */
+  /** The pauses of this model or provider that are in force. */
   pauses: readonly Pause[];
   /** Null: this key may only read. */
   acts: { pause(): void; resume(id: string): void } | null;
   name: string;
 }
 
-/** Whether a row is paused and why, with a button to change that. */
+/** Whether a model or provider is paused, and why. A button pauses or resumes it. */
 export function PauseCell({ pauses, acts, name }: Props) {
   if (pauses.length === 0) {
     return acts ? (

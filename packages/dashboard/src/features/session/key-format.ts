@@ -1,7 +1,7 @@
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SYNTAX = /^dr_(?<random>[0-9A-Za-z]{40})(?<checksum>[0-9A-Za-z]{6})$/;
 
-/** Why the text cannot be an API key; null: it can be one. The form says so before it sends the text. */
+/** Why the text cannot be an API key; null: it can be one. The form shows this reason and does not send the text. */
 export function keyFault(text: string): string | null {
   if (text === '') return 'Enter an API key.';
   if (!text.startsWith('dr_')) return 'An API key begins with dr_.';

@@ -13,7 +13,7 @@ export function SignInDialog({ onDone }: { onDone(): void }) {
     >
       <SignInForm
         onDone={() => {
-          takeTyped(); // dropped, because the page below has fields of its own
+          takeTyped(); // drops what was typed, because the page below has fields of its own
           void restore().then(onDone);
         }}
       />

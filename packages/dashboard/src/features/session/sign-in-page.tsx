@@ -21,7 +21,7 @@ export function SignInPage({ code, onDone }: Props) {
 
   useEffect(() => {
     if (code === null) return;
-    // Before anything else, because a code in the address would stay in the history.
+    // The code leaves the address first, because the history of the browser would keep it.
     history.replaceState(history.state, '', location.pathname + location.search);
     keepTyped();
     startSession({ code }, false).then(onDone, (error: unknown) => {

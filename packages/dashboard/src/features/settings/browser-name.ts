@@ -12,7 +12,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** `Chrome on Linux`. For an unknown browser the whole text, or `Unknown browser` if that is empty. */
+/** `Chrome on Linux`. For an unknown browser it is the whole user agent, or `Unknown browser` if that is empty. */
 export function browserName(userAgent: string): string {
   const find = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { announcement, onAnnouncement } from '../../live/announcer.ts';
 
-/** The one element in which screen readers hear the progress of tasks. */
+/** The only element whose changes tell screen readers about the progress of tasks. */
 export function LiveRegion() {
   const text = useSyncExternalStore(onAnnouncement, announcement);
   return (

@@ -1,6 +1,6 @@
 import { graphql } from '../../api/graphql.ts';
 
-/** The page size is a literal, because the cost limit counts a variable as a full page. */
+/** The page size is a literal, because the service's limit of the query cost counts a variable as the largest page. */
 export const RecentTasks = graphql(`
   query RecentTasks {
     tasks(first: 8) {

@@ -26,7 +26,7 @@ import { useActions } from './use-actions.tsx';
 const Palette = lazy(part(() => import('./palette.tsx').then(({ Palette: it }) => ({ default: it }))));
 const ShortcutHelp = lazy(part(() => import('./shortcut-help.tsx').then(({ ShortcutHelp: it }) => ({ default: it }))));
 
-/** The pause before the other parts are loaded. By then the first screen is usually drawn. */
+/** The pause before all other parts of the app are loaded. By then the first screen is usually drawn. */
 const CALM_MS = 3_000;
 
 /** How many entries the tab bar of a narrow screen has, beside "More". */
@@ -37,7 +37,10 @@ onOtherKey(() => {
   forgetPlaces();
 });
 
-/** The frame around every screen: menu, search, connection badge, and the live feed. */
+/**
+ * The frame around every screen: menu, search and connection badge. It also runs the live feed if the key may read
+ * tasks.
+ */
 export function Shell({ session }: { session: Session }) {
   const navigate = useNavigate();
   const counts = useSyncExternalStore(onCounts, allCounts);

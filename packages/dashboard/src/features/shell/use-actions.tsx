@@ -8,7 +8,7 @@ interface Props {
   onSignOut(): void;
 }
 
-/** The actions that belong to this browser and to no screen. */
+/** The actions of the key menu, which are the same on every screen. */
 export function useActions({ onShortcuts, onSignOut }: Props): MenuItem[] {
   const { theme } = useSyncExternalStore(onLook, look);
   const isDark = theme === 'system' ? document.documentElement.dataset.theme === 'safelight' : theme === 'safelight';

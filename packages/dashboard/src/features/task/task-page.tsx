@@ -58,7 +58,7 @@ export function TaskPage(props: TaskPageProps) {
   useEffect(() => announceTask(taskId), [taskId]);
   const { data, error, reload } = useQuery(TaskDetail, { taskId });
   const detail = data?.task ?? null;
-  // When the feed brings another status, the facts that the feed does not have are read again.
+  // When the live feed brings another status, the facts that the feed does not have are read again.
   const step = row && `${row.status}${isFinal(row)}`;
   useEffect(() => {
     if (step) void reload();

@@ -90,8 +90,8 @@ export function TaskSummary({ row, detail }: { row: TaskRow; detail: Detail }) {
 }
 
 /**
- * Seconds from the first start to the end. An older task has no timeline, so its time is in whole seconds. Null: it
- * never started.
+ * Seconds from the first start to the end; null: the task never started. Without a timeline, as for old tasks, only the
+ * whole seconds are known.
  */
 function ranSOf({ startedAt, completedAt }: TaskRow, timeline: Detail['timeline']): number | null {
   if (startedAt === 0) return null;

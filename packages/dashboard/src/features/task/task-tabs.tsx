@@ -21,7 +21,7 @@ interface Props {
   onTab(tab: TaskTab): void;
 }
 
-/** The tabs of a task. Tab reaches the open one; arrow keys move between them. */
+/** The tabs of a task. The Tab key reaches the open tab; the arrow keys open the tabs beside it. */
 export function TaskTabs({ row, detail, tab, seesWebhooks, onTab }: Props) {
   function onKeyDown(event: KeyboardEvent<HTMLDivElement>) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -21,12 +21,12 @@ import styles from './task.module.css';
 interface Props {
   row: TaskRow;
   prompt: string;
-  /** Width / height, as chosen. */
+  /** The aspect ratio of the request, as width / height. */
   ratio: number;
   output: number;
   /** Own files that the task was made from. */
   references: readonly string[];
-  /** The file that is shown beside the output for comparison. */
+  /** The id of the file that is compared with the output; null: none. */
   compare: string | null;
   onCompare(fileId: string | null): void;
   onOutput(output: number): void;

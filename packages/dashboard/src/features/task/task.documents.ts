@@ -67,7 +67,7 @@ export const TaskWait = graphql(`
   }
 `);
 
-/** The schema of a model, for its defaults and the parameter of its ratio. */
+/** The schema of a model, which has its defaults and the parameter for the aspect ratio. */
 export const ModelParameters = graphql(`
   query ModelParameters($id: String!) {
     model(id: $id) {

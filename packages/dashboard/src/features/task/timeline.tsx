@@ -25,12 +25,12 @@ const WORDS: Record<Moment['type'], string> = {
 
 const BAD = new Set(['REFUSED', 'WORKER_LOST', 'FAILED']);
 
-/** A shorter time gets no bar. */
+/** A time between two events that is shorter than this gets no bar. */
 const SHOWN_MS = 20;
 
 /**
- * The events of a task: the first with its clock time, the others with the time since then, and each with the time
- * until the next.
+ * The events of a task. The first has its clock time, the others have the time since the first. Each also shows the
+ * time until the next one.
  */
 export function Timeline({ row, moments }: { row: TaskRow; moments: Moment[] }) {
   const first = moments[0]?.atMs ?? row.createdAt * 1_000;

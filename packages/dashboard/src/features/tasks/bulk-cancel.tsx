@@ -16,7 +16,7 @@ import styles from './tasks.module.css';
 
 /** The most ids in one call. */
 const CHUNK = 100;
-/** From this many tasks on, the user has to type the number. */
+/** From this many tasks on, the user has to type the number to confirm. */
 const TYPED_FROM = 51;
 /** The most tasks that one dialog reads and cancels. */
 const MAX_TASKS = 10_000;
@@ -49,7 +49,7 @@ export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   useEffect(() => {
     if (taskIds) return;
     freeze(search).then(setAll, (error: unknown) => setFault(asCallError(error).message));
-    // The filters are those of the moment at which the dialog opened.
+    // No dependencies, because the filters count that were set when the dialog opened.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 

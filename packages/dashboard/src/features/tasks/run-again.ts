@@ -6,7 +6,7 @@ import { toRow } from '../../live/task.documents.ts';
 import { report } from '../../parts/toasts.ts';
 
 /**
- * Makes the selected tasks again, one after the other. Skips tasks that are unfinished or that the page does not know.
+ * Runs the selected tasks again, one after the other. Skips tasks that are unfinished or that the page does not know.
  */
 export async function runAgain(taskIds: readonly string[]): Promise<void> {
   let sent = 0;

@@ -17,9 +17,9 @@ import { MetadataFilter } from './metadata-filter.tsx';
 
 interface Props {
   search: TaskSearch;
-  /** The counts for the search without its states; null: not counted yet. */
+  /** The counts by status for the search without its own status; null: not counted yet. */
   counts: Counts | null;
-  /** @param isTyping whether the change replaces the entry of the history, as while typing */
+  /** @param isTyping true while the user types: the change then replaces the entry of the history */
   onSearch(search: TaskSearch, isTyping?: boolean): void;
 }
 
@@ -106,7 +106,9 @@ function chipsOf(search: TaskSearch, onSearch: Props['onSearch']): FilterChip[] 
   ];
 }
 
-/** `Queued 12`. If there are more than 10,000 final tasks, only the newest are counted. */
+/**
+ * `Queued 12`. The service counts at most 10,000 unfinished and 10,000 final tasks. A `+` says that there may be more.
+ */
 function stateLabel(name: (typeof STATES)[number], counts: Counts | null): string {
   const word = name.charAt(0).toUpperCase() + name.slice(1);
   if (!counts) return word;

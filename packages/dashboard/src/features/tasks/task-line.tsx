@@ -18,7 +18,7 @@ interface Props {
   taskId: string;
   selected: boolean;
   selectable: boolean;
-  /** The filter of the list, as JSON. A row that no longer matches the filter stays, and shows that. */
+  /** The filter of the list, as JSON. A row that no longer matches the filter stays, but is dimmed. */
   filter: string;
 }
 

@@ -17,7 +17,7 @@ interface Props {
   selectable: boolean;
   /** The filter of the list, as JSON. */
   filter: string;
-  /** The task that is open beside the list. */
+  /** The id of the task that is open beside the list; null: none. */
   peek: string | null;
   onSelect(selected: ReadonlySet<string>): void;
   onPeek(taskId: string | null, replace: boolean): void;

@@ -1,7 +1,7 @@
 import { graphql } from '../../api/graphql.ts';
 import { TaskRowFields } from '../../live/task.documents.ts';
 
-/** The page size is a literal, because the cost limit counts a variable as a full page. */
+/** The page size is a literal, because the service's limit of the query cost counts a variable as the largest page. */
 export const TaskPage = graphql(
   `
     query TaskPage($filter: TaskFilter, $after: String) {

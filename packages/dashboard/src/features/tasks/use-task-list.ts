@@ -18,7 +18,7 @@ export interface TaskList {
   hasMore: boolean;
   more(): void;
   reload(): void;
-  /** The row that had the focus when the list was left. */
+  /** The task whose row had the focus when the user left the list; null: none. */
   focusId: string | null;
   onFocus(taskId: string): void;
   /** Shows the new tasks at the top. */
@@ -47,7 +47,8 @@ const joined = (ids: readonly string[]) => (before: readonly string[]) => [...ne
 const EMPTY = { ids: [] as readonly string[], cursor: null as string | null, hasMore: true };
 
 /**
- * The ids of a filtered list, page by page. Events move no rows: new tasks are shown only when the user asks for them.
+ * The ids of a filtered list, page by page. Live events do not move the rows: new tasks are shown only when the user
+ * asks for them.
  */
 export function useTaskList(search: TaskSearch): TaskList {
   const key = JSON.stringify(filterOf(search));
@@ -57,10 +58,11 @@ export function useTaskList(search: TaskSearch): TaskList {
   const [error, setError] = useState<CallError | null>(null);
   const [isLoading, setLoading] = useState(start === null);
   const busy = useRef(false);
-  /** The filter whose tasks are shown. */
+  /** The filter whose tasks are shown; null: no page was read yet. */
   const shown = useRef(start ? key : null);
   const round = useRef(0);
-  // Back restores a list as it was. The feed keeps its rows up to date. Tasks that were made meanwhile only wait.
+  // After Back the list is shown as it was. The live feed keeps its rows up to date. Tasks that were made meanwhile are
+  // shown only when the user asks for them.
   const restored = useRef(start ? key : null);
 
   const read = useCallback(
@@ -85,7 +87,7 @@ export function useTaskList(search: TaskSearch): TaskList {
         setError(null);
       } catch (fault) {
         if (mine !== round.current) return;
-        if (shown.current !== key) setPages(EMPTY); // the tasks of another filter are no answer
+        if (shown.current !== key) setPages(EMPTY); // the tasks of another filter must not stay
         setError(asCallError(fault));
       } finally {
         if (mine === round.current) {
@@ -115,7 +117,7 @@ export function useTaskList(search: TaskSearch): TaskList {
         const news = added.filter((row) => matches(row, filter)).toSorted((a, b) => b.createdAt - a.createdAt);
         if (news.length === 0) return;
         const ids = news.map(({ taskId }) => taskId);
-        // Rows have neither metadata nor the name of their batch, so the service is asked which of the new tasks match.
+        // Rows have neither metadata nor the id of their batch, so the service is asked which of the new tasks match.
         if (filter.metadata || filter.batchId)
           void newestOf(filter).then((found) => setWaiting(joined(ids.filter((id) => found.includes(id)))));
         else setWaiting(joined(ids));

@@ -18,7 +18,7 @@ interface Props {
   nameOf(id: string): string;
 }
 
-/** Charts of tasks by outcome, and of cost by group. The tables below have the same figures. */
+/** Charts over time: tasks by outcome, and cost by group. The view Table shows the sums of each bucket as numbers. */
 export function UsageCharts({ usage: { data, currency }, by, labelOf, nameOf }: Props) {
   const costs = costSeries(data, by);
   const named = costs.ids.map((id, nth) => ({ name: nameOf(id), tone: TONES[nth] ?? '--control' }));

@@ -108,7 +108,8 @@ function UsageOf({ range, by, view, ownId }: UsageChoice & { ownId: string | nul
   const { data, error, reload } = useQuery(Usage, question, { everyMs: MINUTE_MS });
   const asked = ownId === null ? null : {};
   const { data: page, pager } = usePages(UsageKeys, by === 'key' ? asked : null, ({ apiKeys }) => apiKeys.pageInfo);
-  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked); // without `onNewer`, `page` is the newest
+  // Without `onNewer`, `page` is already the newest page.
+  const { data: newest } = useQuery(UsageKeys, by === 'key' && !pager.onNewer ? null : asked);
   const usage = data?.usage;
   if (!usage || error)
     return error ? <ErrorPanel error={error} onRetry={() => void reload()} /> : <Skeleton height={400} />;

@@ -23,7 +23,7 @@ const sumOf = (results: readonly Result[]): Figures =>
     FIGURES.map((name) => [name, results.reduce((total, result) => total + result[name], 0)]),
   ) as Figures;
 
-/** The sum of every bucket. */
+/** For each bucket, the sums over all its groups. */
 export const bucketSums = (data: readonly Bucket[]): (Figures & { startTime: number })[] =>
   data.map(({ startTime, results }) => ({ startTime, ...sumOf(results) }));
 
@@ -68,7 +68,8 @@ export function csvRows(
 const MOST_SERIES = 5;
 
 /**
- * The cost of every bucket by group: the groups that cost most, and the others as one. Buckets are in order of time.
+ * The cost of each bucket by group, in the order of `ids`: the groups that cost most, then one value for all others.
+ * Buckets are in order of time.
  */
 export function costSeries(data: readonly Bucket[], by: By): { ids: string[]; hasOthers: boolean; values: number[][] } {
   const ranked = rowsBy(data, by)

@@ -14,7 +14,7 @@ export type EndpointInput = Pick<Endpoint, 'url' | 'description' | 'events'>;
 interface Props {
   title: string;
   initial: EndpointInput;
-  /** The texts of the button: `Create endpoint` and `Creating…` */
+  /** The texts of the button, such as `Create endpoint` and `Creating…`. */
   words: [act: string, busy: string];
   onSave(input: EndpointInput): Promise<void>;
   onClose(): void;

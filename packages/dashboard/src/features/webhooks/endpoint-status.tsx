@@ -49,5 +49,5 @@ function wordsOf(endpoint: Endpoint): string {
   }
 }
 
-/** The time if it is today, else the day. */
+/** The clock time of a moment today, such as `14:03`; the day of an earlier one. */
 const since = (at: number): string => (day(at) === day(nowS()) ? clockTime(at).slice(0, 5) : day(at));

@@ -28,8 +28,9 @@ export function useDeliveries(endpointId: string, search: DeliverySearch) {
   const shown = newest?.edges.map(({ node }) => node) ?? [];
   const known = new Set(shown.map(({ id }) => id));
   const pages = older?.key === key ? older : null;
-  // Deliveries that leave the newest page join the older ones. After a gap, or under another filter, the older ones
-  // are dropped, and are read again when the user asks for them.
+  // Deliveries that leave the newest page join the older ones. If the new page and the last one have nothing in common,
+  // deliveries between them may be missing. Then, and under another filter, the older ones are dropped. They are read
+  // again when the user asks for them.
   const [last, setLast] = useState({ key, newest, shown });
   if (newest !== last.newest) {
     setLast({ key, newest, shown });

@@ -1,4 +1,4 @@
-/** Code of receivers that verify an event before they use it. It reads the secret from the environment. */
+/** Code of receivers that verify an event before they use it. The code reads the secret from the environment. */
 export const VERIFY_SNIPPETS = {
   TypeScript: `// npm install standardwebhooks
 import { createServer } from 'node:http';

@@ -96,7 +96,7 @@ export function WebhooksPage({ isNew, onNew, onMade }: Props) {
           onClose={() => onNew(false)}
           onSave={async (input) => {
             const { id, secret } = (await mutate(CreateEndpoint, { input })).createWebhookEndpoint;
-            // The address changes only after the secret was saved, because another screen would not have the secret.
+            // The address changes only after the user has saved the secret, because another screen cannot show it.
             if (secret) setMade({ id, secret });
           }}
         />

@@ -124,7 +124,10 @@ export const OneEvent = graphql(
   [DeliveryFields],
 );
 
-/** Only says that there is news. The log is then read again, so that filters and pages stay right. */
+/**
+ * Says only that the log has changed. The page then reads the log again, because filters and pages decide what is
+ * shown.
+ */
 export const Delivered = graphql(`
   subscription Delivered($endpointId: String) {
     webhookDelivered(endpointId: $endpointId) {
