@@ -144,7 +144,7 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
   const FRAMES = { queued: 1, running: 2 };
   const NEVER_DONE = { queued: 1, running: 1e9 };
   const aFilm = { model: 'seedance-2', prompt: 'A slow river', duration: 4 };
-  /** Each task waits at its point until the worker is dead. `steps` are those of the films meanwhile. */
+  /** Each task waits at its point until the worker is dead. `steps` are those of the films from this point to the kill. */
   const points: { at: string; body: () => object; steps?: typeof FRAMES; arrange: () => Reach }[] = [
     { at: 'while the download runs', body: () => aFilm, arrange: () => halfAnswered(ark, DOWNLOAD) },
     { at: 'after the download, before the finish is committed', body: () => aFilm, arrange: aboutToFinish },
@@ -168,9 +168,10 @@ describe('kill -9 of the worker never pays twice, and every task ends', () => {
         survivor = null;
         const ids = new Map<string, string>();
         const afterKill: (() => Promise<void>)[] = [];
+        ark.steps = FRAMES;
         try {
           for (const { at, body, steps, arrange } of points) {
-            ark.steps = steps ?? FRAMES;
+            if (steps) ark.steps = steps;
             const reach = arrange();
             const { task_id: id } = (await api.create(body())).body;
             ids.set(at, id);
