@@ -37,6 +37,35 @@ describeInBrowser('the lists of the dashboard', () => {
     await page.getByRole('row').first().getByText('Made while a task was read').waitFor();
   });
 
+  it('reads and sums times in the time zone of the browser, or in UTC if one chooses so', async () => {
+    const traveller = await Visitor.open(browser, service.baseUrl, { timezone: 'Asia/Kolkata' });
+    const { page, context } = traveller;
+    await traveller.enter(service.api.key as string);
+    const toOf = async (): Promise<string | null> => {
+      await traveller.goto('/tasks');
+      await openFilter(page);
+      await page.getByLabel('Time').selectOption('exact');
+      await page.getByLabel('To', { exact: true }).fill('2020-01-02T03:04');
+      await page.getByText('No task matches these filters').waitFor();
+      return new URL(page.url()).searchParams.get('to');
+    };
+    const zoneOfUsage = async (): Promise<string> => {
+      const asked = page.waitForRequest((request) => request.postData()?.includes('query Usage(') ?? false);
+      await traveller.goto('/usage');
+      return ((await asked).postDataJSON() as { variables: { timezone: string } }).variables.timezone;
+    };
+    const utc = Date.UTC(2020, 0, 2, 3, 4) / 1_000;
+    const indian = utc - 5.5 * 3_600;
+    expect([await toOf(), await zoneOfUsage()]).toEqual([
+      `${indian}`,
+      expect.stringMatching(/^Asia\/(Kolkata|Calcutta)$/),
+    ]);
+    await traveller.goto('/settings');
+    await page.getByRole('radiogroup', { name: 'Times' }).getByText('UTC').click();
+    expect([await toOf(), await zoneOfUsage()]).toEqual([`${utc}`, 'UTC']);
+    await context.close();
+  });
+
   describe('the list of tasks', () => {
     const COUNT = 250;
     const WAVE = 25;

@@ -22,6 +22,8 @@ interface Options {
   motion?: boolean;
   /** Whether the screen is a touch screen, which has no hover. */
   touch?: boolean;
+  /** The time zone of the browser, such as `Asia/Kolkata`. */
+  timezone?: string;
 }
 
 /** The limit for something that hangs. It is long, because the tests share two cores. */
@@ -43,7 +45,7 @@ export class Visitor {
   static async open(
     browser: Browser,
     baseUrl: string,
-    { theme = 'light', width = 1280, height = 860, motion = false, touch = false }: Options = {},
+    { theme = 'light', width = 1280, height = 860, motion = false, touch = false, timezone = 'UTC' }: Options = {},
   ): Promise<Visitor> {
     const context = await browser.newContext({
       colorScheme: theme,
@@ -52,7 +54,7 @@ export class Visitor {
       isMobile: touch,
       reducedMotion: motion ? 'no-preference' : 'reduce',
       locale: 'en-GB',
-      timezoneId: 'UTC',
+      timezoneId: timezone,
     });
     context.setDefaultTimeout(PATIENCE_MS);
     const visitor = new Visitor(context, await context.newPage(), baseUrl);
