@@ -109,8 +109,8 @@ export class BatchesController {
   }
 
   /**
-   * Declared before the GET. Otherwise Fastify would derive a HEAD route from the GET, which would read all the
-   * results.
+   * Declared before the GET, so that Fastify does not derive a HEAD route from the GET. A derived HEAD would read all
+   * the results.
    */
   @Head(':id/results')
   @Id

@@ -55,7 +55,10 @@ export class BatchesResolver {
     );
   }
 
-  /** @param input has the field names of REST, so that an Idempotency-Key means the same request in REST and GraphQL */
+  /**
+   * @param input in the field names of REST. An equal batch then has the same hash in REST and GraphQL, so an
+   *   Idempotency-Key counts in both
+   */
   @Mutation(() => BatchView, {
     description:
       'Creates many generations, all or none. The faults of invalid items are in `extensions.errors`. A repeated idempotency key returns the first answer again.',

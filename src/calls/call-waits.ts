@@ -11,7 +11,7 @@ import { taskError } from '../tasks/record/task-error.ts';
 import type { CallRequest, StartedCall } from './calls.service.ts';
 import { outcomeError } from './outcome-error.ts';
 
-/** Waits for the task of a call. The feed wakes the wait, so the wait does not poll the database. */
+/** Waits for the task of a call. The feed reports the end of the task, so the wait does not poll the database. */
 @Injectable()
 export class CallWaits {
   constructor(
@@ -43,7 +43,7 @@ export class CallWaits {
   }
 
   /**
-   * Call this with the final task, before the response is sent.
+   * Marks the response as one that carries the outcome. Call this with the final task, before the response is sent.
    * @throws ApiError the error of a failed task
    */
   async outcomeFollows({ reply }: CallRequest, { delivery }: StartedCall, task: Outcome): Promise<void> {
@@ -54,7 +54,7 @@ export class CallWaits {
 
   /**
    * Yields the states of the task, from the current one to the final one. A slow reader misses states in between.
-   * @throws ApiError as `untilSucceeded` does, except for a failed task; task_cancelled if the task was deleted before
+   * @throws ApiError as `untilSucceeded` does, but not for a failed task; task_cancelled if the task is already deleted
    */
   async *states(request: CallRequest, call: StartedCall): AsyncGenerator<ShownTask> {
     const { caller, reply } = request;
@@ -80,7 +80,8 @@ export class CallWaits {
 
   private async unfinished({ taskId, stopping, delivery }: StartedCall): Promise<ApiError> {
     await delivery?.nothingFollows();
-    // A client that does not know where to find the result repeats its request, and may pay twice.
+    // Without this message, a client would not know where to find the result. It would repeat its request, and might
+    // pay twice.
     const goesOn = `Its result will be at /v1/tasks/${taskId}; ${WHICH_RETRY}.`;
     return stopping?.aborted
       ? new ApiError('service_unavailable', { message: `The service is shutting down. ${goesOn}`, headers: RETRY })
@@ -95,7 +96,7 @@ const RETRY = { 'x-should-retry': 'true', 'retry-after': '1' };
 
 type Outcome = Pick<ShownTask, 'error' | 'usage'>;
 
-/** The outcome of a task that was deleted: deleting cancels an unfinished task first. */
+/** What a deleted task counts as. Deleting an unfinished task cancels it first. */
 const DELETED: Outcome = { error: taskError('task_cancelled'), usage: null };
 
 function nullIfDeleted(error: unknown): null {

@@ -5,7 +5,8 @@ import { typeidUnboxed } from 'typeid-js';
 export const newCallId = (): string => typeidUnboxed('call');
 
 /**
- * A request whose response is its task, or the outcome of the task. The row is kept as long as a retry may ask for it.
+ * A request that creates a task and is answered with the task or its outcome. The row is kept as long as a retry may
+ * ask for it.
  */
 @Entity('calls')
 export class Call {
@@ -18,22 +19,24 @@ export class Call {
   /** null until the task is stored. The idempotency key of the task derives from the id of the call. */
   @Column('text', { nullable: true }) task_id: string | null;
   @Column('timestamptz') created_at: Date;
-  /** When the last connection that waited for the outcome ended without it, or its client gave the call up. */
+  /** When the last connection that waited for the outcome ended without it, or when its client gave the call up. */
   @Column('timestamptz', { nullable: true }) hung_up_at: Date | null;
   /** When the outcome was written completely to an open connection. */
   @Column('timestamptz', { nullable: true }) delivered_at: Date | null;
   /** Until when equal calls get the failure that this call got. */
   @Column('timestamptz', { nullable: true }) failed_until: Date | null;
   /**
-   * End of the lease of the connection that waits for the outcome; null once that connection is recorded in
-   * `hung_up_at`.
+   * End of the lease of the connection that waits for the outcome; null once `hung_up_at` says that it no longer waits.
    */
   @Column('timestamptz', { nullable: true }) joined_until: Date | null;
-  /** Name of the message that made the call; null if its client cannot give the call up, or once the answer begins. */
+  /**
+   * Identifies the MCP message that made the call. null if its client cannot give the call up, and once the answer
+   * begins.
+   */
   @Column('text', { nullable: true }) message: string | null;
   /**
-   * Which attempt holds the call: 0 is the first. A retry has the number that its client sent, or else the next one.
-   * Giving the call up raises the number too.
+   * The number of the attempt that holds the call; 0 is the first. A retry has the number that its client sent, or else
+   * the next number. Giving the call up raises the number too, so that no attempt holds it.
    */
   @Column('integer') joined_retry: number;
 }

@@ -15,7 +15,10 @@ import { JoinEqualCall } from './sql/join-equal-call.ts';
 import { PurgeCalls } from './sql/purge-calls.ts';
 import { WriteCalls } from './sql/write-calls.ts';
 
-/** Calls that create a task: how they wait for it, are hung up, and join the task of an earlier attempt. */
+/**
+ * Requests that create a task and wait for it: how they wait, how they end without an answer, and how a retry joins an
+ * earlier attempt.
+ */
 @Module({
   imports: [AuthModule, TasksModule, TypeOrmModule.forFeature([Call])],
   providers: [

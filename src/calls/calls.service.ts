@@ -27,7 +27,10 @@ export interface CallRequest {
   fingerprint: string;
   /** Whether the response waits for the end of the task. */
   waits: boolean;
-  /** Name of the message that made the call, if its client may give the call up and leave the connection open. */
+  /**
+   * Identifies the MCP message that made the call. Given if its client may give the call up and leave the connection
+   * open.
+   */
   message?: string;
 }
 
@@ -54,15 +57,15 @@ type FoundCall = Omit<StartedCall, 'stopping'>;
 
 const ALONE = { isShared: false, delivery: null };
 
-/** SQL: until when equal calls get the same failure. Each call that gets it starts the time again. */
+/** SQL: until when equal calls get the same failure. Each call that gets it starts the 10 seconds again. */
 const FAILURE_KEPT_UNTIL = `now() + interval '10 seconds'`;
 
 /** No client can send such an idempotency key: the keys of clients are printable. */
 const reservedKey = (callId: string): string => `\u0001${callId}`;
 
 /**
- * Calls that answer with a task or its outcome. The client of such a call repeats the call when the connection breaks.
- * So a call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
+ * Calls that are answered with a task or its outcome. A client repeats such a call when its connection breaks. So a
+ * call without an Idempotency-Key is recorded before its task, and a retry gets the task of an earlier attempt.
  */
 @Injectable()
 export class CallsService {
@@ -88,9 +91,10 @@ export class CallsService {
   }
 
   /**
-   * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. A call that an
-   * OpenAI client counts as a retry joins an equal call whose outcome was not delivered. Any other call may be a retry
-   * that nobody counts. Such a call joins an equal call that was cut off, was given up, or has just failed.
+   * Finds the task of an earlier attempt, or creates one. With an Idempotency-Key, only the key decides. Without one, a
+   * call that an OpenAI client marks as a retry (`x-stainless-retry-count`) joins an equal call whose outcome was not
+   * delivered. Any other call may be an unmarked retry. It joins an equal call that was cut off, was given up, or has
+   * just failed.
    */
   async start(request: CallRequest, create: CreateTask): Promise<StartedCall> {
     const { caller, reply } = request;
@@ -120,7 +124,10 @@ export class CallsService {
     return call && { ...call, retry, is_open: false };
   }
 
-  /** Stores the row before the task. If the process dies in between, a retry creates the task. */
+  /**
+   * Stores the row of the call before the task. If the process dies in between, a retry finds the row and creates the
+   * task.
+   */
   private async begin(request: CallRequest, create: CreateTask): Promise<FoundCall> {
     const { caller, reply, path, fingerprint, message = null } = request;
     const id = newCallId();
@@ -168,7 +175,7 @@ export class CallsService {
   }
 
   /**
-   * Whether the call of this task was hung up: no client got its outcome, and none waits for it.
+   * Whether the call of this task was abandoned: no client got its outcome, and no client waits for it.
    * @param fingerprint of `fingerprintOf`
    */
   isAbandoned(apiKeyId: string, fingerprint: string, taskId: string): Promise<boolean> {
@@ -192,19 +199,23 @@ export class CallsService {
     let written: Promise<unknown> = Promise.resolve();
     const writeLost = () => this.rows.update(mine, { ...left, delivered_at: null });
     return new Delivery(reply, {
-      // An equal call may take a call that has a message for given up, so the message is removed.
+      // An equal call may join a call that still has its message, as if it were given up. A call that is being answered
+      // must not be joined so, and loses its message.
       answering: async () => {
         if (message !== undefined) await this.record('answering', this.rows.update(mine, { message: null }));
       },
       delivered: () => void this.record('delivered', (written = this.writes.deliver(id, retry))),
-      // `mine` matches no row once a later attempt has replaced this one, or the call was given up.
+      // `mine` matches no row once a later attempt holds the call, or its client gave it up.
       hungUp: () => this.record('hung_up', this.rows.update({ ...mine, delivered_at: IsNull() }, left)),
       lost: () => void this.record('lost', written.then(writeLost, writeLost)), // after `delivered`, even if it failed
       failed: () => this.record('failed', this.rows.update({ id }, { failed_until: () => FAILURE_KEPT_UNTIL })),
     });
   }
 
-  /** No answer depends on these writes. If one fails, a repeated call may get its outcome twice, or a new task. */
+  /**
+   * Logs a failed write; no answer depends on these writes. After a failure, a repeated call may get an outcome that
+   * was already delivered, or a new task.
+   */
   private async record(what: string, written: Promise<unknown>): Promise<void> {
     await written.catch((err: unknown) => this.logger.warn({ event: 'call.record_failed', what, err }));
   }

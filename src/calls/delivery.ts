@@ -15,13 +15,18 @@ interface DeliveryEvents {
   failed(): Promise<void>;
 }
 
-/** How long a connection is observed after the response. A client that stops reading resets it much sooner. */
+/**
+ * How long a connection is observed after the response. A client that stops reading resets its connection much sooner.
+ */
 const OBSERVED_MS = 2_000;
 
-/** For each connection, the calls that were just answered over it. */
+/** For each connection, the events of the calls that were just answered over it. */
 const answers = new WeakMap<Socket, Set<DeliveryEvents>>();
 
-/** One listener per connection. A connection may serve many calls, and Node warns of more than ten listeners. */
+/**
+ * The calls that were just answered over this connection. They share one listener: a connection may serve many calls,
+ * and Node warns of more than ten listeners.
+ */
 function answersOf(socket: Socket): Set<DeliveryEvents> {
   const known = answers.get(socket);
   if (known) return known;

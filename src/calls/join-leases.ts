@@ -4,7 +4,7 @@ import { JOIN_LEASE_S, JoinCall } from './sql/join-call.ts';
 
 const RENEW_EVERY_S = JOIN_LEASE_S / 3;
 
-/** Renews the leases of the attempts that wait in this process, all in one statement. */
+/** Renews the leases (`joined_until`) of the calls whose clients wait in this process, all in one statement. */
 @Injectable()
 export class JoinLeases implements OnApplicationShutdown {
   private readonly logger = new Logger('calls');

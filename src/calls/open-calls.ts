@@ -6,18 +6,18 @@ import { Metrics } from '../platform/observe/measuring/metrics.ts';
 
 /**
  * The most waiting calls of a process. A waiting call holds a connection and a few objects, but no body. It does not
- * count among the 10,000 requests in flight, so it takes nothing from other requests.
+ * count among the 10,000 requests in flight, so it takes no capacity from other requests.
  */
 const MAX_CALLS = 5_000;
 /**
- * The most waiting calls of one key in a process: ten keys are needed to use up MAX_CALLS. By default a key runs 50
- * tasks at once.
+ * The most waiting calls of one API key in a process. So one key takes at most a tenth of MAX_CALLS. By default a key
+ * runs only 50 tasks at once.
  */
 const MAX_CALLS_PER_KEY = 500;
 
 /**
- * The most listeners of a response before Node warns, in place of ten. Each resource of a call has a listener that
- * releases it.
+ * The number of listeners of a response above which Node warns, instead of ten. Each resource of a call has a listener
+ * that releases it.
  */
 const MAX_LISTENERS = 20;
 

@@ -9,7 +9,7 @@ const METADATA = 'metadata.';
 const MAX_KEY_LENGTH = 64;
 
 export interface Grouping {
-  /** Columns to group by, in a fixed order, so that the same columns make the same statement. */
+  /** The columns to group by. Their order is fixed, so that the same columns make the same statement. */
   groups: Group[];
   metadataKey: string | null;
   /** The name of the metadata field in a result: `metadata.<key>`. */
@@ -17,8 +17,8 @@ export interface Grouping {
 }
 
 /**
- * One name and its comma. The name is in double quotes, with a quote doubled as in CSV, or is all text up to the next
- * comma.
+ * Matches a name and the comma after it. A name in double quotes may contain commas, and a quote that is doubled, as in
+ * CSV. Any other name is all text up to the next comma.
  */
 const NAME = /\s*"((?:[^"]|"")*)"\s*,|([^,]*),/gy;
 

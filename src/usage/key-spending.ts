@@ -3,7 +3,7 @@ import type { ApiKeyHook } from '../auth/api-keys/api-key-hook.ts';
 import { ApiKeysService } from '../auth/api-keys/api-keys.service.ts';
 import { countEarlierSpending } from './sql/count-earlier-spending.ts';
 
-/** A new budget counts what its key has spent before. */
+/** Makes a new budget count what its key has spent before. */
 export const USAGE_HOOK: ApiKeyHook = {
   afterBudget: async (tx, apiKeyId, isNew) => {
     if (isNew) await countEarlierSpending(tx, apiKeyId);

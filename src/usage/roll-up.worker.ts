@@ -4,7 +4,10 @@ import { Interval } from '../platform/run/interval.ts';
 import { DAY_S, HOUR_S } from '../platform/schema/time.ts';
 import { PURGE_ROWS, ROLL_UP_ROWS, RollUp } from './sql/roll-up.ts';
 
-/** A query reads from the ledger what no sum has yet. So the interval affects the cost of a query, not its result. */
+/**
+ * Seconds between two rounds. They do not affect the result of a query, only its cost: a query reads rows that no sum
+ * contains yet from the ledger.
+ */
 const ROLL_UP_EVERY_S = 15;
 const FIRST_PURGE_AFTER_S = 90;
 

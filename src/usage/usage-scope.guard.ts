@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { assertScope, callerOf, requestOf } from '../auth/access/access.ts';
 
-/** A key needs `tasks:read` to read its own usage, and `keys:manage` for that of others. */
+/** A key needs `tasks:read` to read its own usage, and `keys:manage` to read that of other keys. */
 @Injectable()
 export class UsageScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -1,8 +1,8 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A value of metadata that has sums of its own on a day, or a name of metadata if `metadata_key` is empty. Written by
- * sql/roll-up.ts.
+ * A value of metadata that has sums of its own on a day. If `metadata_key` is empty, it is a name of metadata instead.
+ * sql/roll-up.ts writes the table.
  */
 @Entity('usage_values')
 export class UsageValue {

@@ -47,7 +47,7 @@ export class UsageResolver {
     return this.service.page(caller.apiKeyId, checkArguments(UsageQuery, values));
   }
 
-  /** A GraphQL field has a fixed name, so here the group by metadata is a map. */
+  /** The group by metadata as a map: REST names the field after the metadata, but names of GraphQL fields are fixed. */
   @ResolveField(() => JsonScalar, { nullable: true, description: 'the metadata key that is grouped by, and its value' })
   metadata(@Parent() result: UsageResultView): Record<string, string | null> | null {
     const [field, value] = Object.entries(result).find(([name]) => name.startsWith('metadata.')) ?? [];

@@ -11,7 +11,7 @@ import { DEFAULT_BUCKETS, type UsageQuery } from './usage.query.ts';
 import type { UsagePageView, UsageResultView } from './usage.view.ts';
 import { QUARTER_S, Zone } from './buckets/zone.ts';
 
-/** The most results of one page, because there can be as many groups by metadata as tasks. */
+/** The most results of one page. Groups by metadata may be as many as tasks. */
 const MAX_RESULTS = 10_000;
 
 interface Window {
@@ -29,7 +29,7 @@ export class UsageService {
   ) {}
 
   /**
-   * @param apiKeyId of the caller
+   * @param apiKeyId the key of the caller, whose usage is read if the query names no key
    * @throws ApiError invalid_value, too_many_items, service_unavailable
    */
   async page(apiKeyId: string, query: UsageQuery): Promise<UsagePageView> {
@@ -79,8 +79,8 @@ export class UsageService {
 }
 
 /**
- * A range that ends now or later takes its whole last quarter from the sums, because nothing in the sums is later than
- * now.
+ * The end up to which a range is read. If the request reaches until now, this is the end of the present quarter of an
+ * hour: the sum of this quarter can then be used, because no task has ended later than now.
  */
 function untilNow(until: number, { until: end, now }: Window): number {
   return until === end && end >= now ? Math.ceil((until + 1) / QUARTER_S) * QUARTER_S : until;
@@ -110,7 +110,9 @@ function pageStart({ page }: UsageQuery, { since, until }: Window): number {
   throw new ApiError('invalid_value', { param: 'page', message: 'page is not a page of this range.' });
 }
 
-/** The buckets of one page. They are cut by the clocks of the zone, and at the ends of the range. */
+/**
+ * The buckets of one page. They begin and end with the hours, days or months of the zone, and at the ends of the range.
+ */
 function bucketsOf({ until: end }: Window, start: number, zone: Zone, query: UsageQuery): Range[] {
   const width: BucketWidth = query.bucket_width ?? '1d';
   const buckets: Range[] = [];

@@ -49,7 +49,7 @@ export class WebhookGauges implements OnModuleInit {
     this.facts.gauges(PURGE_LAG, EXPIRED_EVENT_FACT, ({ events }, set) => set({ what: 'events' }, events ?? 0));
   }
 
-  /** Counts for operators, read now. */
+  /** Reads the counts now, for operators. */
   async counts(): Promise<WebhookCounts> {
     return (await this.sql.run<WebhookCounts>(WATCH_COUNTS))[0]!;
   }

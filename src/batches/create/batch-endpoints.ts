@@ -8,7 +8,7 @@ import type { ShownTask } from '../../tasks/record/task.entity.ts';
 /** The body of an item, translated into a creation. */
 export interface TranslatedItem extends RequestedGeneration {
   body: Record<string, unknown>;
-  /** Rewrites an error of the creation in the words of the endpoint. */
+  /** Rewrites an error of the creation, so that it names the parameters of the endpoint. */
   inClientWords?: (error: ApiError) => ApiError;
 }
 

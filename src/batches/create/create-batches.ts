@@ -55,8 +55,9 @@ function batchInvalid(faults: BatchFault[], total: number): ApiError {
 }
 
 /**
- * The most invalid items in the batches of an API key. Nothing else bounds invalid items, because they fill no queue
- * and cost nothing. Their faults are kept as long as tasks. Creations at the same time may exceed this a little.
+ * The most invalid items that all batches of an API key may have together. No other limit applies to invalid items,
+ * because they have no tasks and cost nothing. Their faults are stored as long as tasks are. Creations at the same time
+ * may exceed the limit a little.
  */
 const MAX_INVALID = 100_000;
 
@@ -85,7 +86,7 @@ function readBatch({ requests, ...rest }: Record<string, unknown>): BatchSetting
   return { ...settings, requests };
 }
 
-/** Metadata of a batch has the bounds of metadata of a task. */
+/** The metadata of a batch has the same limits as the metadata of a task. @throws ApiError */
 function assertMetadata(metadata: Record<string, string>): void {
   const pairs = Object.entries(metadata);
   if (pairs.length > MAX_PAIRS) {
@@ -103,11 +104,11 @@ function assertMetadata(metadata: Record<string, string>): void {
 }
 
 /**
- * The most creations from a file at a time, in this process. Each has up to 20 MB in memory, and more for its parsed
- * items.
+ * The most batches that this process creates from files at a time. Each holds a file of up to 20 MB in memory, and its
+ * parsed items.
  */
 const FILES_AT_ONCE = 2;
-/** How many bodies are translated before other requests get their turn. */
+/** How many items are translated before other requests of this process get their turn. */
 const TRANSLATED_AT_ONCE = 50;
 
 export interface CreatedBatch {
@@ -165,9 +166,9 @@ export class CreateBatches {
     } catch (error) {
       const meanwhile = reserved && error instanceof ApiError && (await this.tasks.firstAnswer(caller, reserved));
       if (!meanwhile) throw error;
-      return replay(meanwhile); // an equal request was stored meanwhile
+      return replay(meanwhile); // an equal request has created its batch in the meantime
     }
-    // Usually the end of a task ends the batch, so a batch without tasks is ended here.
+    // Usually the end of its last task ends a batch. A batch without tasks is ended here.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
   }
@@ -232,7 +233,10 @@ export class CreateBatches {
     return { id: row.id, json, replayed: false, tasks: valid.length };
   }
 
-  /** @throws ApiError batch_invalid */
+  /**
+   * Refuses a batch with which the API key would have more than MAX_INVALID invalid items.
+   * @throws ApiError batch_invalid
+   */
   private async assertRoom({ apiKeyId }: Caller, invalid: BatchFault[], total: number): Promise<void> {
     if ((await this.rows.invalidItemsOf(apiKeyId)) + invalid.length <= MAX_INVALID) return;
     const { message, errors } = batchInvalid(invalid, total);
@@ -240,7 +244,7 @@ export class CreateBatches {
     throw new ApiError('batch_invalid', { message: `${skipped} ${message}`, errors });
   }
 
-  /** Files that came inside the bodies are kept with the tasks, or deleted when this call creates no tasks. */
+  /** Files that came inside the bodies are kept with the tasks. They are deleted if this call creates no tasks. */
   private async keepingImages(items: InspectedItem[], store: () => Promise<StoredBatch>): Promise<StoredBatch> {
     let stored: StoredBatch | undefined;
     try {

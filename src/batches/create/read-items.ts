@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ApiError } from '../../errors/api-error.ts';
 import { parseStrictJson } from '../../platform/http/strict-json.ts';
 
-/** An item as given: its body, or why it cannot be read. */
+/** An item as the client sent it: its body, or the error that makes it invalid. */
 export interface GivenItem {
   /** The line in the file, from 1; null without a file. */
   line: number | null;
@@ -11,7 +11,7 @@ export interface GivenItem {
 }
 
 const CUSTOM_ID = /^[\x20-\x7e]{1,64}$/;
-/** How many bytes of a file are parsed before other requests get their turn. */
+/** How many bytes of a file are parsed before other requests of this process get their turn. */
 const PARSED_AT_ONCE = 256 * 1024;
 const NEWLINE = 0x0a;
 /** The byte order mark with which editors and shells of Windows begin a file. */
@@ -62,7 +62,7 @@ function assertCount(items: number, param: string, maxItems: number): void {
   throw new ApiError('too_many_items', { param, message: `${param} must have at most ${maxItems} items.` });
 }
 
-/** A loop, because a call for each of 20 million bytes would take a second. */
+/** A plain loop: in a file of 20 MB, a callback for each byte would take a second. */
 function isBlank(text: Buffer): boolean {
   for (const byte of text) if (byte !== SPACE && byte !== TAB && byte !== RETURN) return false;
   return true;
@@ -94,7 +94,10 @@ const missing = (param: string): ApiError =>
 class ItemReader {
   private readonly customIds = new Set<string>();
 
-  /** @param assertForm throws for an item whose fields besides `body` are missing or wrong */
+  /**
+   * @param fields the names of fields that an item may have
+   * @param assertForm throws if a field other than `body` is missing or wrong
+   */
   constructor(
     private readonly fields: readonly string[],
     private readonly assertForm: (item: Record<string, unknown>) => void,

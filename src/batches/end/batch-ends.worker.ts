@@ -22,13 +22,13 @@ const PURGE_EVERY_S = 60;
 
 /**
  * Ends batches. A process that ends an item checks the batch after the commit. If two processes end the last two items
- * at the same time, the later check sees both ends, and a lock on the batch lets only one of them end it. So the ends
- * of items need no common row to write to. The sweep finds batches whose process was killed before its check.
+ * at the same time, the later check sees both ends. A lock on the batch lets only one check end it. So the end of an
+ * item writes nothing to the row of its batch. The sweep finds batches whose process was killed before its check.
  */
 @Injectable()
 export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('batches');
-  /** The batches that are being checked, each with whether another of its items has ended meanwhile. */
+  /** The batches that are being checked. The value says whether another item has ended since the check began. */
   private readonly checking = new Map<string, boolean>();
   private isStopping = false;
   private readonly intervals = [
@@ -63,7 +63,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.isStopping = true; // another process, or the next start, ends what is left
+    this.isStopping = true; // another process, or the next start, ends the batches that are left
     await Promise.all(this.intervals.map((interval) => interval.stop()));
   }
 

@@ -23,7 +23,7 @@ export class CancelBatches {
     const batch = await this.batches.find(apiKeyId, id);
     if (isEnded(batch.status)) return batch;
     await this.rows.startCancelling(id);
-    // From here on the sweep finishes what this request cannot.
+    // From here on, the sweep finishes the cancel if this request fails.
     await this.ends
       .cancel(id)
       .catch((err: unknown) => this.logger.warn({ event: 'batch.cancel_unfinished', batch_id: id, err }));

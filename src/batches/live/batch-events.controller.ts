@@ -25,8 +25,8 @@ export class BatchEventsController {
   ) {}
 
   /**
-   * Declared before the GET. Otherwise Fastify would derive a HEAD route from the GET, which would read the stream to
-   * its end.
+   * Declared before the GET, so that Fastify does not derive a HEAD route from the GET. A derived HEAD would read the
+   * stream to its end.
    */
   @Head(':id/events')
   @Fails('batch_not_found')

@@ -2,7 +2,7 @@ import { PullQueue } from '../../platform/run/pull-queue.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { isNewer } from './batch-version.ts';
 
-/** What is still to be sent to one subscriber: only the latest state, so that a slow subscriber costs nothing. */
+/** The queue of one subscriber. It holds only the latest state, so a slow subscriber costs nothing. */
 export class BatchQueue {
   readonly states = new PullQueue<ShownBatch>(() => this.take());
   /** The state to send next; null if there is none. */
@@ -23,7 +23,7 @@ export class BatchQueue {
     this.states.wake();
   }
 
-  /** Closes the queue after the state in it was sent. */
+  /** Closes the queue once the state that it holds has been sent. */
   end(): void {
     this.isEnding = true;
     this.states.wake();

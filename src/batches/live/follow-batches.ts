@@ -21,7 +21,7 @@ export class FollowBatches {
   ) {}
 
   /**
-   * @param seen the version of a state that the subscriber has received already: this state is not sent again
+   * @param seen the version of the state that the subscriber received last; this state is not sent again
    * @throws ApiError batch_not_found
    */
   async follow(apiKeyId: string, id: string, seen?: string): Promise<PullQueue<ShownBatch>> {

@@ -10,8 +10,8 @@ const POLL_MS = 2_000;
 interface Watching {
   read: () => Promise<ShownBatch | null>;
   /**
-   * Called once, when nobody follows the batch any more, or when it has ended or is gone. Stops the events that call
-   * `touch`.
+   * Called once: when nobody follows the batch any more, when it has ended, or when it is gone. It must stop the calls
+   * of `touch`.
    */
   onEmpty: () => void;
 }
@@ -23,7 +23,7 @@ export class WatchedBatch {
   private dueMs = Infinity;
   private readMs = -Infinity;
   private isReading = false;
-  /** Whether an item has changed during a read, which may have missed the change. */
+  /** Whether an item has changed during the present read. The read may have missed the change. */
   private isTouched = false;
   private isStopped = false;
 
@@ -64,7 +64,7 @@ export class WatchedBatch {
     this.isReading = true;
     this.isTouched = false;
     this.readMs = performance.now();
-    const batch = await this.watching.read().catch(() => undefined); // if it fails, the next read shows the batch
+    const batch = await this.watching.read().catch(() => undefined); // after a failure, the next read brings the state
     this.isReading = false;
     this.dueMs = Infinity;
     if (batch === null) return this.closeAll();

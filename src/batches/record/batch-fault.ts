@@ -8,7 +8,7 @@ export interface BatchFault {
   line: number | null;
   custom_id: string | null;
   code: ErrorCode;
-  /** The field of the item's body, or of the item itself; null if no single field is wrong. */
+  /** The wrong field, in the item's body or in the item itself; null if no single field is wrong. */
   param: string | null;
   message: string;
 }

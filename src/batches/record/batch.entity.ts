@@ -3,8 +3,8 @@ import type { BatchFault } from './batch-fault.ts';
 import type { BatchStatus } from './batch-status.ts';
 
 /**
- * Generations that were created together. The items of a batch are the tasks that name it, and the invalid items, which
- * never became tasks. The statements in `sql/` write this table.
+ * Generations that were created together. The items of a batch are its tasks (`batch_id`), and the invalid items, which
+ * have no task. The statements in `sql/` write this table.
  */
 @Entity('batches')
 export class Batch {
@@ -15,12 +15,12 @@ export class Batch {
   @Column('text') status: BatchStatus;
   @Column('text', { nullable: true }) input_file_id: string | null;
   @Column('jsonb') metadata: Record<string, string>;
-  /** The number of items, with the invalid ones. */
+  /** The number of all items, including the invalid ones. */
   @Column('integer') total: number;
   /**
-   * Counts of items whose record is deleted, or of all valid items once the batch has ended. Other items are counted
-   * from their tasks. So reading an ended batch counts nothing, and the end of a task does not write to the row of its
-   * batch.
+   * `succeeded`, `failed` and `cancelled` count the items whose tasks are deleted. Other items are counted from their
+   * tasks, so the end of a task does not write to this row. Once the batch has ended, the three columns count all valid
+   * items, so reading it counts no tasks.
    */
   @Column('integer') succeeded: number;
   @Column('integer') failed: number;
@@ -34,7 +34,7 @@ export class Batch {
   @Column('text', { nullable: true }) request_id: string | null;
   @Column('timestamptz') created_at: Date;
   @Column('timestamptz', { nullable: true }) cancelling_at: Date | null;
-  /** When the batch ended, soon after its last item was final. null: it has not ended. */
+  /** When the batch ended, soon after its last item was final; null until then. */
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') kept_until: Date;

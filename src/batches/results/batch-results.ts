@@ -11,7 +11,7 @@ import { BatchRows } from '../sql/batch-rows.ts';
 import { parseResultFileId, RESULT_FILE_ID, resultFileId } from '../record/result-file-id.ts';
 import { type LineContext, lineOfFault, lineOfTask } from './result-line.ts';
 
-/** Tasks per page. A page is read, and its links are signed, only when the client is about to need them. */
+/** Tasks per page. A page is read, and its links are signed, only shortly before the client receives it. */
 const PAGE = 100;
 
 export const RESULTS_TYPE = 'application/jsonl; charset=utf-8';
@@ -30,7 +30,7 @@ export class BatchResults implements OnModuleInit {
     this.files.register(RESULT_FILE_ID, (apiKeyId, fileId) => this.findFile(apiKeyId, fileId));
   }
 
-  /** @param status undefined: all items */
+  /** @param status undefined: all final items */
   open(batch: ShownBatch, status: ResultStatus | undefined): Readable {
     return Readable.from(this.lines(batch, status), { objectMode: false, highWaterMark: 64 * 1024 });
   }
@@ -51,7 +51,7 @@ export class BatchResults implements OnModuleInit {
     };
   }
 
-  /** Yields some lines at a time, in the order of the items. */
+  /** Yields the lines in the order of the items, several in one text. */
   private async *lines(batch: ShownBatch, status: ResultStatus | undefined): AsyncGenerator<string> {
     const { invalid, requestId } = await this.rows.invalidOf(batch.id);
     const endpoint = this.endpoints.find(batch.endpoint);

@@ -4,7 +4,7 @@ import type { BatchFault } from '../record/batch-fault.ts';
 
 /** One final item, as a line of the results. */
 export interface ResultLine {
-  /** Unique and the same at each read. */
+  /** Unique, and the same at every read of the results. */
   id: string;
   custom_id: string | null;
   index: number;

@@ -29,15 +29,16 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL: the time in the id of a batch. The ids of its tasks have the same time, so the ledger rows of the batch are in
- * one range of the primary key.
+ * SQL: the time in the id of a batch. The ids of its tasks contain the same time. So the ledger rows of the batch are
+ * in one range of the primary key.
  */
 const TIME = 'substr(b.id, 7, 10)';
 
 /**
- * A batch with the counts of its items: its stored counts, plus the tasks that are not in them yet. One snapshot counts
- * each item once, even if a purge or the end of the batch moves it to the stored counts meanwhile. What an ended batch
- * cost is read from the ledger, because a provider may confirm a cancel after the end.
+ * A batch with the counts of its items: its stored counts, plus the tasks that are not in them yet. Both are read in
+ * one snapshot. So an item counts once, even if a purge or the end of the batch moves it to the stored counts
+ * meanwhile. The cost of an ended batch is read from the ledger, because a provider may lower it by confirming a cancel
+ * later.
  */
 const SHOWN = `
     select b.id, b.api_key_id, b.endpoint, b.status, b.input_file_id, b.metadata, b.total, b.invalid_items, b.errors,
@@ -117,7 +118,7 @@ export class BatchRows {
     return batch ?? null;
   }
 
-  /** Finds a batch as the transaction sees it. */
+  /** Finds a batch in the snapshot of the transaction. */
   async findIn(tx: Tx, id: string): Promise<ShownBatch | null> {
     const { rows } = await tx.query<ShownBatch>({ ...FIND, values: [id] });
     return rows[0] ?? null;
@@ -130,7 +131,7 @@ export class BatchRows {
     return { batches: batches.slice(0, limit), hasMore: batches.length > limit };
   }
 
-  /** The columns that only the results show. */
+  /** The columns that only the results of a batch need. */
   async invalidOf(id: string): Promise<{ invalid: BatchFault[]; requestId: string | null }> {
     const [row] = await this.sql.run<Pick<Batch, 'invalid' | 'request_id'>>(INVALID, [id]);
     return { invalid: row?.invalid ?? [], requestId: row?.request_id ?? null };

@@ -9,13 +9,16 @@ const HAS_UNFINISHED: Statement = {
     select from tasks_live where batch_id = $1 limit 1`,
 };
 
-/** A statement of its own: END must see what a purge has counted while LOCK waited. */
+/**
+ * A separate statement, so that END gets a snapshot that was taken after the wait for this lock. That snapshot has what
+ * a purge has counted during the wait.
+ */
 const LOCK: Statement = {
   name: 'batches.lock',
   text: 'select id from batches where id = $1 and ended_at is null for update',
 };
 
-/** Ends a batch whose items are all final, and keeps their counts. */
+/** Ends a batch if all its items are final, and stores their counts. */
 const END: Statement = {
   name: 'batches.end',
   text: `
@@ -45,8 +48,8 @@ const LEFT_BEHIND: Statement = {
 };
 
 /**
- * Counts items whose records are deleted before their batch ends. Locks batches in order, because two purges may run at
- * once.
+ * Adds items to the counts of their batch when their records are deleted before the batch ends. Locks the batches in
+ * order, so that two purges at once do not deadlock.
  */
 const COUNT_PURGED: Statement = {
   name: 'batches.count_purged',
@@ -98,8 +101,8 @@ export class EndBatches {
   }
 
   /**
-   * Ends the batch if all its items are final. Of several callers at once, in any number of processes, only one does
-   * so.
+   * Ends the batch if all its items are final. If several callers try at once, in any number of processes, only one
+   * ends it.
    * @param alongside writes in the same transaction; returns what to do after its commit
    * @returns whether this call has ended the batch
    */
@@ -115,8 +118,8 @@ export class EndBatches {
   }
 
   /**
-   * Batches that still have to be ended: those that are being cancelled, and those without an unfinished item, for
-   * example because a process was killed. At most `SWEPT`.
+   * At most `SWEPT` batches that still have to be ended: those that are being cancelled, and those without an
+   * unfinished item. The process that had to end them may have been killed.
    */
   leftBehind(): Promise<{ id: string; status: 'in_progress' | 'cancelling' }[]> {
     return this.sql.run(LEFT_BEHIND);

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /**
- * The raised number takes the call from its connection, which stays open. A later delivery to that connection is not
- * recorded.
+ * The connection of the call stays open. Raising the number takes the call from this connection: a later delivery to it
+ * is not recorded.
  */
 const GIVE_UP: Statement = {
   name: 'calls.give_up',

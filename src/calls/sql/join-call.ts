@@ -3,11 +3,14 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** A retry may join a call that is at most this old. */
 const JOINABLE = `interval '30 minutes'`;
-/** Length of a lease, in seconds. A process that died does not renew its lease. */
+/**
+ * Length of the lease by which a waiting connection holds its call, in seconds. A process that died does not renew its
+ * leases.
+ */
 export const JOIN_LEASE_S = 30;
 /**
- * SQL: whether the task of a call was cancelled more than 10 seconds ago. Its caller then wants a new task. The
- * subquery is planned for one row, so it does not scan all finished tasks.
+ * SQL: whether the task of a call was cancelled more than 10 seconds ago. A client that calls again then wants a new
+ * task. The subquery is planned for one row, so it does not scan all finished tasks.
  */
 export const CANCELLED_BEFORE = `
   (select d.error->>'code' = 'task_cancelled' and d.completed_at + interval '10 seconds' < now()
@@ -18,8 +21,8 @@ const MAX_CANDIDATES = 100;
 /**
  * Gives a retry the call that it most likely repeats. Calls that were hung up come first, then calls that no retry
  * waits for; among equals, the oldest comes first. A call with a valid lease goes only to a retry with a higher number:
- * the attempt before was cut off, although its connection still looks alive. All candidates are locked in one order, so
- * two retries with the same number do not get the same call.
+ * the earlier attempt was cut off, although its connection still looks alive. All candidates are locked in the order of
+ * their ids. So two retries with the same number neither deadlock nor get the same call.
  */
 const JOIN: Statement = {
   name: 'calls.join',
@@ -40,7 +43,7 @@ const JOIN: Statement = {
     returning c.id, c.task_id`,
 };
 
-/** A lease that was released is not renewed. */
+/** Renews leases that are still held. A call that was hung up has lost its lease, and gets none back. */
 const RENEW: Statement = {
   name: 'calls.renew',
   text: `

@@ -13,7 +13,7 @@ export interface NewCall {
   message: string | null;
 }
 
-/** Adds calls. A client's open connection keeps its call by a lease, which starts here. */
+/** Adds calls. Each new row has a lease for the connection that waits for the outcome. */
 const BEGIN: Statement = {
   name: 'calls.begin',
   text: `
@@ -33,9 +33,7 @@ const ATTACH: Statement = {
     )
     update calls c set task_id = held.task_id from held where c.id = held.id`,
 };
-/**
- * Only the attempt that holds the call records its delivery. Perhaps nobody reads the answers to the other attempts.
- */
+/** Only the attempt that holds the call records its delivery. The clients of other attempts may have gone. */
 const DELIVER: Statement = {
   name: 'calls.deliver',
   text: `

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BudgetExceeded } from '../record/budget-exceeded.ts';
 
-/** Lets another room report refusals by a budget: only the first one in each period of the budget. */
+/** Lets another module report refusals by a budget: only the first one in each period of the budget. */
 @Injectable()
 export class BudgetRefusals {
   private readonly listeners: ((apiKeyId: string) => void)[] = [];

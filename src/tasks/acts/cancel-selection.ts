@@ -29,9 +29,11 @@ const hasCondition = ({ metadata, ...others }: TaskFilter): boolean =>
   Object.values(others).some((value) => value !== undefined && value !== null);
 
 /**
- * Refuses null, and text in place of another type. In a query string numbers are text, and in GraphQL null means not
- * given. In the JSON of a body that cancels work, both are mistakes.
- * @param read the filter after validation, which permits both
+ * Throws if a field of the filter is null, or is text although its type is another. The validation permits both,
+ * because numbers in a query string are text, and null in GraphQL means that the field was not given. In the JSON body
+ * of a request that cancels tasks, both are mistakes.
+ * @param sent the filter as the client sent it
+ * @param read the same filter after validation
  * @throws ApiError invalid_type
  */
 export function assertNotCoerced(sent: object, read: TaskFilter): void {

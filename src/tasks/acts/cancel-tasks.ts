@@ -20,8 +20,8 @@ export class CancelTasks {
   ) {}
 
   /**
-   * Selects the tasks of a filter once, before the first is cancelled, so a task that is created meanwhile stays. After
-   * a failure half-way the call can be repeated, because cancelled tasks stay cancelled.
+   * Selects the tasks of a filter once, before it cancels the first, so a task that is created meanwhile stays. After a
+   * failure half-way the call can be repeated, because cancelled tasks stay cancelled.
    * @returns the outcomes in the order of the ids; for a filter, oldest task first
    * @throws ApiError service_unavailable
    */
@@ -50,7 +50,7 @@ export class CancelTasks {
     }
   }
 
-  /** @param taskId must be of an unfinished task of the key, because it is not read here */
+  /** @param taskId the id of an unfinished task of this key; neither is checked here */
   private async end(apiKeyId: string, taskId: string): Promise<CancelOutcome> {
     const outcome = { status: 'failed', error: taskError('task_cancelled') } as const;
     const ended = await this.queue.end({ api_key_id: apiKeyId, id: taskId, attempt: null, outcome });

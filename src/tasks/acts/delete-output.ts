@@ -28,7 +28,9 @@ export class DeleteOutput {
   ) {}
 
   /**
-   * May be repeated. Changes the record first, because a link to bytes that are gone would be an error of the service.
+   * Changes the record before it deletes the bytes, so that no client gets a link to bytes that are gone. May be
+   * repeated.
+   * @throws ApiError file_not_found; service_unavailable if the task changes again and again
    */
   async delete(actor: Actor, { task, output }: Pick<OutputFile, 'task' | 'output'>): Promise<void> {
     for (let round = 1; round <= ROUNDS; round++) {
@@ -43,7 +45,10 @@ export class DeleteOutput {
     throw new ApiError('service_unavailable');
   }
 
-  /** The audit records the end of a star in the same transaction. @returns null when the task has changed meanwhile */
+  /**
+   * If the task has a star, the audit records the change in the same transaction.
+   * @returns null when the task has changed meanwhile
+   */
   private replace(actor: Actor, task: ShownTask, stars: Stars): Promise<ShownTask | null> {
     if (task.kept_at === null) return this.results.replace(task, stars);
     return this.audit.transaction(actor, async (tx, record) => {
@@ -54,7 +59,7 @@ export class DeleteOutput {
   }
 }
 
-/** The stars after an output is deleted. A task whose last kept output is deleted loses its star. */
+/** The stars of the task once the output is deleted. A task without another kept output loses its star. */
 function starsWithout(task: ShownTask, index: number): Stars {
   const left = giveUpOutputs(starsOf(task), index, 0);
   return { ...left, result: left.result!.map((each) => (each.index === index ? { ...each, deleted: true } : each)) };

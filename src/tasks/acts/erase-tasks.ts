@@ -9,9 +9,9 @@ import { EraseTaskRows, type TaskToErase } from '../sql/erase-tasks.ts';
 import { taskError } from '../record/task-error.ts';
 
 /**
- * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. Files are
- * deleted before the record. Both wait until no worker can write a file of the task any more, so that no file is left
- * without a record.
+ * Erases the tasks of an API key with their files, and its idempotency keys. Unfinished tasks are cancelled. The files
+ * of a task, and then its record, are deleted once no worker can write another file of it. So no file is left without a
+ * record.
  */
 @Injectable()
 export class EraseTasks implements OnModuleInit {
@@ -63,5 +63,5 @@ export class EraseTasks implements OnModuleInit {
   }
 }
 
-/** The providers of the erasure, for the module. */
+/** The Nest providers of the erasure of tasks. */
 export const ERASURE = [EraseTaskRows, EraseTasks];

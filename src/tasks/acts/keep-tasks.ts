@@ -28,10 +28,12 @@ import {
 import { recordStars, starsOf } from './record-stars.ts';
 import { TasksService } from './tasks.service.ts';
 
-/** The most kept tasks of an API key, or of a key with a limit of kept bytes and all keys below it together. */
+/**
+ * The most kept tasks of an API key. If the key has a limit of kept bytes, the tasks of all keys below it count too.
+ */
 export const MAX_KEPT = 10_000;
 
-/** What is kept or given up: a task with all its outputs, or one output. */
+/** What gets or loses a star: a task with all its outputs, or one output. */
 export interface Kept {
   taskId: string;
   /** The index of the output; null for the whole task. */
@@ -39,7 +41,7 @@ export interface Kept {
 }
 
 /**
- * Sets and takes stars of tasks and outputs. What has a star does not expire. See
+ * Sets and takes the stars of tasks and outputs. A task or output with a star does not expire. See
  * docs/decisions/0096-a-star-puts-expiry-off.md.
  */
 @Injectable()
@@ -52,7 +54,7 @@ export class KeepTasks {
   ) {}
 
   /**
-   * Sets a star, or moves what has one to another collection. May be repeated.
+   * Sets a star, or moves a task or output that has one to another collection. May be repeated.
    * @throws ApiError task_not_found, task_unfinished, file_expired, kept_quota_exceeded, string_too_long, invalid_value
    */
   async keep(actor: Actor, kept: Kept, collection: string | null): Promise<ShownTask> {
@@ -71,7 +73,7 @@ export class KeepTasks {
   }
 
   /**
-   * Takes a star away. The files that it kept stay for another day at least. May be repeated.
+   * Takes a star away. Files that only the star kept stay for at least another day. May be repeated.
    * @throws ApiError task_not_found, task_unfinished
    */
   giveUp(actor: Actor, kept: Kept): Promise<ShownTask> {
@@ -81,7 +83,10 @@ export class KeepTasks {
     });
   }
 
-  /** @param counting the keys whose limits count what is kept; changes of stars of the same key take turns */
+  /**
+   * @param counting the keys whose limits count what is kept; changes that count for the same key run one after the
+   *   other
+   */
   private async change(
     actor: Actor,
     { taskId }: Kept,
@@ -109,7 +114,11 @@ export class KeepTasks {
 
 const isSame = (one: Stars, other: Stars): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** The quota refuses no change that needs no more bytes. So a name can be changed after the quota was lowered. */
+/**
+ * Refuses another kept task above MAX_KEPT, and more kept bytes above the quota. A change that needs no more bytes is
+ * always allowed, so a collection can be renamed after the quota was lowered.
+ * @throws ApiError kept_quota_exceeded
+ */
 function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, others: OtherStars): void {
   if (task.kept_at === null && others.tasks >= MAX_KEPT) {
     const message = `This API key, or it and those that it has made, keep ${MAX_KEPT} tasks, as many as allowed; give some up.`;
@@ -123,7 +132,7 @@ function assertRoom(maxKeptBytes: number, task: ShownTask, { result }: Stars, ot
   }
 }
 
-/** The keys above that have a limit of kept bytes. */
+/** The keys above (the maker of this key, its maker and so on) that have a limit of kept bytes. */
 const countingAbove = ({ caller }: Actor): CallerBound[] =>
   (caller!.bounds ?? []).filter(({ limits }) => (limits.maxKeptBytes ?? 0) > 0);
 
@@ -139,7 +148,7 @@ async function assertRoomAbove(
   const isFull = task.kept_at === null && others.tasks >= MAX_KEPT;
   if (!isFull && (after <= before || others.bytes + after <= maxKeptBytes)) return;
   const what = isFull ? 'another task' : `${after - before} more bytes`;
-  const message = `A key above this API key has no room to keep ${what}.`; // without the limit of the other key
+  const message = `A key above this API key has no room to keep ${what}.`; // a key must not see the limit of a key above it
   throw new ApiError('kept_quota_exceeded', { message });
 }
 

@@ -24,7 +24,7 @@ export interface TaskRequest {
   metadata: Record<string, string>;
   /** normal when left out. */
   priority?: TaskPriority | undefined;
-  /** What the interface had to approximate before any provider was asked. */
+  /** Approximations that the interface made before any provider was asked. */
   approximations?: Approximation[] | undefined;
   /** Returns the micro-units that the task may cost. Called only for an API key with a budget. */
   estimate: () => number;
@@ -69,7 +69,7 @@ export class NewTasks {
     return { task, row };
   }
 
-  /** null if the configured time applies, as for nearly every key. */
+  /** Seconds; null if the configured retention applies, as for nearly every key. */
   private ownFileRetentionS({ limits }: Caller): number | null {
     return limits.fileRetentionDays < this.config.fileRetentionDays ? limits.fileRetentionDays * DAY_S : null;
   }
@@ -114,7 +114,10 @@ export class NewTasks {
   }
 }
 
-/** The keys above that count the tasks of this one; undefined if none does. */
+/**
+ * The keys above this one (its maker, the maker of that one and so on) whose limits or budgets count its tasks.
+ * undefined if there are none.
+ */
 export function countersAbove({ bounds }: Caller): CallerBound[] | undefined {
   const above = bounds?.filter(({ limits, hasBudget }) => hasBudget || limits.maxRunning || limits.maxQueued);
   return above?.length ? above : undefined;
@@ -125,7 +128,7 @@ type Settings = Pick<Config, 'taskDeadlineImageS' | 'taskDeadlineVideoS' | 'lowD
 /**
  * How long a new task may wait, and how long it may run. Tasks of low priority and of batches may wait longer, but not
  * longer than their record is kept.
- * @param retentionDays of the record; for an unknown API key those of the configuration
+ * @param retentionDays how long the record is kept; the configured time if the API key is not known
  */
 export function deadlinesOf(
   { kind, low, source }: Pick<ShownTask, 'kind' | 'low' | 'source'>,

@@ -10,8 +10,8 @@ import { ReplaceResult } from '../sql/replace-result.ts';
 import { deleteBytes } from './delete-output.ts';
 
 /**
- * Deletes the expired outputs of tasks that keep another output. The bytes go before the record, so that a crash in
- * between leaves an output to try again. All other outputs go with the files of their task.
+ * Deletes the expired outputs of tasks that keep another output. All other outputs are deleted with all files of their
+ * task. The bytes are deleted before the record says so. After a crash in between, the next purge tries again.
  */
 @Injectable()
 export class PurgeOutputs implements OnApplicationBootstrap, OnApplicationShutdown {

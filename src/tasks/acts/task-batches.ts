@@ -32,7 +32,7 @@ export interface NewBatch {
   createdMs: number;
   taskEvents: boolean;
   items: BatchItem[];
-  /** The key of the request, and the answer that repeated requests get. */
+  /** The Idempotency-Key of the request, and the answer that repeated requests get. */
   idempotency: (ReservedKey & { response: string }) | null;
   /** Writes the record of the batch in the same transaction. */
   writeRecord: (tx: Tx) => Promise<unknown>;
@@ -117,7 +117,7 @@ export class TaskBatches {
     return this.rows.finalTasks(batchId, after, limit);
   }
 
-  /** Ends the unfinished tasks. Those that end meanwhile keep their outcome. */
+  /** Cancels the unfinished tasks of the batch. A task that ends meanwhile keeps its outcome. */
   async cancel(batchId: string): Promise<void> {
     const outcome = { status: 'failed' as const, error: taskError('task_cancelled') };
     const unfinished = await this.rows.unfinished(batchId);
@@ -128,7 +128,10 @@ export class TaskBatches {
     if (failed) throw failed.reason;
   }
 
-  /** The ids rise with the index, so that workers claim and lists show the items in their order. */
+  /**
+   * Makes the tasks of a batch. Their ids rise with the index, so that workers claim and lists show the items in their
+   * order.
+   */
   private make(caller: Caller, { id, createdMs, items }: NewBatch): MadeTask[] {
     const ids = items.map(() => newTaskId(createdMs)).toSorted();
     return items.map(({ index, customId, request, origin }, at) => {

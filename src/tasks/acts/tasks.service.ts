@@ -83,8 +83,8 @@ export class TasksService {
   }
 
   /**
-   * Replaces the stored response of an idempotency key, because a request with `Prefer: wait` is answered after its
-   * task is stored.
+   * Replaces the stored response of an idempotency key. A request with `Prefer: wait` needs this, because its answer is
+   * known only after the task was stored.
    */
   async answeredWith(apiKeyId: string, key: string, taskId: string, json: string): Promise<void> {
     await this.idempotencyKeys.update({ api_key_id: apiKeyId, key, task_id: taskId }, { response: json });
@@ -95,14 +95,14 @@ export class TasksService {
     return this.cached.findOfKey(apiKeyId, taskId);
   }
 
-  /** The tasks of an API key, for interfaces with lists of their own. */
+  /** A page of the tasks of an API key, for interfaces with lists of their own. */
   list(apiKeyId: string, filter: TaskFilter, page: PageRequest): Promise<TaskPage> {
     return this.lists.list(apiKeyId, filter, page);
   }
 
   /**
-   * Like `find`, but returns only when the task is final, has another sequence than `changedFrom`, or time is up.
-   * Returns at once when the key has too many open waits, or when the service stops.
+   * Like `find`, but waits until the task is final, has another sequence than `changedFrom`, or time is up. Returns at
+   * once when the key has too many open waits, or when the service stops.
    */
   async findWhenFinal(
     apiKeyId: string,
@@ -119,7 +119,10 @@ export class TasksService {
     }
   }
 
-  /** Like `findWhenFinal`, but without an open wait. For requests that are counted elsewhere. */
+  /**
+   * Like `findWhenFinal`, for requests whose waiting is limited elsewhere: it does not count as an open wait of the
+   * key.
+   */
   async waitUntilFinal(apiKeyId: string, taskId: string, options: WaitOptions): Promise<ShownTask> {
     const task = await untilFinal(this.feed, taskId, () => this.find(apiKeyId, taskId), options);
     this.cached.keep(task); // the client is about to fetch its files
@@ -148,7 +151,7 @@ export class TasksService {
     return ended ? { task: ended, cancelled: true } : { task: await this.find(apiKeyId, taskId), cancelled: false };
   }
 
-  /** Reads a task of any API key, for signed links, which carry their own permission. */
+  /** Reads a task of any API key. It is for signed links, which need no API key. */
   read(taskId: string): Promise<ShownTask | null> {
     return this.cached.find(taskId);
   }

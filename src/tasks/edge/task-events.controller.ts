@@ -33,7 +33,10 @@ export class TaskEventsController {
     private readonly views: TaskViews,
   ) {}
 
-  /** Declared before GET, because the HEAD route that Fastify derives from a GET would read the stream to its end. */
+  /**
+   * Declared before the GET, so that Fastify does not derive a HEAD route from the GET. A derived HEAD would read the
+   * stream to its end.
+   */
   @Head('tasks/:task_id/events')
   @Fails('task_not_found')
   @ApiOperation({ summary: 'Check that a task can be followed', operationId: 'headTaskEvents' })

@@ -20,7 +20,7 @@ import { SAMPLE_S } from '../sql/record-pace.ts';
 export const RATE_WINDOW_S = 300;
 
 /**
- * Tasks that start per second. Only the time for which tasks have waited counts: before that, tasks started only as
+ * How many tasks start per second. Counts only the time for which tasks have waited: before it, tasks started only as
  * often as they were created.
  * @param lineAgeS for how long the oldest waiting task has waited
  * @param nowS unix seconds, by the clock of the samples
@@ -86,8 +86,8 @@ export class EstimatesService {
   }
 
   /**
-   * Estimates for a task that would be created now. They are null if the limit of its API key would hold the task, or
-   * if too little is known.
+   * Estimates for a task that would be created now. Both are null if the limit of its API key would hold the task back,
+   * or if too little is known.
    */
   async ofNew(
     caller: Caller,
@@ -102,7 +102,7 @@ export class EstimatesService {
     };
   }
 
-  /** Unix seconds of the end of the task. */
+  /** Unix seconds at which the task will probably end; null if unknown. */
   private async endOf(task: TaskPlace, startS: number | null): Promise<number | null> {
     return this.endOfRun(runKindOf(task), task.status === 'running' ? startOf(task) : startS);
   }
@@ -127,7 +127,7 @@ export class EstimatesService {
   }
 }
 
-/** Sorts behind every id, because a new task waits behind those of the same place. */
+/** Sorts behind every id, because a new task waits behind the tasks with the same `place`. */
 const AFTER_ALL_IDS = '~';
 
 const startAt = ({ readAtS, rate }: LineSample, position: number | null): number | null =>

@@ -46,7 +46,7 @@ export class ModelLoadService implements OnModuleInit {
     return { queued, running, median_run_s: median, typical, succeeded, failed, sampled_at: takenAtS };
   }
 
-  /** The present sample, or the last one while the database is away. Its time says how old it is. */
+  /** The present sample. While the database is away, the last one: its time says how old it is. */
   private async current(): Promise<Sample> {
     try {
       return await this.samples.get();

@@ -23,7 +23,7 @@ export class TaskTimelineView {
   @ApiField.boolean('always false') has_more: boolean;
 }
 
-/** The stored moments, and those that follow from other columns, in order of time. */
+/** The timeline of a task: the stored moments and those that follow from other columns, in order of time. */
 export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMomentView[] {
   const createdMs = task.created_at.getTime();
   const moments = [...beginOf(task), ...storedOf(task, 'running'), ...endOf(task)]
@@ -42,7 +42,10 @@ export function toTimeline(task: TimelineRow, revealProviders: boolean): TaskMom
   }));
 }
 
-/** The time of a claim is when its statement began. That may be before the release that the claim has seen. */
+/**
+ * The moments until the first start. The time of a claim is the beginning of its statement, which may be before the
+ * release that the claim has seen. So the start is never put before the release.
+ */
 function beginOf(task: TimelineRow): Moment[] {
   const waiting: Moment[] = [[task.created_at.getTime(), 'queued', 0, null, null], ...storedOf(task, 'waiting')];
   if (!task.started_at) return waiting;
@@ -59,6 +62,6 @@ function endOf({ status, completed_at: completed, attempt, error }: TimelineRow)
   const atMs = completed.getTime();
   if (status === 'succeeded') return [[atMs, 'succeeded', attempt, null, null]];
   const failed: Moment = [atMs, 'failed', attempt, null, error?.code ?? null];
-  // A cancel ends the task at once; the provider learns of it afterwards.
+  // A cancel ends the task at once, so both moments have the same time. The provider learns of the cancel afterwards.
   return error?.code === 'task_cancelled' ? [[atMs, 'cancel_requested', attempt, null, null], failed] : [failed];
 }

@@ -6,7 +6,7 @@ import { anyRunOf, type RunKind, runKindKey } from '../record/run-kind.ts';
 import { RunTimes } from '../record/run-times.entity.ts';
 
 const REFRESH_MS = 60_000;
-/** The interval while some kind of run has no data, so that the first successes of a new service count soon. */
+/** The interval for kinds of runs without data, so that the first successes of a new service count soon. */
 const REFRESH_NEW_MS = 10_000;
 
 /** With fewer runs the times are not typical. */
@@ -73,7 +73,7 @@ export class UsualTimes {
   }
 }
 
-/** The last value. If it is too old, it is read again for later calls. */
+/** The last value that was read, without waiting. If it is too old, this starts another read for later calls. */
 function lastOf<Value>(sampled: Sampled<Value>): Value | undefined {
   const next = sampled.get();
   if (next instanceof Promise) next.catch(() => undefined);
@@ -86,7 +86,10 @@ function median(values: number[]): number {
   return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2;
 }
 
-/** Older builds recorded runs without waits, so only as many of the newest runs count as there are waits. */
+/**
+ * The typical times of the newest runs; null if there are too few. Older builds recorded no waits, so only as many of
+ * the newest runs count as have a wait.
+ */
 function typicalOf({ run_ms: runs, wait_ms: waits }: RunTimes): TypicalTimes | null {
   if (waits.length < MIN_TYPICAL) return null;
   return {

@@ -1,4 +1,4 @@
-/** What orders waiting tasks of one priority. */
+/** The fields of a waiting task that decide its position among tasks of the same priority. */
 export interface Waiting {
   place: number;
   id: string;
@@ -8,8 +8,8 @@ export interface Waiting {
 export class Lane {
   /**
    * @param ids in the order of the lane
-   * @param places of the same tasks: the column `place`
-   * @param isWhole false: more tasks wait behind these
+   * @param places the column `place` of the same tasks
+   * @param isWhole whether no more tasks wait behind these
    */
   constructor(
     private readonly ids: readonly string[],
@@ -21,7 +21,7 @@ export class Lane {
     return this.ids.length;
   }
 
-  /** How many tasks of the lane start before this one, which may be newer than the lane. */
+  /** How many tasks of the lane start before this one. The task need not be in the lane: it may be newer. */
   countBefore({ place, id }: Waiting): number {
     let from = 0;
     let to = this.ids.length;
@@ -45,8 +45,8 @@ export class WaitingLine {
   ) {}
 
   /**
-   * The position of a task, which may be newer than the line; 1 is the next. @returns null when more tasks wait than
-   * were read
+   * The position of a task; 1 starts next. The task may be newer than the line.
+   * @returns null when the position is behind the tasks that were read
    */
   positionOf(task: Waiting, isLow: boolean): number | null {
     const [own, other] = isLow ? [this.low, this.normal] : [this.normal, this.low];

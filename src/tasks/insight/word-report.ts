@@ -2,7 +2,7 @@ import { Servers } from '../../platform/database/servers/servers.ts';
 import { readWordsState } from '../sql/task-words.ts';
 
 /**
- * Tells an operator which prompts the index of words covers. A search works without it.
+ * Tells an operator up to which time the index of words covers prompts. A search works without the index.
  * @param url of a migrated database
  */
 export async function wordReport(url: string): Promise<string> {

@@ -6,8 +6,8 @@ const MAX_WAITING_IN_ALL = 1_000_000;
 const CHECK_MS = 2_000;
 
 /**
- * What all subscribers of this process have not read yet. This backlog is limited as a whole, because a key may open
- * 1,000 queues, each with a limit of its own. Over the limit the longest queues end; their subscribers connect again
+ * What all subscribers of this process have not read yet. It is limited as a whole, because a key may open 1,000
+ * queues, each with a limit of its own. Above the limit the longest queues are ended; their subscribers connect again
  * and resume.
  */
 @Injectable()

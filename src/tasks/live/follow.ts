@@ -11,7 +11,7 @@ import { TaskFeed } from '../queue/task-feed.ts';
 
 interface FollowAllOptions {
   filter?: TaskFilter;
-  /** Sends first the tasks that have ended since this time; unix milliseconds by the database's clock. */
+  /** Unix milliseconds by the database's clock. The tasks that have ended since this time are sent first. */
   endedSinceMs?: number;
   /** Tasks whose end the subscriber has already received. */
   isKnown?: (taskId: string) => boolean;
@@ -28,14 +28,14 @@ export class FollowTasks {
   ) {}
 
   /**
-   * Follows one task: its current state first, then newer ones, merged when the subscriber is slow. The queue ends
-   * after the final state. A subscriber that leaves before must end the queue (`return()`, `close()`).
+   * Follows one task: its current state first, then newer ones. A slow subscriber gets only the latest state. The queue
+   * ends after the final state. A subscriber that leaves earlier must end the queue (`return()`, `close()`).
    * @param after the sequence of an unfinished state that the subscriber has already received: only newer ones follow
    * @throws ApiError task_not_found
    */
   async follow(apiKeyId: string, taskId: string, after?: number): Promise<PullQueue<ShownTask>> {
     const queue = new LiveQueue({ read: (ids) => this.read(ids), endsWithTask: true });
-    // Watches before the read, so that no change is missed.
+    // Starts to watch before the read, so that no change is missed.
     queue.states.whenClosed(this.feed.watch(taskId, (task) => queue.push(task)));
     try {
       const current = await this.tasks.findOfKey(apiKeyId, taskId);
@@ -49,8 +49,8 @@ export class FollowTasks {
   }
 
   /**
-   * Follows all tasks of a key: the unfinished ones in their current state, then changes, merged when the subscriber is
-   * slow.
+   * Follows all tasks of a key: the unfinished ones in their current state, then changes. A slow subscriber gets only
+   * the latest state of each task.
    */
   async followAll(
     apiKeyId: string,
@@ -80,7 +80,7 @@ export class FollowTasks {
   ): Promise<void> {
     const ended = await this.changed.endedSince(apiKeyId, sinceMs);
     queue.pushIds(isKnown ? ended.filter((id) => !isKnown(id)) : ended);
-    if (ended.length === MAX_CHANGED) queue.endWhenEmpty(); // the subscriber resumes from there for the rest
+    if (ended.length === MAX_CHANGED) queue.endWhenEmpty(); // then the subscriber resumes and gets the rest
   }
 
   private async read(ids: string[]): Promise<ShownTask[]> {

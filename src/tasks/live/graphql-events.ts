@@ -5,8 +5,8 @@ import { OpenStreams } from './open-streams.ts';
 import { sendStream } from './send-stream.ts';
 
 /**
- * Sends the event streams of GraphQL. They count together with those of REST. Like a socket, a stream is closed when
- * its key loses any scope.
+ * Sends the event streams of GraphQL. They count towards the same limits as those of REST. Such a stream is closed when
+ * its key loses any scope, as a WebSocket is.
  */
 @Injectable()
 export class GraphqlEvents implements OnModuleInit {

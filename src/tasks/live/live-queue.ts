@@ -3,7 +3,10 @@ import { ApiError } from '../../errors/api-error.ts';
 import { PullQueue } from '../../platform/run/pull-queue.ts';
 import { isFinal, type ShownTask } from '../record/task.entity.ts';
 
-/** The most rows in memory. Of further tasks only the id is kept, and the row is read when the task is due. */
+/**
+ * The most rows that a queue holds in memory. Of further tasks it holds only the id, and reads the row when it sends
+ * the task.
+ */
 const MAX_ROWS = 200;
 /**
  * Tasks that may wait for a subscriber that reads nothing, some 6 MB. Beyond that the subscriber is disconnected and
@@ -11,8 +14,8 @@ const MAX_ROWS = 200;
  */
 const MAX_WAITING = 50_000;
 /**
- * Tasks whose last sent sequence is remembered, so that no state is sent twice. The 1,000 streams that an API key
- * may have remember some 100 MB.
+ * Tasks whose last sent sequence is remembered, so that no state is sent twice. The 1,000 streams that an API key may
+ * have need some 100 MB for this.
  */
 const MAX_REMEMBERED = 1_000;
 /** Rows per read. */
@@ -28,19 +31,19 @@ interface LiveQueueOptions {
 }
 
 /**
- * Per-subscriber queue that keeps only the latest state of each task. So a slow subscriber costs little, however much
- * changes, and never misses a final state, unless it falls so far behind that the queue ends. The sequence of a task
- * never falls.
+ * The queue of one subscriber. It keeps only the latest state of each task, so a slow subscriber costs little. A
+ * subscriber misses no final state, unless it reads so little that the queue ends. The states of one task are sent in
+ * the order of their sequence.
  */
 export class LiveQueue {
   readonly states = new PullQueue<ShownTask>(() => this.take());
-  /** Waiting tasks in the order of sending. null: only the id is kept. */
+  /** Waiting tasks in the order of sending; null if only the id is in memory. */
   private readonly waiting = new Map<string, ShownTask | null>();
   private rows = 0;
   /** The last sent sequence of each task. */
   private readonly sent = new Map<string, number>();
   private isEnding = false;
-  /** Resolves at the end of the turn of the event loop in which the last state was taken. */
+  /** Resolves at the end of the event-loop turn in which the last state was taken. */
   private turn: Promise<void> | undefined;
 
   constructor(private readonly options: LiveQueueOptions) {
@@ -55,11 +58,11 @@ export class LiveQueue {
   push(task: ShownTask): void {
     if (this.states.isClosed || this.isEnding || !this.isNewer(task)) return;
     if (this.options.accepts && !this.options.accepts(task)) {
-      this.drop(task.id); // the queued state is older, and the task has left the filter
+      this.drop(task.id); // the task has left the filter, so its queued state is not sent either
       return;
     }
     const isLast = isFinal(task.status);
-    if (isLast) this.drop(task.id); // final states are sent in the order of arrival, which resuming relies on
+    if (isLast) this.drop(task.id); // sends final states as they arrive; a resume relies on this order
     if (!this.waiting.has(task.id) && this.waiting.size >= MAX_WAITING) {
       if (isLast) this.endBehind();
       return; // an unfinished task will change again
@@ -180,7 +183,6 @@ export class LiveQueue {
   }
 }
 
-/** The subscriber must reconnect and resume. */
 function fellBehind(): ApiError {
   return new ApiError('service_unavailable', { message: 'Too many changes were not read; connect again to resume.' });
 }

@@ -42,7 +42,7 @@ export class OpenStreams implements BeforeApplicationShutdown {
 
   /**
    * Opens the queue of a stream and keeps track of it until it is closed.
-   * @param needs the scope whose loss closes the stream; `any`: each scope that the key has now
+   * @param needs the scope whose loss closes the stream; `any`: the loss of any scope that the key has now
    * @throws ApiError rate_limit_exceeded, service_unavailable; the errors of `start`
    */
   async track<Queue extends OpenQueue>(

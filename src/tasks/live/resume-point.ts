@@ -2,28 +2,32 @@ import { LONGEST_END_MS } from '../record/ending.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 
 /**
- * The longest time from the first answer in the transaction of an end to its commit. It covers waits for an endpoint,
- * for the counters of the API key and for its budget: twice 1.2 s each, and some more. Waits for the counters of
- * several keys in one batch of ends may take longer.
+ * The longest time from the answer to the first statement of a transaction that ends tasks to its commit. It covers the
+ * waits for three rows: of the webhook endpoint, of the counters of the API key, and of its budget. Each wait takes at
+ * most twice 1.2 s. The waits for several keys in one batch of ends may take longer.
  */
 const LONGEST_COMMIT_MS = 8_000;
 /**
- * An end carries the time at which its transaction began, and becomes visible when the transaction commits. Ends with
- * later times may have been sent meanwhile. So a resume starts earlier by the time of the longest transaction.
+ * How far a resume goes back. The time of an end is the beginning of its transaction, but the end becomes visible at
+ * the commit. Ends with later times may have been sent meanwhile. So a resume goes back by the time of the longest
+ * transaction.
  */
 const OVERLAP_MS = LONGEST_END_MS + LONGEST_COMMIT_MS;
 /**
- * Ends that were sent within the overlap are named in the id, and not sent again. If more ends were sent, some are sent
- * twice.
+ * The most ends that an id names. An id names the last ends before it, which are then not sent again. If more ends were
+ * sent within OVERLAP_MS, some are sent twice.
  */
 const MAX_NAMED = 12;
-/** The last characters of a task id are random. Their 40 bits distinguish a handful of tasks. */
+/**
+ * How many of the last characters of a task id name it. They are random, and their 40 bits tell a handful of tasks
+ * apart.
+ */
 const TAIL = 8;
 const FORM = /^([0-9a-z]{1,11})((?:\.[0-9a-z]{8}){0,12})$/;
 
 /**
- * The position of a subscriber to all tasks. Tasks that ended before this position were sent. The position is the `id:`
- * of each event, so the client brings it to its next connection, to any process.
+ * How far a subscriber to all tasks has read: the latest time of the ends that it was sent, and the names of the last
+ * of them. This position is the `id:` of each event. The client sends it with its next connection, to any process.
  */
 export class ResumePoint {
   private constructor(
@@ -35,7 +39,7 @@ export class ResumePoint {
     return new ResumePoint(Math.floor(ms), []);
   }
 
-  /** @returns null for any text that is not one of our ids */
+  /** @returns null for a text that is not an id of this class */
   static parse(text: string | undefined): ResumePoint | null {
     const [, time, tails] = FORM.exec(text ?? '') ?? [];
     if (time === undefined || tails === undefined) return null;
@@ -55,12 +59,12 @@ export class ResumePoint {
     return this.atMs - OVERLAP_MS;
   }
 
-  /** Whether the end of this task was sent before. */
+  /** Whether the id names this task, whose end was then sent before. */
   includes(taskId: string): boolean {
     return this.named.some(({ tail }) => taskId.endsWith(tail));
   }
 
-  /** Call when a task was sent. Only an end moves the position. */
+  /** Call this when a task was sent. Only final tasks move the position. */
   advance(task: ShownTask): void {
     if (!task.completed_at) return;
     const endedMs = task.completed_at.getTime();

@@ -3,7 +3,7 @@ import { becomesStream } from '../../platform/http/observe-requests.ts';
 import { hangUpWhenUnread } from './unread.ts';
 import { Readable } from 'node:stream';
 
-/** Keeps idle connections open through proxies. */
+/** The time without an event after which a ping is sent. Pings keep idle connections open through proxies. */
 const PING_MS = 15_000;
 
 /** One server-sent event: `id` is its `id:`, `name` its `event:`, `json` its data. */
@@ -20,8 +20,8 @@ export interface StateQueue<State> {
 }
 
 /**
- * Turns a queue into the bytes of a text/event-stream. The queue is read at the client's pace, one event ahead, so that
- * further changes are merged in the queue.
+ * Turns a queue into the bytes of a text/event-stream. It reads at most one event ahead of the client. So the changes
+ * that a slow client has not read are merged in the queue.
  */
 export function eventStream<State>(queue: StateQueue<State>, toEvent: (state: State) => StreamEvent): Readable {
   const stream = Readable.from(events(queue, toEvent), { objectMode: false, highWaterMark: 1 });

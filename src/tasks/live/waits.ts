@@ -16,9 +16,9 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until a task is final, or with `changedFrom` until it has changed. The feed brings the state that ends the wait;
- * only after a time-out the task is read again.
- * @param read reads the current task; called after the watch is set, so that no end is missed
+ * Waits until a task is final, or with `changedFrom` until it has changed. The feed delivers the state that ends the
+ * wait. The task is read again only after a time-out.
+ * @param read reads the current task; called while the feed is already watched, so that no end is missed
  */
 export async function untilFinal(
   feed: TaskFeed,
@@ -49,8 +49,9 @@ export async function untilFinal(
 }
 
 /**
- * The most open waits of a key, in one process. Waits count as requests in flight, of which a process accepts 10,000.
- * So it takes 50 keys to use them all. A key runs 50 tasks at once by default, so each can be waited for four times.
+ * The most open waits of a key, in one process. A wait counts as one of the 10,000 requests that a process may have in
+ * flight, so 50 keys are needed to use all of them. A key runs 50 tasks at once by default, so there are four waits for
+ * each task.
  */
 const MAX_WAITS_PER_KEY = 200;
 

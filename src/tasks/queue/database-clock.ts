@@ -4,7 +4,7 @@ import { TakeoverPause } from './takeover-pause.ts';
 import { ChangedTasks } from '../sql/changed-tasks.ts';
 
 const SAMPLE_EVERY_S = 10;
-/** Samples at a time. The one with the shortest round trip is the most exact. */
+/** How many samples are taken each time. The one with the shortest round trip is the most exact. */
 const SAMPLES = 3;
 
 interface Sample {
@@ -15,9 +15,9 @@ interface Sample {
 }
 
 /**
- * The database's clock, for times that a response shows before they are stored. The clocks of processes differ, and
- * rows expire by the database's. The clock is sampled in the background, so a creation needs no extra statement.
- * Between samples the monotonic clock counts on. See docs/decisions/0021-times-of-the-database.md.
+ * An estimate of the database's clock, for times that a response shows before they are stored. The clocks of processes
+ * differ, and rows expire by the clock of the database. The clock is sampled in the background, so a creation needs no
+ * extra statement. Between samples the monotonic clock counts on. See docs/decisions/0021-times-of-the-database.md.
  */
 @Injectable()
 export class DatabaseClock implements OnModuleInit, OnApplicationShutdown {

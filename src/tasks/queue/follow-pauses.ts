@@ -3,12 +3,12 @@ import { WakeSignal } from './wake-signal.ts';
 import { PauseTasks, SETTLED_AFTER_S } from '../sql/pause-tasks.ts';
 
 /**
- * Sets aside the waiting tasks of paused models, and wakes them after the pause. If a claim comes to such a task
- * earlier, the claim sets the task aside.
+ * Parks the waiting tasks of paused models, and wakes them after the pause. A claim that finds such a task earlier
+ * parks it itself.
  */
 @Injectable()
 export class FollowPauses {
-  /** The pauses for which the waiting tasks were set aside. */
+  /** The pauses, as text, for which the waiting tasks have been parked. */
   private followed = '';
   /** When tasks were last woken, on the monotonic clock. */
   private wokenMs = -Infinity;
@@ -22,11 +22,11 @@ export class FollowPauses {
   async follow(isStopped: () => boolean): Promise<void> {
     const inForce = (await this.tasks.read()).map(({ id, models }) => `${id} ${models.join()}`).join('\n');
     if (inForce !== this.followed) {
-      // Setting tasks aside reads the whole line, so it is done only after a change.
+      // Parking reads all waiting tasks, so it is done only after a change of the pauses.
       if (inForce !== '') await untilDone(() => this.tasks.setAside(), isStopped);
       this.followed = inForce;
     }
-    // The wake-up may be late, because all workers or the database were down.
+    // A late wake-up also checks pauses that changed long ago: all workers or the database may have been down since.
     const nowMs = performance.now();
     const isLate = nowMs - this.wokenMs > (SETTLED_AFTER_S * 1000) / 2;
     if ((await untilDone(() => this.tasks.wake(isLate), isStopped)) > 0) this.wakeSignal.notify();

@@ -5,7 +5,7 @@ import { FillWords } from '../sql/fill-words.ts';
 
 /** Seconds until the next round, if the last one found little. */
 const EVERY_S = 30;
-/** Seconds until the next attempt to make the extensions. The role may be given the right to do so at any time. */
+/** Seconds until the next attempt to create the extensions. The role may be given the permission at any time. */
 const RETRY_S = 600;
 const NOT_PERMITTED = '42501';
 

@@ -7,7 +7,7 @@ import { anyRunOf, type RunKind, runKindKey, runKindOf } from '../record/run-kin
 
 const FLUSH_MS = 2_000;
 const FORGET_MS = 600_000;
-/** Errors of tasks that say nothing about whether the model works. */
+/** Errors that say nothing about whether the model works. Such tasks do not count as failed. */
 const NO_FAILURE: ReadonlySet<TaskErrorCode> = new Set(['task_cancelled', 'content_policy_violation']);
 
 /**
@@ -25,7 +25,7 @@ export class Pace implements BeforeApplicationShutdown {
 
   constructor(private readonly rows: RecordPace) {}
 
-  /** @param tasks as claimed; only a first start counts */
+  /** @param tasks as a claim returned them; only the first start of a task counts */
   started(tasks: readonly Pick<ShownTask, 'attempt' | 'model'>[]): void {
     for (const { attempt, model } of tasks) if (attempt === 1) this.countsOf(model).started += 1;
   }
@@ -48,7 +48,7 @@ export class Pace implements BeforeApplicationShutdown {
     }
   }
 
-  /** Never throws. What cannot be written is missing in estimates. */
+  /** Writes the counts and run times. Never throws: estimates then lack what could not be written. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -6,12 +6,15 @@ import { PauseTasks } from '../sql/pause-tasks.ts';
 import type { Pause } from '../record/pause.entity.ts';
 
 const TOPIC = 'pauses';
-/** A process without the bus learns of a pause within 5 s. */
+/** A process that receives nothing over the bus learns of a pause within 5 s. */
 const REFRESH_S = 4;
 /** Retry-After for a pause without an end, and the highest Retry-After for any pause. */
 const RETRY_AFTER_S = 60;
 
-/** The pauses in force, as this process knows them. Claims read the table: no task of a paused model starts. */
+/**
+ * The pauses in force, as this process knows them. Claims read the table instead, so that no task of a paused model
+ * starts.
+ */
 @Injectable()
 export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('pauses');
@@ -24,7 +27,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly bus: Bus,
   ) {}
 
-  /** Nest awaits this. So a process already knows the pauses when it takes its first request. */
+  /** Nest awaits this hook, so the process knows the pauses before its first request. */
   async onApplicationBootstrap(): Promise<void> {
     this.bus.subscribe(TOPIC, () => void this.changedElsewhere());
     await this.refresh();
@@ -40,7 +43,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     this.listeners.push(listener);
   }
 
-  /** Call after the commit of a change. */
+  /** Call this after the commit of a change of the pauses. */
   async changed(): Promise<void> {
     this.bus.publish(TOPIC, '');
     await this.refresh();
@@ -52,12 +55,15 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.inForce().length;
   }
 
-  /** Whether a pause keeps new work from a place of the provider. @param endpoint of the place */
+  /**
+   * Whether a pause keeps new work from a place of the provider.
+   * @param endpoint of the place: provider, base URL and name of the credential in one text
+   */
   isPaused(provider: string, endpoint: string): boolean {
     return this.known.length > 0 && this.holding(provider, endpoint).length > 0;
   }
 
-  /** The ids of the pauses that keep new work from this place. */
+  /** The ids of the pauses that keep new work from this place. The parameters are those of `isPaused`. */
   holding(provider: string, endpoint: string): string[] {
     const holds = ({ kind, target }: Pause) =>
       (kind === 'provider' && target === provider) || (kind === 'place' && target === endpoint);
@@ -66,7 +72,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
       .map(({ id }) => id);
   }
 
-  /** The answer to a creation for the model, if an operator has asked to refuse it; otherwise null. */
+  /** The error for a creation, if an operator has paused its model and refuses creations meanwhile; otherwise null. */
   refusalOf(model: string): ApiError | null {
     if (this.known.length === 0) return null;
     const pause = this.inForce().find(({ models, refuse_creates }) => refuse_creates && models.includes(model));
@@ -92,7 +98,7 @@ export class Pauses implements OnApplicationBootstrap, OnApplicationShutdown {
     return REFRESH_S;
   }
 
-  /** While the database is away, the pauses known last stay in force. */
+  /** While the database is away, the last known pauses stay in force. */
   private async refresh(): Promise<void> {
     try {
       this.known = await this.statements.read();

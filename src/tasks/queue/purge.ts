@@ -14,14 +14,15 @@ import {
   PurgeRows,
 } from '../sql/purge-rows.ts';
 
-/** Seconds between purges of counters, each of which reads the counters of every key. */
+/** Seconds between two purges of counters. Each purge reads the counters of every key. */
 const PURGE_COUNTERS_EVERY_S = 600;
-/** Seconds between purges of versions of models, of which there are few. */
+/** Seconds between two purges of versions of models. There are few versions. */
 const PURGE_VERSIONS_EVERY_S = 3600;
 
 /**
- * Deletes what is past its retention. The files of a task go before its record, so a crash in between leaves a record
- * to try again, and no file without one. A task whose files cannot be deleted is reported and passed over.
+ * Deletes what is past its retention. The files of a task are deleted before its record. So a crash in between leaves
+ * no file without a record, and the next purge tries again. A task whose files cannot be deleted is reported and passed
+ * over.
  */
 @Injectable()
 export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -34,8 +35,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   ];
 
   /**
-   * Seconds by which the oldest idempotency key of the last round had expired; 0 if there was none. The round notes it for
-   * the metric, because an index with which a query finds the key would make every creation slower.
+   * For how many seconds the oldest idempotency key of the last round had been expired; 0 if the round deleted none. It
+   * is for the metric: a query for this number would need an index that makes every creation slower.
    */
   idempotencyLagS = 0;
 
@@ -62,8 +63,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Expired tasks go before expired files, so that a task that is past both times is visited once. The two purges do
-   * not run at the same time, because each reserves the tasks that it finds.
+   * Purges expired tasks before expired files, so that a task that is past both times is visited once. The two purges
+   * do not run at the same time, because each reserves the tasks that it finds.
    */
   private async purgeTasksAndFiles(): Promise<number> {
     const tasks = await this.purgeTasks();
@@ -123,5 +124,8 @@ export class Purge implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
-/** If nothing could be deleted, the storage is away, so the next round must not follow at once. */
+/**
+ * The number that decides whether the next round follows at once. It is 0 if nothing could be deleted, because the
+ * storage is then probably away.
+ */
 const roundSize = (taken: ExpiredTask[], purged: string[]): number => (purged.length > 0 ? taken.length : 0);

@@ -17,8 +17,8 @@ const SWEEP_ROWS = 500;
 
 /**
  * Runs every few seconds in every worker process. Ends tasks that are past their deadline or have lost too many
- * workers, and wakes parked tasks of keys that have a free place. Two sweeps may run at once, because every write is
- * guarded by the state of the row. Each query is an index scan of few rows.
+ * workers, and wakes parked tasks of keys that may run more. Two sweeps may run at once, because every write is guarded
+ * by the state of the row. Each query is an index scan of few rows.
  */
 @Injectable()
 export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -75,7 +75,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     const outcome: Ending['outcome'] = { status: 'failed', error: taskError(code) };
     const ends = await Promise.allSettled(tasks.map((task) => this.queue.end({ ...task, outcome })));
     const failed = ends.filter((end) => end.status === 'rejected');
-    // A locked key must not keep the tasks of others from ending.
+    // One end that fails, such as that of a locked key, must not keep other tasks from ending.
     if (failed.length > 0)
       this.logger.warn({ event: 'sweep.ends_failed', tasks: failed.length, err: failed[0]?.reason });
   }
@@ -90,7 +90,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
     });
   }
 
-  /** Tasks whose last allowed attempt has lost its worker too. */
+  /** Tasks that have lost the worker of their last allowed attempt. */
   private workerLost(): Promise<LiveTask[]> {
     return this.tasks
       .createQueryBuilder('task')
@@ -103,7 +103,7 @@ export class Sweep implements OnApplicationBootstrap, OnApplicationShutdown {
       .getMany();
   }
 
-  /** Keys that have parked tasks although they may run more. */
+  /** Keys that have parked tasks although they may run more tasks. */
   private async keysWithFreePlaces(): Promise<string[]> {
     const counters = await this.counters
       .createQueryBuilder('counters')

@@ -4,9 +4,9 @@ import { Config } from '../../platform/config/config.ts';
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Decides when an expired lease means a dead worker. After a standstill every lease looks expired although its worker
- * lives. A standstill is a start of this process (perhaps with all others, after an outage), a frozen machine or a
- * changed clock. Live workers then get a heartbeat and a second to renew their leases.
+ * Decides when an expired lease means a dead worker. After a standstill every lease looks expired, although its worker
+ * may live. A standstill is a start of this process (after an outage all may start), a frozen machine or a changed
+ * clock. Live workers then get a heartbeat and a second to renew their leases.
  */
 @Injectable()
 export class TakeoverPause implements OnModuleInit, OnApplicationShutdown {

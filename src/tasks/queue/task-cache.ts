@@ -9,19 +9,25 @@ import type { Listed } from '../sql/page-of-tasks.ts';
 import { ReadTasks } from '../sql/read-tasks.ts';
 
 const TOPIC = 'task_deleted';
-/** Inputs may be long, so the cache is also bounded by characters, those of the kept JSON included: some 64 MB. */
+/**
+ * The most characters of the cached tasks and of their JSON, some 64 MB. A limit on the number of tasks alone is not
+ * enough, because inputs may be long.
+ */
 const CACHED_CHARACTERS = 32_000_000;
 /** After this time a task is read again, because the event of a deletion may be lost. */
 const TTL_MS = 15_000;
-/** Longer than a read of the database takes, because a read that began before a deletion must not cache its result. */
+/**
+ * How long a dropped task is not cached again. This is longer than a read takes: a read that began before a deletion
+ * must not cache its result.
+ */
 const DROPPED_MS = 60_000;
 const MAX_DROPPED = 50_000;
 
 /**
- * Tasks in memory. A final task may still change, in another process too: it or its outputs are deleted, kept or given
- * up, or its cost is corrected. A queued task is only given to a reader who knows its sequence in the database. Running
- * tasks are not kept, because some of what clients see changes without a new sequence. The cache is small, because with
- * 20,000 tasks garbage collection made every other request a fifth slower.
+ * Tasks in memory. A final task may still change, in another process too: the task or its outputs are deleted, get or
+ * lose a star, or the cost is corrected. A queued task is returned only to a reader that knows its sequence in the
+ * database. Running tasks are not kept, because some of what clients see changes without a new sequence. The cache is
+ * small: with 20,000 tasks, garbage collection made every other request a fifth slower.
  */
 @Injectable()
 export class TaskCache implements OnModuleInit {
@@ -64,7 +70,7 @@ export class TaskCache implements OnModuleInit {
     if (task.status !== 'running' && !this.dropped.has(task.id)) this.tasks.set(task.id, task);
   }
 
-  /** Call after the commit of a deletion or correction: every process reads the task again. */
+  /** Call this after the commit of a change of a final task: every process then reads the task again. */
   drop(taskId: string): void {
     this.forget(taskId);
     this.bus.publish(TOPIC, taskId);
@@ -78,8 +84,8 @@ export class TaskCache implements OnModuleInit {
 }
 
 /**
- * The characters of a task and of its JSON. Image URLs (16 of 2,048 characters) and metadata (16 pairs of 576) can
- * outweigh the prompt.
+ * About how many characters a task and its JSON take. Image URLs (16 of 2,048 characters) and metadata (16 pairs of
+ * 576) can be longer than the prompt.
  */
 export function charactersOf({ input, metadata, result }: Pick<ShownTask, 'input' | 'metadata' | 'result'>): number {
   return 2 * (1_000 + JSON.stringify(input).length + JSON.stringify(metadata).length + (result?.length ?? 0) * 400);
@@ -115,8 +121,8 @@ export class CachedTasks {
   }
 
   /**
-   * The tasks of a page that was read just before. Tasks that have changed since come in their present state.
-   * @param belongs whether a changed task still belongs to the page; one that does not is left out
+   * The tasks of a page whose ids were just read. A task that has changed since then is returned in its present state.
+   * @param belongs whether a changed task still belongs to the page; a task that does not is left out
    */
   async findListed(listed: Listed[], belongs: (task: ShownTask) => boolean): Promise<ShownTask[]> {
     const cached = listed.map(({ id, sequence }) => this.cache.ofSequence(id, sequence));
@@ -133,7 +139,7 @@ export class CachedTasks {
     });
   }
 
-  /** Caches a final task; ignores others. A task that is cached already is not kept for longer. */
+  /** Caches a final task; ignores others. Does not prolong the time of a task that is already cached. */
   keep(task: ShownTask): void {
     if (isFinal(task.status) && !this.cache.ofSequence(task.id, task.sequence)) this.cache.add(task);
   }

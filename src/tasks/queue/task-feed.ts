@@ -10,20 +10,20 @@ import { foundLate } from './task-metrics.ts';
 export type Watcher = (task: ShownTask) => void;
 
 const TOPIC = 'task';
-/** Rows read at once. The read queue is bounded and would refuse a whole backlog. */
+/** Rows that are read at once. The queue of reads is bounded, and would refuse all rows of a backlog at once. */
 const CHUNK = 500;
-/** How often watched tasks are polled, because a process killed between its commit and its event publishes nothing. */
+/** How often watched tasks are polled. A process that is killed between its commit and its event publishes nothing. */
 const POLL_S = 15;
-/** How far back a poll looks for ends: beyond the poll before it, and beyond the longest commit. */
+/** How far back a poll looks for ends: further than the last poll plus the longest commit. */
 const LOOK_BACK_S = 2 * POLL_S + 10;
 /** Ended tasks that were delivered in this process, so that a poll neither reads nor delivers them again. */
 const REMEMBERED_ENDS = 50_000;
 
 /**
- * Publishes changes of tasks to watchers in every process. In the process that made a change the watchers get the row
- * at once; other processes get the id and read the row once for all their watchers. A watcher sees the sequence of a
- * task rise, may miss states in between, and gets the latest state again after the bus was disconnected. An end whose
- * event is lost is delivered by the next poll, if the database answers.
+ * Publishes changes of tasks to watchers in every process. In the process that made a change, the watchers get the row
+ * at once. Other processes get the id and read the row once for all their watchers. A watcher may miss states, but gets
+ * them in the order of their sequence. After the bus was disconnected it gets the latest state again. If the event of
+ * an end is lost, the next poll delivers the end, if the database answers.
  */
 @Injectable()
 export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -57,7 +57,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.bus.stop();
   }
 
-  /** Call after the commit. */
+  /** Call this after the commit of the changes. */
   publish(tasks: Iterable<ShownTask>): void {
     for (const task of tasks) {
       this.deliver(task);
@@ -76,7 +76,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private deliver(task: ShownTask): void {
-    // Remembered without a watcher too, because a later watcher reads the current state first.
+    // An end counts as delivered even without a watcher, because a later watcher reads the current state first.
     if (isFinal(task.status)) this.deliveredEnds.set(task.id, true);
     for (const watcher of this.ofTask.get(task.id) ?? []) watcher(task);
     for (const watcher of this.ofKey.get(task.api_key_id) ?? []) watcher(task);
@@ -126,7 +126,7 @@ export class TaskFeed implements OnApplicationBootstrap, OnApplicationShutdown {
     return late;
   }
 
-  /** While the database is down a poll finds nothing; the next one covers the same time. */
+  /** The ids, or none while the database is down. The next poll covers the same time. */
   private idsOrNone(ids: Promise<string[]>): Promise<string[]> {
     return ids.catch((err: unknown) => {
       this.logger.warn({ event: 'feed.poll_failed', err });

@@ -7,7 +7,10 @@ import type { ClaimedTask } from '../record/lease.ts';
 import type { ShownTask } from '../record/task.entity.ts';
 import type { Moment } from '../record/moment.ts';
 
-/** A model that is not in the catalogue becomes OTHER, so the values of this label are a closed list. */
+/**
+ * The value of the label `model`. A model that is not in the catalogue counts as OTHER, so the label has a bounded
+ * number of values.
+ */
 const modelOf = (id: string): string => (findModel(id) ? id : OTHER);
 
 const created = new Tally('darkroom_tasks_created_total', 'Tasks that this process stored.', ['model'], (model) => ({
@@ -79,13 +82,13 @@ export function tasksClaimed(tasks: readonly ClaimedTask[]): void {
   }
 }
 
-/** The claim adds these two moments if the earlier worker has not given the task back. */
+/** Whether the last claim took the task over from a lost worker: only such a claim adds these two moments. */
 const isOfLostWorker = (timeline: readonly Moment[] | null): boolean =>
   timeline?.at(-1)?.[1] === 'taken_over' && timeline.at(-2)?.[1] === 'worker_lost';
 
 export function taskEnded({ api_key_id, model, status, error, usage, created_at, completed_at }: ShownTask): void {
   if (error && error.code !== 'task_cancelled') failuresByKey.add(api_key_id);
-  const provider = usage?.provider ?? null; // written by a worker: the name of one of our adapters
+  const provider = usage?.provider ?? null; // a worker has written it, so it is the name of an adapter
   ended.inc({
     model: modelOf(model),
     status,

@@ -23,7 +23,10 @@ import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/subm
 import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-/** Ends within this time share one wake-up statement, because it costs as much as ending several tasks. */
+/**
+ * Ends within this time share one statement that wakes parked tasks. The statement costs as much as ending several
+ * tasks.
+ */
 const WAKE_DEBOUNCE_MS = 20;
 
 /**
@@ -34,7 +37,7 @@ const WAKE_DEBOUNCE_MS = 20;
 export class TaskQueue {
   private readonly held = new Set<string>();
   private keysToWake = new Set<string>();
-  /** Keys that share a limit with the keys below them. */
+  /** API keys that share a limit of running tasks with the keys below them. */
   private sharingToWake = new Set<string>();
   private isWaking = false;
   private readonly endListeners: ((task: ShownTask) => void)[] = [];
@@ -98,7 +101,7 @@ export class TaskQueue {
    * Gives a task back without counting a lost worker, because this process is shutting down or the task has to wait.
    * Clients see no change: the task stays `running`.
    * @param afterS seconds until a worker may claim it; null: when the lease expires
-   * @param reason why it waits, for its timeline
+   * @param reason why the task waits, for its timeline
    * @returns whether the lease still held
    */
   async release(lease: NotedLease, afterS: number | null, reason?: HoldReason): Promise<boolean> {
@@ -111,7 +114,10 @@ export class TaskQueue {
     return true;
   }
 
-  /** Lets another task run while this one waits. If that fails, the task keeps its place. */
+  /**
+   * Stops counting this task as running while it waits, so that another task of its key can run. If that fails, the
+   * task still counts.
+   */
   private async leavePlace(lease: LeaseRef): Promise<void> {
     const freed = await this.holds.hold(lease).catch(() => null);
     if (freed) this.wakeNextOf(freed.api_key_id, freed.shared_by);
@@ -132,7 +138,8 @@ export class TaskQueue {
   }
 
   /**
-   * Whether the provider is at its concurrency limit. The intent to submit decides; this check saves work before it.
+   * Whether the provider is at its concurrency limit. Only the intent to submit decides; this check saves work before
+   * it.
    */
   isFull(lease: LeaseRef, place: Place): Promise<boolean> {
     return this.submits.isFull(lease, place);
@@ -184,7 +191,7 @@ export class TaskQueue {
   }
 
   /**
-   * Ends the task. If a key that counted it has a limit of running tasks, wakes the parked tasks that may run now.
+   * Ends the task. If a key that counted it has a limit of running tasks, this wakes the parked tasks that may run now.
    * @returns null when nothing changed, as in `EndTasks`
    */
   async end(ending: Ending): Promise<ShownTask | null> {
@@ -205,8 +212,8 @@ export class TaskQueue {
   }
 
   /**
-   * Call when the provider has confirmed that the job of an ended task was cancelled before it ran. It then costs
-   * nothing.
+   * Call this when the provider has confirmed that the job of an ended task was cancelled before it ran. The task then
+   * costs nothing, if its cost can still be corrected.
    */
   async cancelConfirmed(taskId: string): Promise<void> {
     if (await this.confirms.confirm(taskId)) this.cache.drop(taskId);
@@ -224,7 +231,7 @@ export class TaskQueue {
     this.endListeners.push(listener);
   }
 
-  /** Also finds a task that was deleted a moment ago. */
+  /** Reads a task, even if it was deleted a moment ago. */
   read(taskId: string): Promise<ShownTask | null> {
     return this.reads.findStored(taskId);
   }
@@ -239,17 +246,20 @@ export class TaskQueue {
     return this.takeoverPause.isOver();
   }
 
-  /** Lets the throttled tasks of these API keys run, as far as the keys have free places. */
+  /** Wakes the parked tasks of these API keys, as many as the keys may run now. */
   async wakeThrottled(apiKeyIds: string[]): Promise<void> {
     if ((await this.parked.wake(apiKeyIds)) > 0) this.wakeSignal.notify();
   }
 
-  /** The same for limits that these keys share with the keys below them. */
+  /** Wakes the parked tasks that wait for a limit which these keys share with the keys below them. */
   private async wakeThrottledBy(apiKeyIds: string[]): Promise<void> {
     if ((await this.parked.wakeShared(apiKeyIds)) > 0) this.wakeSignal.notify();
   }
 
-  /** Wakes at once for the first end and batches the ends that follow. The sweep finds what this misses. */
+  /**
+   * Wakes parked tasks of the keys that counted an ended one: at once after the first end, and together after the ends
+   * of the next WAKE_DEBOUNCE_MS. The sweep finds tasks that a failure here leaves parked.
+   */
   private wakeNextOf(apiKeyId: string, sharedBy: string[]): void {
     if (sharedBy.length === 0) this.keysToWake.add(apiKeyId);
     else for (const id of sharedBy) this.sharingToWake.add(id);

@@ -4,7 +4,7 @@ import { Interval } from '../../platform/run/interval.ts';
 import { VacuumQueue } from '../sql/vacuum-queue.ts';
 
 /**
- * Seconds between checks. Autovacuum looks once a minute at best; by then a thousand tasks a second have left 200,000
+ * Seconds between checks. Autovacuum looks once a minute at best. In a minute, a thousand tasks a second leave 200,000
  * dead rows.
  */
 const EVERY_S = 15;

@@ -9,34 +9,34 @@ export interface FileLink {
   expiresAt: number;
 }
 
-/** The parts of a link of ours. */
+/** The parts of a link that this service has signed. */
 export interface OwnLink {
   fileId: string;
   expires: string;
   signature: string;
 }
 
-/** What a link permits. The signature covers the permission, so a signature is valid for one permission only. */
+/** What a link permits. The signature covers the permission, so it is valid for this permission only. */
 const READ = '';
 const WRITE = 'put ';
 const ARCHIVE = 'archive ';
-/** Links to the outputs of some pages of tasks, under 4 MB. */
+/** The most links in memory: those of the outputs on some pages of tasks, under 4 MB. */
 const REMEMBERED_LINKS = 10_000;
 const previewOf = (width: PreviewWidth): string => `preview ${width} `;
 
 /** Signs and verifies links to files. A link permits reading one file without an API key until the link expires. */
 export class FileLinks {
-  /** KeyObjects, because a signature with raw bytes imports the key each time, which takes 17 µs instead of 3. */
+  /** KeyObjects. A signature with raw bytes would import the key each time, which takes 17 µs instead of 3. */
   private readonly secrets: NewestFirst<KeyObject>;
-  /** Links by file. A link stays the same for a quarter of its lifetime, and a new signature costs 4 us. */
+  /** Links by file. A link stays the same for a quarter of its lifetime. A new signature would cost 4 us. */
   private readonly remembered = new LRUCache<string, FileLink>({
     maxSize: REMEMBERED_LINKS, // `max` would reserve 0.2 MB at once
     sizeCalculation: () => 1,
   });
 
   /**
-   * @param secrets used for nothing else. The newest one signs, and any of them verifies. A link is invalid without the
-   *   secret that signed it
+   * @param secrets used for links only. The newest one signs; each of them verifies. A link whose secret is gone is
+   *   invalid
    * @param publicUrl without a trailing slash
    * @param ttlS shortest lifetime of a link, seconds; the longest is a quarter more
    */
@@ -101,7 +101,7 @@ export class FileLinks {
     return this.isValid(ARCHIVE, { fileId: fileIds, expires, signature }, nowMs);
   }
 
-  /** Takes a link of ours apart, without verifying it. @returns null for any other URL */
+  /** Takes a link of this service apart, without verifying it. @returns null for any other URL */
   parse(url: string): OwnLink | null {
     const parsed = URL.parse(url);
     const own = URL.parse(`${this.publicUrl}/v1/files/`);
@@ -116,7 +116,10 @@ export class FileLinks {
     };
   }
 
-  /** Takes the raw query parameters. Each must be one string. */
+  /**
+   * Whether a link permits reading the file. `expires` and `signature` are raw query parameters: any value but one
+   * string is refused.
+   */
   verify(fileId: string, expires: unknown, signature: unknown, nowMs: number = Date.now()): boolean {
     return this.isValid(READ, { fileId, expires, signature }, nowMs);
   }
@@ -126,8 +129,8 @@ export class FileLinks {
   }
 
   /**
-   * When a link that is signed now expires. The time is rounded up to a quarter of the lifetime, so that browsers and
-   * caches see the same link again.
+   * The expiry of a link that is signed now, unix seconds. It is rounded up to a quarter of the lifetime, so that
+   * browsers and caches see the same link again.
    */
   expiryOf(notAfter: number, nowMs: number = Date.now()): number {
     const quarterS = Math.max(1, Math.floor(this.ttlS / 4));

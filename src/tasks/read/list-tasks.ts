@@ -9,8 +9,8 @@ import { jsonOfList } from '../../platform/schema/list-of.ts';
 import { TaskViews } from './task-views.ts';
 
 /**
- * Pages through the tasks of an API key. The id is the cursor, because ids sort by creation. The list is a hot read, so
- * it is raw SQL. With the usual filters the statement is prepared and planned once per connection. For 20 rows it takes
+ * Pages through the tasks of an API key. The id is the cursor, because ids sort by creation. Raw SQL, because lists are
+ * read often. With the usual filters the statement is prepared and planned once per connection. For 20 rows it takes
  * 1.4 ms, of which 1.0 ms is CPU; TypeORM's query builder takes 3.1 ms, of which 2.2 ms is CPU.
  */
 @Injectable()
@@ -22,8 +22,8 @@ export class ListTasks {
   ) {}
 
   /**
-   * One statement reads the ids of the page. Final tasks are mostly in memory; a second statement reads the others. A
-   * task that has changed in between is left out if it does not belong to the page any more.
+   * Reads the ids of the page in one statement. Most final tasks are in memory; a second statement reads the other
+   * tasks. A task that has changed in between is left out if it does not belong to the page any more.
    */
   async list(apiKeyId: string, filter: TaskFilter, request: PageRequest): Promise<TaskPage> {
     const { limit } = request;

@@ -10,7 +10,7 @@ export interface OutputFile {
   apiKeyId: string;
   task: ShownTask;
   output: StoredOutput;
-  /** Until when the bytes are there. */
+  /** When the bytes expire. */
   expiresAt: Date;
   /** Whether the bytes are still there: neither expired nor deleted. */
   isPresent: boolean;
@@ -36,7 +36,7 @@ export class TaskFiles {
   }
 
   /**
-   * The output as the database has it now, because another process may have deleted it some seconds ago.
+   * Reads the output from the database, because another process may have deleted it some seconds ago.
    * @returns null as `find`
    */
   async findAgain({ task, output }: OutputFile): Promise<OutputFile | null> {

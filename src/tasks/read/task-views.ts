@@ -20,7 +20,7 @@ export class TaskViews {
     return toTaskView(task, this.links, this.terms);
   }
 
-  /** The view for GraphQL. GraphQL fields that REST lacks find the stored task behind it. */
+  /** The view for GraphQL. It carries the stored task, which the fields that only GraphQL has are read from. */
   forGraphql(task: ShownTask): TaskView {
     return rememberStored(this.of(task), task);
   }
@@ -29,7 +29,7 @@ export class TaskViews {
     return JSON.stringify(this.of(task));
   }
 
-  /** The JSON of a task that stays in memory. It is made once, and again when its links change. */
+  /** The JSON of a task that stays in memory. It is made once, and again when the links of the task change. */
   keptJson(task: ShownTask): string {
     const links = this.linksOf(task);
     const kept = this.kept.get(task);
@@ -39,7 +39,10 @@ export class TaskViews {
     return json;
   }
 
-  /** A text that changes with the links: when they expire, and how many outputs have passed an expiry of their own. */
+  /**
+   * A text that changes whenever the links of the task change: it has their expiry, and how many outputs have passed an
+   * expiry of their own.
+   */
   private linksOf(task: ShownTask): string {
     if (!filesPresent(task)) return 'none';
     return `${this.links.expiryOf(unixSeconds(task.files_expire_at!))} ${lapsedOutputs(task)}`;
@@ -52,8 +55,8 @@ interface OutputOfTask {
 }
 
 /**
- * The key under which a view has its stored task or output, for GraphQL fields that REST lacks. It is a symbol, because
- * views are sent as they are and JSON leaves symbols out. A WeakMap costs 1 us more for each view.
+ * The key under which a view carries its stored task or output, for the fields that only GraphQL has. It is a symbol,
+ * because views are sent as they are, and JSON leaves symbols out. A WeakMap would cost 1 us more for each view.
  */
 const STORED = Symbol('what is stored behind the view');
 type TaskBehind = TaskView & { [STORED]?: ShownTask };

@@ -233,7 +233,7 @@ export const isPresent = (task: ShownTask, output: StoredOutput, nowMs: number =
 export const lapsedOutputs = ({ result }: ShownTask, nowMs: number = Date.now()): number =>
   result?.filter(({ expires_at }) => expires_at !== undefined && expires_at * 1000 <= nowMs).length ?? 0;
 
-/** Until when the bytes of an output are there, unix seconds. */
+/** When the bytes of an output expire, unix seconds. */
 export const endOf = (task: ShownTask, { expires_at }: StoredOutput): number =>
   Math.floor(expires_at ?? unixSecondsOrZero(task.files_expire_at));
 
@@ -253,7 +253,7 @@ function toResult(task: ShownTask, outputs: StoredOutput[], links: FileLinks): T
   };
 }
 
-/** Unix seconds of the first end of a file; null if all that are left are kept. */
+/** Unix seconds at which the first file is deleted; null if all files that are left are kept. */
 function firstEndOfFiles(task: ShownTask, outputs: StoredOutput[]): number | null {
   const isKeptNow = (output: StoredOutput) => task.kept_at !== null && isKept(output);
   const ends = outputs.flatMap((output) => (output.deleted || isKeptNow(output) ? [] : [endOf(task, output)]));
@@ -274,7 +274,10 @@ function linkTo(
 const toBatch = ({ batch_id, batch_index, custom_id }: ShownTask): TaskBatchView | null =>
   batch_id === null ? null : { id: batch_id, index: batch_index!, custom_id };
 
-/** If interface and provider both approximated a parameter, the two become one. */
+/**
+ * The approximations to show. If the interface and the provider have both approximated a parameter, one entry has the
+ * value of the request and the value of the provider.
+ */
 function approximationsOf({ request_approximations, approximations }: ShownTask): Pick<TaskView, 'approximations'> {
   if (!request_approximations && !approximations) return {};
   const rest = new Map(approximations?.map((each) => [each.param, each]));
@@ -307,7 +310,7 @@ export function etagOf(task: ShownTask, linkTtlS: number, nowMs: number = Date.n
   return `W/"${task.sequence}-${period}${lapsed > 0 ? `x${lapsed}` : ''}"`;
 }
 
-/** The task sequence in one of our tags; undefined for any other tag. */
+/** The sequence of the task, read from a tag of `etagOf`; undefined for any other tag. */
 export function sequenceIn(ifNoneMatch: string | undefined): number | undefined {
   const [, sequence] = /^(?:W\/)?"([0-9]{1,9})(?:-[0-9a-z]+)?"$/.exec(ifNoneMatch?.trim() ?? '') ?? [];
   return sequence === undefined ? undefined : Number(sequence);
@@ -329,7 +332,7 @@ function toUsageView(task: ShownTask, { currency, revealProviders }: UsageTerms)
 }
 
 /**
- * Usage of a task that has none stored: it ended in an older release, before usage was recorded, or because its key was
+ * The usage of a task without stored usage. Such a task ended before usage was recorded, or because its API key was
  * revoked.
  */
 const usageOfOldTask = ({ started_at }: Pick<ShownTask, 'started_at'>, currency: string): StoredUsage => ({

@@ -4,8 +4,8 @@ import type { CostBasis, RunUsage, StoredUsage, Tokens } from './task-usage.ts';
 
 /**
  * What an ending says about the cost, as columns of the statement that ends tasks. A success has its cost, because the
- * worker knows what was made. A job that was cancelled before it ran costs nothing. Any other ending has a rule: which
- * amount of the task's own price is charged if the task was submitted.
+ * worker knows what was made. A job that was cancelled before it ran costs nothing. Any other ending has a rule. It
+ * names the amount of the stored price that is charged if the task was submitted.
  */
 export interface Charge {
   rule: 'full' | 'failed' | 'stopped' | null;
@@ -16,7 +16,10 @@ export interface Charge {
   video_seconds: number;
   /** The provider of the binding that ran the task; null: the one that the task was submitted to, if any. */
   provider: string | null;
-  /** The usage to store, unless an earlier call of the task was lost; null if the task did not succeed. */
+  /**
+   * The usage to store, unless an earlier call of the task was lost: the statement then computes it. null if the task
+   * did not succeed.
+   */
   usage: StoredUsage | null;
 }
 

@@ -5,9 +5,9 @@ import type { Moment } from './moment.ts';
 import type { RunUsage } from './task-usage.ts';
 
 /**
- * The most milliseconds from the beginning of the transaction that ends tasks to the answer to its first statement. The
- * beginning is the `completed_at` of these tasks. A slower transaction is rolled back, so that a resumed stream knows
- * how late an end can appear.
+ * The most milliseconds from the beginning of a transaction that ends tasks to the answer to its first statement. The
+ * beginning is the `completed_at` of these tasks. A slower transaction is rolled back. So a stream that resumes knows
+ * how late an end can become visible.
  */
 export const LONGEST_END_MS = 5_000;
 
@@ -15,9 +15,12 @@ export const LONGEST_END_MS = 5_000;
 export interface Ending {
   id: string;
   api_key_id: string;
-  /** The claim that ends the task; null = any claim (a user's cancel, the deadline). */
+  /**
+   * The attempt of the claim that ends the task. null ends the task whichever claim holds it, as for a cancel or the
+   * deadline.
+   */
   attempt: number | null;
-  /** End the task only if the claim's lease has expired; set by the sweep when it reports a lost worker. */
+  /** End the task only if the lease of its claim has expired. The sweep sets this when it reports a lost worker. */
   lapsed?: boolean;
   /** End the task only if no worker has claimed it yet. */
   unclaimed?: boolean;
@@ -25,15 +28,15 @@ export interface Ending {
   /** Moments to add to the timeline of the task; absent if there are none. */
   moments?: Moment[];
   /**
-   * Absent when no worker ends the task, as for a cancel or the sweep. The row of the task then says what the task has
-   * used.
+   * What the run has used. Absent when no worker ends the task, as for a cancel or the sweep. The row of the task then
+   * says what the task has used.
    */
   usage?: RunUsage | undefined;
   /** The resolution in the task's input, if the caller has it at hand. */
   resolution?: unknown;
 }
 
-/** A statement that another room adds to the transaction that ends tasks. */
+/** A statement that another module adds to the transaction that ends tasks. */
 export interface EndWrite {
   statement: Statement & { values: unknown[] };
   /** @param rows what the statement returned */
@@ -41,10 +44,9 @@ export interface EndWrite {
 }
 
 /**
- * A hook of another room that writes in the transaction that ends tasks. Start reads on `tx` synchronously, so that
- * they are pipelined with the statement that ends the tasks.
+ * A hook of another module that writes in the transaction that ends tasks. It must start its reads on `tx`
+ * synchronously, so that they are pipelined with the statement that ends the tasks.
  * @param apiKeyIds API keys of the tasks that are about to end
- * @returns a function that makes the write from the tasks that ended; null when there is nothing to write, whichever
- *   tasks end
+ * @returns a function that makes the write from the tasks that ended; null when none of these tasks needs a write
  */
 export type EndHook = (tx: Tx, apiKeyIds: string[]) => Promise<((ended: ShownTask[]) => EndWrite | null) | null>;

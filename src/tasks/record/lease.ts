@@ -1,13 +1,16 @@
 import type { Task } from './task.entity.ts';
 import type { RunMoments } from './moment.ts';
 
-/** Identifies one claim of one task: every write of a worker names both, so a late worker changes nothing. */
+/**
+ * Identifies one claim of one task. Every write of a worker names id and attempt, so the write of a late worker changes
+ * nothing.
+ */
 export interface LeaseRef {
   id: string;
   attempt: number;
 }
 
-/** A lease whose run keeps its moments until a statement writes them. */
+/** A lease with the moments of its run that no statement has written yet. */
 export interface NotedLease extends LeaseRef {
   readonly moments: RunMoments;
 }
@@ -17,6 +20,6 @@ export type ClaimedTask = Task & { remaining_s: number };
 
 export interface Claim {
   tasks: ClaimedTask[];
-  /** Whether the claim found as many candidates as it had room for, so that there may be more. */
+  /** Whether the claim found as many candidates as it asked for. Then there may be more. */
   full: boolean;
 }

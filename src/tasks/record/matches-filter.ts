@@ -2,7 +2,10 @@ import type { ShownTask } from './task.entity.ts';
 import { hasWords } from './search-words.ts';
 import type { TaskFilter } from './task-filter.ts';
 
-/** Whether a list with this filter would contain the task: the rule of sql/task-conditions.ts, for tasks in memory. */
+/**
+ * Whether a list with this filter would contain the task. The rule is that of sql/task-conditions.ts, for tasks in
+ * memory.
+ */
 export function matchesFilter(task: ShownTask, filter: TaskFilter): boolean {
   const { status, statuses, kind, model, batch_id, source, parent_task_id, metadata } = filter;
   const { created_after, created_before, error_code, cancelled, search, kept, collection } = filter;

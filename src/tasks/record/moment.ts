@@ -20,7 +20,7 @@ export const MOMENT_TYPES = [
 ] as const;
 export type MomentType = (typeof MOMENT_TYPES)[number];
 
-/** Why a started task may not go on: its provider is full or away, or a pause holds it. */
+/** Why a started task has to wait: its provider is full or away, or a pause holds the task. */
 export type HoldReason = 'provider_limit' | 'pause';
 
 /** A moment as stored in the row of its task. It is an array so that it stays short. */
@@ -32,12 +32,12 @@ export const MAX_MOMENTS = 200;
 export const isHeld = (timeline: readonly Moment[] | null): boolean => timeline?.at(-1)?.[1] === 'held';
 
 /**
- * The most unwritten moments. Further ones are dropped. A run has more only if it tries very many bindings without a
- * write.
+ * The most moments that wait to be written; further ones are dropped. A run reaches this number only if it tries very
+ * many bindings without a write.
  */
 const MAX_PENDING = 8;
 
-/** The part of a task that its moments need. */
+/** The fields of a task that `RunMoments` needs. */
 interface RunTask {
   attempt: number;
   timeline: Moment[] | null;
@@ -45,18 +45,20 @@ interface RunTask {
   upstream_id: string | null;
 }
 
-/** The moment of a write. It happens only if the write takes effect. */
+/** The moment that a write is about. It is added only if the write takes effect. */
 type LastMoment = [type: 'submitting' | 'accepted', provider: string | null];
 
 /**
- * The moments of one claim's run. They are written by the statements that the run makes anyway, so a moment costs no
- * statement. Moments after the last write are lost with the worker.
+ * The moments of the run of one claim. The statements that the run needs anyway write them, so a moment costs no
+ * statement. If the worker is lost, so are its unwritten moments.
  */
 export class RunMoments {
   private pending: Moment[] = [];
-  /** Whether the task was given back to wait, for its provider or the end of a pause, and not submitted since. */
+  /**
+   * Whether the task was given back to wait, for its provider or the end of a pause, and has not been submitted since.
+   */
   private isWaiting: boolean;
-  /** Whether a job of the last submit was accepted. Of several jobs only the first gets a moment. */
+  /** Whether the provider has accepted a job of the last submit. Of several jobs, only the first gets a moment. */
   private isAccepted: boolean;
   private areReferencesReady = false;
   private readonly claimedAtMs: number;
@@ -80,7 +82,7 @@ export class RunMoments {
     if (this.pending.length < MAX_PENDING) this.pending.push(this.momentOf(type, provider, detail));
   }
 
-  /** Call before each binding that is tried: only the first call counts. */
+  /** Call this before each binding that the run tries; only the first call adds a moment. */
   referencesReady(): void {
     if (!this.areReferencesReady) this.note('references_ready');
     this.areReferencesReady = true;
@@ -91,13 +93,18 @@ export class RunMoments {
     return this.pending.length === 0 ? [] : this.withRelease(this.pending);
   }
 
-  /** @param write gets the moments to add, as JSON; null if there are none */
+  /**
+   * Calls `write` with the moments to add: the unwritten ones and `last`. They stay unwritten if the write does not
+   * take effect.
+   * @param write gets the moments as JSON; null if there are none
+   * @param isWritten whether the write took effect
+   */
   async write<Result>(
     last: LastMoment | null,
     write: (moments: string | null) => Promise<Result>,
     isWritten: (result: Result) => boolean,
   ): Promise<Result> {
-    if (last === null && this.isWaiting) return write(null); // the task may have to wait on, so its release is not written yet
+    if (last === null && this.isWaiting) return write(null); // the task may go on waiting: it is not released yet
     const sent = this.pending.length;
     const isNew = last !== null && !(last[0] === 'accepted' && this.isAccepted);
     const moments = [...this.pending, ...(isNew ? [this.momentOf(...last, null)] : [])];
@@ -111,7 +118,10 @@ export class RunMoments {
     return result;
   }
 
-  /** The moments to add when the task is given back; null if it waits already, however often it was claimed. */
+  /**
+   * The moments to add when the task is given back, as JSON. null if it was waiting before this claim and has not been
+   * submitted since: its wait goes on.
+   */
   onHold(reason: HoldReason = 'provider_limit'): string | null {
     if (this.isWaiting) return null;
     return JSON.stringify([...this.pending, this.momentOf('held', null, reason)]);

@@ -6,19 +6,25 @@ export type PauseKind = (typeof PAUSE_KINDS)[number];
 /** SQL: whether a row is in force now. */
 export const IN_FORCE = 'not released and ended_at is null and (until is null or until > now())';
 
-/** A pause: an operator keeps tasks from a model, a provider or one place of a provider. */
+/**
+ * A pause: an operator stops tasks of a model, of a provider, or at one place of a provider. A place is a base URL with
+ * a credential.
+ */
 @Entity('pauses')
 export class Pause {
   /** `pause_` and 26 characters, time-ordered. */
   @PrimaryColumn('text') id: string;
   @Column('text') kind: PauseKind;
-  /** Id of the model, name of the provider, or the endpoint of the place. */
+  /**
+   * The id of the model, or the name of the provider. For a place: provider, base URL and name of the credential in one
+   * text.
+   */
   @Column('text') target: string;
-  /** Number of the place when it was paused; null for the other kinds. */
+  /** The number that the place had in the list of providers when it was paused; null for the other kinds. */
   @Column('integer', { nullable: true }) place: number | null;
   /**
-   * The models whose tasks cannot start while the pause lasts. Each model is listed by one open pause only: a pause of
-   * the model itself, else the newest of the pauses that together leave the model without a provider.
+   * The models whose tasks cannot start while the pause lasts. Only one open pause lists a model: the pause of the
+   * model itself, or else the newest of the pauses that together leave the model without a provider.
    */
   @Column('text', { array: true }) models: string[];
   /** Whether creations for `models` are refused. */

@@ -1,6 +1,6 @@
 import type { Task } from './task.entity.ts';
 
-/** What decides how long a run takes, as far as estimates know. */
+/** What the time of a run is estimated by: runs with the same values count as the same kind. */
 export interface RunKind {
   model: string;
   /** Empty for a model without resolutions. */
@@ -20,7 +20,7 @@ export function runKindOf({ model, input }: Pick<Task, 'model' | 'input'>): RunK
 
 export const runKindKey = ({ model, resolution, n }: RunKind): string => `${model} ${resolution} ${n}`;
 
-/** The kind of all runs of a model together, of any resolution and number. */
+/** The kind that stands for all runs of a model, whatever their resolution and number. */
 export const anyRunOf = (model: string): RunKind => ({ model, resolution: '', n: 0 });
 
 const integerOf = (value: unknown): number | undefined => (Number.isInteger(value) ? (value as number) : undefined);

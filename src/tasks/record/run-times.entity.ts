@@ -6,10 +6,13 @@ export class RunTimes {
   @PrimaryColumn('text') model: string;
   /** Empty for a model without resolutions. */
   @PrimaryColumn('text') resolution: string;
-  /** Pictures or seconds of film; 0 with an empty resolution means all runs of the model. */
+  /** Pictures or seconds of film. 0 with an empty resolution stands for all runs of the model. */
   @PrimaryColumn('integer') n: number;
   /** Milliseconds from start to end, the newest last. */
   @Column('integer', { array: true }) run_ms: number[];
-  /** Milliseconds from creation to start of the same runs; fewer for a while after an upgrade. */
+  /**
+   * Milliseconds from creation to start, of the newest of the same runs. After an upgrade there are fewer entries than
+   * in `run_ms` for a while.
+   */
   @Column('integer', { array: true }) wait_ms: number[];
 }

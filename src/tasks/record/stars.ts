@@ -12,10 +12,10 @@ export interface Stars {
   collection: string | null;
 }
 
-/** Which outputs a change is about: one, by its index, or all. */
+/** The outputs that a change is about: one, by its index, or all. */
 type Chosen = number | 'all';
 
-/** Unix seconds until which outputs without an end of their own are there; null if there are no files. */
+/** Unix seconds at which outputs without an expiry of their own expire; null if there are no files. */
 type FilesEnd = number | null;
 
 export const isKept = (output: StoredOutput): boolean => output.kept === true && !output.deleted;
@@ -27,17 +27,17 @@ export const keptBytes = (outputs: StoredOutput[] | null): number =>
 export const isThere = (output: StoredOutput, filesEnd: FilesEnd, nowS: number): boolean =>
   !output.deleted && (output.kept || (output.expires_at ?? filesEnd ?? 0) > nowS);
 
-/**
- * Unix seconds of the first end among the outputs that are not deleted and have an end of their own; null if none has.
- */
+/** Unix seconds of the first own expiry among the outputs that are not deleted; null if none has one. */
 export function firstEndOf(outputs: StoredOutput[] | null): number | null {
   const ends = (outputs ?? []).flatMap(({ deleted, expires_at }) => (deleted || !expires_at ? [] : [expires_at]));
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
 /**
- * Gives stars to the chosen outputs whose bytes are still there. If any output is kept afterwards, each other output
- * that is not deleted and has no expiry of its own gets that of the files.
+ * Gives stars to the chosen outputs whose bytes are still there. If an output is kept afterwards, the files no longer
+ * expire together. So each output that has no star, is not deleted and has no expiry of its own gets the expiry of the
+ * files.
+ * @param name the collection; null for none
  */
 export function keepOutputs(
   { result, collection }: Stars,
@@ -58,8 +58,9 @@ export function keepOutputs(
 }
 
 /**
- * Takes stars away: of one output, or of all outputs and the task. Without another kept output the task loses its star
- * too.
+ * Takes stars away: from one output, or from all outputs and the task. If no output keeps a star, the task loses its
+ * star too.
+ * @param end unix seconds at which an output that loses its star expires, if another output stays kept
  */
 export function giveUpOutputs({ result, kept, collection }: Stars, chosen: Chosen, end: number): Stars {
   const isGivenUp = (output: StoredOutput) => output.kept && (chosen === 'all' || output.index === chosen);

@@ -1,7 +1,7 @@
 import type { Approximation } from './task.entity.ts';
 import type { FixedPrice } from './task-usage.ts';
 
-/** Where a task runs, and how many tasks may run there at once. */
+/** The place where a task runs, and how many tasks may run there at once. */
 export interface Place {
   provider: string;
   /** Base URL of the provider. */
@@ -14,17 +14,20 @@ export interface Place {
   concurrency: number | null;
 }
 
-/** The place where a task will run, its price and its number of calls: recorded before the paid call. */
+/** The place where a task will run, its price and its number of calls. They are recorded before the paid call. */
 export interface Submission extends Place {
   approximations: Approximation[];
   /** The operator's price of this request; null if none fits. */
   price: FixedPrice | null;
-  /** Paid calls that the intent announces. */
+  /** How many paid calls the task is about to make. */
   calls: number;
 }
 
-/** `full`: the provider is at its concurrency limit and nothing was written. `lost`: the claim no longer holds. */
+/** `full`: the provider is at its concurrency limit, and nothing was written. `lost`: the claim no longer holds. */
 export type SubmitIntent = 'committed' | 'full' | 'lost';
 
-/** `last`: it was the task's last attempt and nothing was written. `lost`: the claim no longer holds. */
+/**
+ * `counted`: the loss was counted. `last`: this was the last allowed attempt, and nothing was written. `lost`: the
+ * claim no longer holds.
+ */
 export type LostSubmit = 'counted' | 'last' | 'lost';

@@ -17,7 +17,10 @@ const DEEP_OBJECT: object = { style: 'deepObject', explode: true };
 const SEARCH = new RegExp(String.raw`^\s*(?:\S+\s+){0,${MAX_SEARCH_WORDS - 1}}\S+\s*$`, 'u');
 const TIME = { ...OMITTABLE, fromQuery: true, min: 0, max: MAX_UNIX_S };
 
-/** The filter of REST lists, GraphQL lists and subscriptions. null, which only GraphQL can send, means not given. */
+/**
+ * The filter of REST lists, GraphQL lists and subscriptions. Only GraphQL can send null, which means that the field was
+ * not given.
+ */
 @InputType('TaskFilter', { description: 'Selects the tasks that match every given field.' })
 export class TaskFilter {
   static readonly repeatable = ['statuses'];

@@ -14,7 +14,7 @@ export const newTaskId = (ms: number = Date.now()): string =>
   idBoundAt(ms) + typeidUnboxed('task').slice('task_'.length + TIME_DIGITS);
 
 /**
- * The time in the id of a batch. The ids of its tasks have the same time, which makes them a range of ids.
+ * The time in the id of a batch. The ids of its tasks contain the same time, so they are in one range of ids.
  * @returns milliseconds since 1970; null for a malformed id
  */
 export function createdMsOf(batchId: string): number | null {

@@ -17,8 +17,8 @@ export interface FixedPrice {
   per_million_input_tokens?: number;
   per_million_output_tokens?: number;
   /**
-   * The amount for all that was requested; absent when it depends on tokens alone. Then `failed` and `stopped` are
-   * absent too if they are this amount.
+   * The amount for everything that was requested; absent if it depends on tokens alone. `failed` and `stopped` are then
+   * absent too, unless they are 0.
    */
   full?: number;
   /** The amount for a job that failed at the provider: nothing, or the full amount. */
@@ -40,7 +40,7 @@ export interface RunUsage {
   price: FixedPrice | null;
   /** The tokens that the provider reported; null if it reported none. */
   tokens: Tokens | null;
-  /** What a failure at the provider may have cost. */
+  /** Whether the provider charged a failed run; `unknown` if that is not certain, null if the run did not fail. */
   billing: 'charged' | 'unknown' | null;
   /** Calls that made nothing and may have been charged, in a run that succeeded. */
   unknown_calls?: number;
@@ -49,8 +49,8 @@ export interface RunUsage {
 }
 
 /**
- * Usage as stored with a final task. The rest of a task's usage is in the task's input, its result and the column
- * `submits`.
+ * The usage that is stored with a final task. The rest of what a view shows is in the input of the task, in its result
+ * and in the column `submits`.
  */
 export interface StoredUsage {
   provider: string | null;

@@ -1,6 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The prompt of a final task in a table of its own, so that an end does not pay for the index of words. */
+/**
+ * The prompts of final tasks, in a table of their own, so that the end of a task does not pay for the index of words.
+ */
 @Entity('task_words')
 export class TaskWords {
   @PrimaryColumn('text') id: string;

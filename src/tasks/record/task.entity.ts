@@ -43,7 +43,7 @@ export interface StoredOutput {
   kept?: boolean;
   /** The name under which the output is kept. */
   collection?: string;
-  /** Unix seconds of its own expiry. An output gets one when another output is kept and it is not. */
+  /** Unix seconds at which this output expires. Set only if it is not kept while another output of the task is. */
   expires_at?: number;
 }
 
@@ -55,8 +55,8 @@ export interface Approximation {
 }
 
 /**
- * An unfinished task: a row of the queue, with what its worker notes. Property and column names are the same, so a row
- * read by raw SQL also has this type. The statements that write it are in `sql/`.
+ * An unfinished task: a row of the queue, with what its worker notes. Properties are named as their columns, so a row
+ * that raw SQL returns also has this type. The statements in `sql/` write the table.
  */
 @Entity('tasks_live')
 export class LiveTask {
@@ -92,7 +92,9 @@ export class LiveTask {
   @Column('timestamptz', { nullable: true }) started_at: Date | null;
   /** The record is deleted after this time. */
   @Column('timestamptz') expires_at: Date;
-  /** Seconds that the files are kept after the end; null: as the process that ends the task is configured. */
+  /**
+   * Seconds for which the files are kept after the end; null: the configured time of the process that ends the task.
+   */
   @Column('double precision', { nullable: true }) file_retention_s: number | null;
   /** Approximations by the interface that took the request, before any provider was asked. */
   @Column('json', { nullable: true }) request_approximations: Approximation[] | null;
@@ -102,11 +104,14 @@ export class LiveTask {
   @Column('text', { nullable: true }) trace_parent: string | null;
   /** Whether the task waits behind those of normal priority. */
   @Column('boolean') low: boolean;
-  /** The UTC day in whose budget the task counts; null when no key that counts it had a budget. */
+  /** The UTC day whose budget the task counts in; null when no key that counts the task had a budget. */
   @Column('date', { nullable: true }) budget_day: string | null;
-  /** What the creation reserved in the budget; the end of the task replaces it by the cost. */
+  /** What the creation reserved in the budget. The end of the task replaces this amount by the cost. */
   @Column('bigint', { nullable: true }) reserved_micros: string | null;
-  /** The keys above the task's own key that count it in their counters and budgets; null if there are none. */
+  /**
+   * The keys above the task's own key (its maker and so on) that count the task in their counters and budgets; null if
+   * there are none.
+   */
   @Column('text', { array: true, nullable: true }) counts_for: string[] | null;
 
   /**
@@ -115,8 +120,8 @@ export class LiveTask {
    */
   @Column('boolean') waits: boolean;
   /**
-   * Whether the task is set aside: its API key, or a key above it, is at its limit of running tasks, or a pause holds
-   * the task.
+   * Whether the task is parked, so that no claim takes it: its API key, or a key above it, is at its limit of running
+   * tasks, or a pause holds the task.
    */
   @Column('boolean') parked: boolean;
   /** The pause for which the task is parked; null if there is none. */
@@ -124,15 +129,20 @@ export class LiveTask {
   /** The place in the line of waiting tasks of this priority: lower numbers are claimed first. See sql/admission.ts. */
   @Column('bigint') place: string;
 
-  /** Number of the current claim. Every write of a worker names it, so a late worker changes nothing. */
+  /**
+   * The number of the current claim; 0 before the first. Every write of a worker names it, so the write of a late
+   * worker changes nothing.
+   */
   @Column('integer') attempt: number;
   /** Lost attempts: claims that ended in an expired lease, and jobs that their provider lost. */
   @Column('smallint') losses: number;
-  /** End of the worker's lease while running; otherwise null. */
+  /**
+   * End of the worker's lease. For a task that was given back: when it may be claimed again. null while the task is
+   * queued or parked.
+   */
   @Column('timestamptz', { nullable: true }) lease_until: Date | null;
   /**
-   * Whether the running task waits, for its provider or the end of a pause, and has given up its place: `max_running`
-   * does not count it then.
+   * Whether the running task waits for its provider or the end of a pause, and does not count towards `max_running`.
    */
   @Column('boolean') held: boolean;
   @Column('text', { nullable: true }) worker_id: string | null;
@@ -141,7 +151,7 @@ export class LiveTask {
    * from then on from this start.
    */
   @Column('timestamptz') deadline_at: Date;
-  /** Seconds from the first start to the deadline; null: as long as the task was allowed to wait. */
+  /** Seconds from the first start to the deadline; null: as many as the task was allowed to wait. */
   @Column('real', { nullable: true }) run_deadline_s: number | null;
 
   @Column('text', { nullable: true }) provider: string | null;
@@ -157,7 +167,10 @@ export class LiveTask {
   @Column('text', { nullable: true }) upstream_request_id: string | null;
   /** Approximations by the provider of the last submit. */
   @Column('json', { nullable: true }) approximations: Approximation[] | null;
-  /** The price, fixed by the intent to submit; null before it, after a withdrawal, and without a matching price. */
+  /**
+   * The price, fixed when the intent to submit is recorded. null before that, after the intent was withdrawn, and if no
+   * price matches.
+   */
   @Column('json', { nullable: true }) price: FixedPrice | null;
   /** Paid calls so far. */
   @Column('integer') submits: number;
@@ -232,8 +245,8 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) files_expire_at: Date | null;
   @Column('boolean') files_purged: boolean;
   /**
-   * Until this time no purge takes the task: a worker deletes what has expired of it, or a delete or an erasure has
-   * hidden it.
+   * No purge takes the task before this time: a worker is deleting what has expired of it, or a deletion or an erasure
+   * has hidden it.
    */
   @Column('timestamptz', { nullable: true }) purge_after: Date | null;
 
@@ -249,7 +262,10 @@ export class DoneTask {
   @Column('timestamptz', { nullable: true }) output_expires_at: Date | null;
 }
 
-/** A task of the view `tasks`, which has both tables. A column that its table lacks is null, or has its default. */
+/**
+ * A task of the view `tasks`, which has the rows of both tables. A column that the table of the task lacks is null, or
+ * has its default.
+ */
 export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   Omit<
     DoneTask,
@@ -257,11 +273,11 @@ export type Task = Omit<LiveTask, 'status' | 'waits' | 'held' | 'counts_for'> &
   > & { status: TaskStatus; completed_at: Date | null };
 
 /**
- * The columns that clients see, and three that the service needs besides: `api_key_id`, `attempt` and `task_events`.
- * They are selected and read in this order. The other columns are for workers. Reading those too would make a list of
- * tasks a seventh slower.
+ * The columns that clients see, and three more that the service needs: `api_key_id`, `attempt` and `task_events`. They
+ * are selected and read in this order. Reading the other columns, which are for workers, would make a list of tasks a
+ * seventh slower.
  *
- * An object literal, because V8 makes one in a tenth of the time of a loop over names.
+ * Written as an object literal, because V8 makes one in a tenth of the time of a loop over names.
  */
 export const shownTask = (value: <Name extends keyof Task>(column: Name) => Task[Name]) => ({
   id: value('id'),
@@ -317,7 +333,7 @@ const OF_END: Partial<Record<keyof ShownTask, string>> = {
   collection: 'text',
 };
 
-/** SQL: the columns that a task lacks until it ends, as nulls. */
+/** SQL: the columns that a task gets at its end, as nulls. */
 export const NOTHING_OF_END = Object.entries(OF_END)
   .map(([column, type]) => `null::${type} as ${column}`)
   .join(', ');
@@ -333,7 +349,7 @@ export function toShownTask(row: readonly unknown[]): ShownTask {
   return shownTask(() => row[at++] as never);
 }
 
-/** The columns that a creation sends and its insert stores as they are, with their types. */
+/** The columns whose values a creation sends and its insert stores unchanged, with their types. */
 export const CREATED = {
   id: 'text',
   kind: 'text',
@@ -351,8 +367,8 @@ export const CREATED = {
 } satisfies Partial<Record<keyof Task, string>>;
 
 /**
- * Whether a record is from before the backup that was restored. What the service did for the record after the backup is
- * then unknown: it may have made a paid call, or reported the end.
+ * Whether the thing that began at `begunAt` is from before the backup that was restored. What the service did about it
+ * after the backup is then unknown: it may have made a paid call, or reported the end.
  */
 export const isRestored = ({ restoredFrom }: Pick<Config, 'restoredFrom'>, begunAt: Date): boolean =>
   restoredFrom !== null && begunAt <= restoredFrom;

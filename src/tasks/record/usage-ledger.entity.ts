@@ -5,8 +5,8 @@ import type { CostBasis } from './task-usage.ts';
 
 /**
  * What one task used. The statement that ends the task writes the row, which stays when the task is deleted. Three
- * things change later: `rolled_up`, `metadata`, which an erasure removes, and the cost, if the provider confirms a
- * cancel after the end.
+ * columns change later. `rolled_up` is set once the sums contain the row. An erasure removes `metadata`. A provider
+ * that confirms a cancel after the end lowers `cost_micros`.
  */
 @Entity('usage_ledger')
 export class UsageRow {
@@ -23,7 +23,7 @@ export class UsageRow {
   @Column('text') source: TaskSource;
   /** The batch that the task was an item of. */
   @Column('text', { nullable: true }) batch_id: string | null;
-  /** Null when the task had none, and after an erasure. */
+  /** null when the task had no metadata, and after an erasure. */
   @Column('jsonb', { nullable: true }) metadata: Record<string, string> | null;
   /** Delivered images. */
   @Column('integer') images: number;

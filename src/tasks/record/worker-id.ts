@@ -1,4 +1,4 @@
 import { PROCESS_ID } from '../../platform/config/process-id.ts';
 
-/** Identifies this process in the record of the tasks it has claimed. */
+/** The `worker_id` of the tasks that this process has claimed. */
 export const WORKER_ID = PROCESS_ID;

@@ -7,8 +7,8 @@ const KEPT = MAX_MOMENTS - MOST_ADDED;
 const LESS_ONE = ` - ${KEPT / 2}`;
 
 /**
- * SQL: a timeline with moments added. A long timeline first loses moments from its middle, so that its beginning and
- * its end stay.
+ * SQL: a timeline with moments added. A long timeline first loses moments from its middle, because its beginning and
+ * its end tell the most.
  */
 export const withMoments = (timeline: string, moments: string): string =>
   `(case when jsonb_array_length(${timeline}) > ${KEPT} then ${timeline}${LESS_ONE.repeat(MOST_ADDED)}

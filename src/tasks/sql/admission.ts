@@ -10,20 +10,20 @@ import { USUAL_WEIGHT } from '../../auth/limits/api-key-limits.ts';
 /**
  * The line of waiting tasks: start-time fair queueing (Goyal, Vin and Cheng, 1996). A task's place is where the line is
  * now, or where the last task of its API key ends, whichever is later. The task ends at its place plus its cost. So
- * keys share the time of workers by their weight, the places of a key rise while it has queued tasks, and a key does
+ * keys share the time of workers by their weight, and the places of a key rise while it has queued tasks. A key does
  * not pay later for what it used while nobody else waited. Each priority has a line of its own.
  */
 
 /** The assumed milliseconds of a run about which nothing is known. */
 const UNKNOWN_RUN_MS = 1_000;
 
-/** How far a task moves the next task of its key back in the line. */
+/** The length of a task in the line: the next task of its key stands that much further back. */
 const costOf = (runMs: number, weight: number): number => Math.max(1, Math.round((runMs * USUAL_WEIGHT) / weight));
 
 /**
- * The most that a key with nothing queued is behind the line, so that tasks cancelled while they waited do not count
- * for hours. After 3,000 cancelled tasks of one second each, 600 tasks of another key start before the key's next task,
- * instead of 3,000.
+ * The most that a key with nothing queued stands behind the line. Tasks that were cancelled while they waited have
+ * moved the key back, and must not count for hours. After 3,000 cancelled tasks of one second each, 600 tasks of
+ * another key start before the key's next task, instead of 3,000.
  */
 const MOST_BEHIND_MS = 600_000;
 
@@ -44,7 +44,7 @@ export interface KeyRow {
   tasks: number;
   /** Tasks of low priority among `tasks`. */
   low_tasks: number;
-  /** For each task of the key, the summed cost of the normal tasks up to it. */
+  /** For each task of the key, the cost of all its normal tasks up to this one. */
   ends: number[];
   low_ends: number[];
   max_queued: number;
@@ -82,9 +82,11 @@ const keyRow = (key: number, { api_key_id, limits: { maxQueued, maxRunning } }: 
 /**
  * SQL fragment of a creation. $1 has the API keys of the new tasks, and $2 how long the statement may wait for a lock.
  * Computes for each key how many of its tasks the queue limit admits, and where its next task of each priority stands
- * in the line. Rows are locked in order, so two processes cannot deadlock. `lows` is bounded because a process of an
- * earlier release ends tasks of low priority without counting them. The fragment comes first in a statement, because
- * `pg_stat_activity` shows only 1,024 bytes, which must tell for which row the statement waits.
+ * in the line. Rows are locked in order, so two processes cannot deadlock. `lows` is bounded, because a process of an
+ * earlier release ends tasks of low priority without counting them.
+ *
+ * The fragment comes first in a statement. `pg_stat_activity` shows only 1,024 bytes, which must tell for which row the
+ * statement waits.
  */
 export const LOAD = `
     load as (
@@ -116,7 +118,8 @@ export const COUNTED = `
 export const COUNTED_COLUMNS = 'api_key_id, low';
 
 /**
- * Why a task was not inserted. `no_counters`: its API key has no counters row, although this process has opened one.
+ * Why a task was not inserted. `no_counters`: the row of its API key in `key_load` is gone, although this process has
+ * created it.
  */
 export type Refusal = 'known_key' | 'queue_full' | 'no_counters' | SpentBudget;
 
@@ -131,12 +134,12 @@ export interface RefusalRow {
 export const refusalsOf = (rows: RefusalRow[]): Refusals =>
   new Map(rows.map(({ id, refusal, budget }) => [id, refusal === 'budget_exceeded' ? budget! : refusal]));
 
-/** Refusals by task id. Every task that is not among them was inserted. */
+/** Refusals by task id. A task without a refusal was inserted. */
 export type Refusals = Map<string, Refusal>;
 
 const OPEN: Statement = {
   name: 'tasks.open_key_load',
-  // Locks the keys. So a change of their limits is either committed before and read here, or waits and finds the row.
+  // Locks the keys: a change of their limits is either committed before and read here, or waits and then finds the row.
   text: `
     with own as (
       select id, limits from api_keys where id = any($1::text[]) order by id for share
@@ -146,12 +149,12 @@ const OPEN: Statement = {
     from (select distinct unnest($1::text[]) collate "C" as id) w left join own using (id) order by 1 on conflict do nothing`,
 };
 
-/** The most API keys that a process remembers to have a row. A forgotten key costs another insert. */
+/** The most API keys that a process remembers to have a row in `key_load`. A forgotten key costs another insert. */
 const MAX_KEYS = 20_000;
 
 /**
- * Creates the counters rows of API keys, in the order of the keys to avoid deadlocks. Raw SQL because this is part of
- * every creation.
+ * Creates the rows of API keys in `key_load`, in the order of the keys to avoid deadlocks. Raw SQL because every
+ * creation needs it.
  */
 @Injectable()
 export class OpenKeyCounters {
@@ -163,8 +166,8 @@ export class OpenKeyCounters {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Ensures that the API keys of these tasks have a counters row. A process writes each key once, as long as it
-   * remembers the key.
+   * Ensures that the API keys of these tasks have a row in `key_load`. Creates it once for each key that this process
+   * does not remember.
    */
   async open(tasks: Pick<NewTask, 'api_key_id'>[]): Promise<void> {
     const unopened = tasks.map((task) => task.api_key_id).filter((id) => !this.opened.has(id));
@@ -174,15 +177,19 @@ export class OpenKeyCounters {
   }
 
   /**
-   * Call when these tasks' API keys turned out to have no counters row: a purge, a failover or a restore removed the
-   * row.
+   * Call this when the API keys of these tasks turned out to have no row: a purge, a failover or a restore has removed
+   * it.
    */
   forget(tasks: Pick<NewTask, 'api_key_id'>[]): void {
     for (const task of tasks) this.opened.delete(task.api_key_id);
   }
 }
 
-/** Inserts tasks after opening the counters of their keys. Counters that were lost since are opened again, once. */
+/**
+ * Inserts tasks after creating the rows of their keys in `key_load`. If a row was removed since, it is created again,
+ * once.
+ * @returns the refusals
+ */
 export async function insertOpened<Item extends NewTask>(
   counters: OpenKeyCounters,
   tasks: Item[],
@@ -198,7 +205,7 @@ export async function insertOpened<Item extends NewTask>(
   return new Map([...refusals, ...again]);
 }
 
-/** Does not throw, because other tasks of the batch have been inserted by now. */
+/** Does not throw, because other tasks have been inserted by now. After an error these tasks are refused. */
 async function reopenAndInsert<Item extends NewTask>(
   counters: OpenKeyCounters,
   tasks: Item[],

@@ -11,10 +11,10 @@ interface OfKey {
 }
 
 /**
- * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. PostgreSQL may wait twice for
- * one row: for its turn among the waiting statements, and then for the row. `300ms` is for a flush of several keys: a
- * locked row must not delay the others for long. `100ms` is for each key of such a flush when it is flushed alone.
- * `1200ms` is for a key whose row was found locked. If MAX_PATIENT such keys wait already, a further one gets `100ms`.
+ * A value of `lock_timeout` for a statement that has `setLockTimeout` in its first CTE. `300ms` is for a flush of
+ * several keys: a locked row must not delay the others for long. `100ms` is for a flush of one of these keys alone
+ * afterwards. `1200ms` is for a key whose row was found locked. If MAX_PATIENT such keys wait already, a further one
+ * gets `100ms`. PostgreSQL may wait twice for one row: for its turn among the waiting statements, and then for the row.
  */
 export type LockTimeout = '1200ms' | '300ms' | '100ms';
 
@@ -28,13 +28,13 @@ export const setLockTimeout = (parameter: string): string => `set_config('lock_t
 const MAX_PATIENT = 4;
 
 /**
- * A batch in which a locked row delays only the items of its own API key. When a flush gives up on a lock, each key is
- * flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s have
- * passed since the last lock timeout. So the items of other keys wait for a locked key once at most, for less than a
- * second.
+ * A batch in which a locked row delays only the items of its own API key. When a flush gives up on a lock, each of its
+ * keys is flushed alone. A key that is still locked gets a batch of its own, until one of its flushes succeeds or 5 s
+ * have passed since the last lock timeout. So the items of other keys wait for a locked key at most once, for less than
+ * a second.
  */
 export class BatchByKey<Item extends OfKey, Outcome> {
-  /** An outcome that is a promise comes from the batch of a locked key. */
+  /** The batch of the keys that are not locked. An outcome that is a promise comes from the batch of a locked key. */
   private readonly together: Batch<Item, Outcome | Promise<Outcome>>;
   private readonly locked = new Map<string, LockedKey<Item, Outcome>>();
   private patient = 0;

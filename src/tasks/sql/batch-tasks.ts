@@ -3,8 +3,8 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
 /**
- * Queued tasks first, because a cancel ends the tasks in this order. Otherwise the places of the running ones would go
- * to queued tasks that end a moment later.
+ * Queued tasks first, because a cancel ends the tasks in this order. If running tasks ended first, queued ones would
+ * start in their place and be cancelled a moment later.
  */
 const UNFINISHED: Statement = {
   name: 'tasks.unfinished_of_batch',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most ids in one result. A result with so many may lack some. */
+/** The most ids in one result. A result of this length may be incomplete. */
 export const MAX_CHANGED = 10_000;
 
 const UNFINISHED: Statement = {
@@ -27,7 +27,7 @@ const ENDED_WITHIN: Statement = {
     order by completed_at desc limit ${MAX_CHANGED}`,
 };
 
-/** The given tasks that have ended, because a watcher may have missed the only event of an end. */
+/** Finds which of the given tasks have ended, because a watcher may have missed the only event of an end. */
 const ENDED_OF: Statement = {
   name: 'tasks.ended_of',
   text: 'select id from tasks_done where id = any($1::text[])',

@@ -12,7 +12,10 @@ import { GIVES_UP, isOneOf } from './locked-rows.ts';
 import { PAUSED_MODELS } from './paused-models.ts';
 import { RELEASED } from './renew-leases.ts';
 
-/** Moves the line to the last of the claimed tasks. If another claim is moving the line, this one leaves it alone. */
+/**
+ * SQL: moves the line to the place of the last claimed task. If another claim is moving the line at the same time, this
+ * one leaves the line alone.
+ */
 const MOVED = `passed as (
       select max(place) filter (where not low) as place, max(place) filter (where low) as low_place from claimed where was = 'queued'
     ), moved as (
@@ -23,8 +26,8 @@ const MOVED = `passed as (
     ), `;
 
 /**
- * SQL: the timeline of a task that is claimed again. `worker_id` is set if the worker has not given the task back. A
- * task that was given back to wait gets no moment: the wait was noted when it began, and it goes on.
+ * SQL: the timeline of a task that is claimed again. `worker_id` is set unless the worker has given the task back. A
+ * task that was given back to wait gets no moment: its wait was noted when it began, and goes on.
  */
 const RECLAIMED = `case
             when t.worker_id is not null then ${withMoments('t.timeline', `${moment('worker_lost', 't.attempt')} || ${moment('taken_over', 't.attempt + 1')}`)}
@@ -34,8 +37,8 @@ const RECLAIMED = `case
 /**
  * SQL: which of the candidates may run. The rows of `key_load` are locked before they are read. So no key passes its
  * own limit, or the limit that it shares with the keys below it, in any number of processes. `keys` reads all tasks
- * first, so locks are taken in the order tasks -> key_load. Every statement that takes both does so, so there is no
- * deadlock. A task that was held takes a place again.
+ * first, so locks are taken in the order tasks -> key_load. Every statement that takes both locks does so, which
+ * prevents deadlocks. A task that was `held` counts as running again.
  */
 const GRANTED = `keys as (
       select array_agg(k.id) as ids, ${setLockTimeout(`'1s'`)} from ready, unnest(array_append(counts_for, api_key_id)) k(id)
@@ -68,9 +71,9 @@ const CLAIMED = `status = 'running', waits = false, held = false, attempt = t.at
           timeline = case when t.attempt > 0 then ${RECLAIMED} else t.timeline end`;
 
 /**
- * With $10, leaves out tasks of an API key if its counters row is locked, or that of a key above it. $10 is true for
- * 5 s after a claim gave up on a lock. This and the turns of low tasks cost an eighth of PostgreSQL's time for a claim
- * of one task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
+ * With $10, leaves out a task if the counters row of its API key, or of a key above it, is locked. $10 is true for 5 s
+ * after a claim gave up on a lock. This condition and the turns of low tasks cost an eighth of PostgreSQL's time for a
+ * claim of one task, 7 percent for a claim of 8 tasks, 5 percent for one of 32.
  */
 const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_key_id)) = (
         select count(*) from (select from key_load l where l.api_key_id = any(array_append(tasks_live.counts_for, tasks_live.api_key_id))
@@ -78,7 +81,10 @@ const UNLOCKED = `(not $10::boolean or cardinality(array_append(counts_for, api_
 
 const CANDIDATE = 'id, api_key_id, counts_for, status, held, model';
 
-/** The conditions by which a claim finds tasks. */
+/**
+ * The conditions by which a claim finds tasks: those with an expired lease, all that wait, and those of low priority
+ * that wait.
+ */
 interface Places {
   lapsed: string;
   waiting: string;
@@ -90,12 +96,12 @@ interface Places {
 /**
  * Claims tasks whose lease has expired, then waiting ones in the order of the line (admission.ts), and raises
  * `attempt`: from then on only writes that name the new number take effect. Rows that another process is claiming are
- * skipped. Tasks over the limit of their key, or of a key above it, are parked until a place is free. Those of a paused
- * model are parked too, so that the next claim does not read them.
+ * skipped. Tasks over the limit of their key, or of a key above it, are parked until the key may run more. Tasks of a
+ * paused model are parked too, so that the next claim does not read them.
  *
- * At most $7 turns are for tasks of low priority. $8 and $9 are what `LowTurns` calls `gathered` and `share`; they say
- * after how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without
- * sorting them again.
+ * At most $7 turns are for tasks of low priority. $8 and $9 are `gathered` and `share` of `LowTurns`; they say after
+ * how many normal tasks each turn comes. Rows are numbered in the order in which the CTEs return them, without sorting
+ * them again.
  */
 const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Statement => ({
   name,
@@ -145,8 +151,8 @@ const claim = (name: string, { lapsed, waiting, low, moved = '' }: Places): Stat
 });
 
 /**
- * SQL: if $5 is true, all tasks whose lease has expired, otherwise only released ones. Leaves out the tasks $6, and
- * tasks at their last attempt.
+ * SQL: with $5, all tasks whose lease has expired; without it, only those that were given back to be claimed at once.
+ * Leaves out the tasks $6, and tasks at their last attempt.
  */
 const LAPSED = `lease_until < case when $5 then now() else ${RELEASED} end and id <> all($6::text[]) and losses + 1 < $4`;
 
@@ -158,8 +164,8 @@ const CLAIM = claim('tasks.claim', {
 });
 
 /**
- * The most tasks at the head of the queue that a claim of reserved places looks at, because it must not read the whole
- * backlog of a busy key.
+ * The most tasks at the head of the line that a claim of reserved slots looks at. It must not read the whole backlog of
+ * a busy key.
  */
 const LOOKAHEAD = 200;
 
@@ -171,8 +177,9 @@ const headOfOthers = (waiting: string): string => `waits and id in (
         where api_key_id <> all($11::text[]) order by api_key_id, low, place, id)`;
 
 /**
- * The claim for places that are reserved for keys other than $11. One text for both claims would read the backlog of a
- * busy key to its end, because few tasks match. That takes 27 ms with 60,000 tasks; this claim takes 0.5 ms.
+ * The claim for slots that are reserved for keys other than those in $11. If both claims had one text, it would read
+ * the backlog of a busy key to its end, because few tasks match. That takes 27 ms with 60,000 tasks; this claim takes
+ * 0.5 ms.
  */
 const CLAIM_RESERVED = claim('tasks.claim_reserved', {
   lapsed: `${LAPSED} and id in (
@@ -184,8 +191,8 @@ const CLAIM_RESERVED = claim('tasks.claim_reserved', {
 });
 
 /**
- * After a claim gave up on the lock of the counters of a key (`key_load`), claims leave out the keys whose counters are
- * locked, for this long. Else they wait for them: the counters of a busy key are often locked, but only for a moment.
+ * For how long claims leave out keys with a locked row in `key_load`, after one claim gave up waiting for such a lock.
+ * At other times claims wait: the row of a busy key is often locked, but only for a moment.
  */
 const UNLOCKED_FOR_MS = 5_000;
 
@@ -198,8 +205,8 @@ export class ClaimTasks {
   /** Until when locked rows are passed over, on the monotonic clock. */
   private unlockedUntilMs = 0;
   /**
-   * Whether the last claim without `exceptKeys` may have left tasks behind. If not, it has taken those of low priority
-   * too, so the next claim needs no turns.
+   * Whether the last claim without `exceptKeys` may have left tasks behind. A claim that left none has taken the tasks
+   * of low priority too, so the next claim needs no turns for them.
    */
   private wasFull = true;
   private readonly share: LowShare;
@@ -213,7 +220,8 @@ export class ClaimTasks {
 
   /**
    * @param limit most tasks to claim
-   * @param includeExpired also claim tasks whose lease has expired, not only released ones
+   * @param includeExpired also claim tasks whose lease has expired, not only those that were given back to be claimed
+   *   at once
    * @param held tasks that this process still runs; it never claims them, however late its renewals are
    * @param exceptKeys leaves out the tasks of these keys, and claims at most one expired and one waiting task of each
    *   other key; null: claims any task

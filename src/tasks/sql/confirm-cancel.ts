@@ -3,9 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * A cancel or the deadline ends a task at once, and its cost is assumed. When the provider confirms afterwards that the
- * job never ran, the cost becomes nothing in the ledger, the budget and the task. The assumed cost stays if
- * `usage_sums` already contains the row of the ledger, or if a call of the task was lost.
+ * Corrects the cost of a task that a cancel or the deadline has ended. Its cost was assumed at the end. When the
+ * provider confirms afterwards that the job never ran, the cost becomes 0 in the ledger, the budget and the task. The
+ * assumed cost stays if `usage_sums` already contains the row of the ledger, or if a call of the task was lost.
  */
 const CONFIRM: Statement = {
   name: 'tasks.confirm_cancel',

@@ -18,8 +18,8 @@ interface Counts {
 }
 
 /**
- * Counts the tasks of an API key by status. Each table is read newest first, up to MAX_COUNTED matches, so that a key
- * with a million tasks costs no more than one with ten thousand. With a filter that few tasks match, it reads further.
+ * Counts the tasks of an API key by status. Each table is read newest first, up to MAX_COUNTED matches, so a key with a
+ * million tasks costs no more than one with ten thousand. If few tasks match a filter, more tasks are read.
  */
 @Injectable()
 export class CountTasks {

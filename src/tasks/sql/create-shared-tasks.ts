@@ -5,17 +5,21 @@ import { CreateTaskBatch } from './create-task-batch.ts';
 import type { FirstResponse, Idempotency } from './first-responses.ts';
 import type { NewTask } from './new-task.ts';
 
-/** The longest wait for a turn, so that waits behind a locked row do not add up to minutes. */
+/**
+ * The longest that a creation waits for its turn. Without a limit, the waits behind a locked row would add up to
+ * minutes.
+ */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Stores tasks that also count for keys above their own. Each task has a transaction, as a batch of one: its room
- * depends on the rows of several keys, so one statement cannot decide about many tasks. Tasks of keys below the same
- * key take turns in this process. Otherwise each would hold a connection while it waits for the row of that key.
+ * Stores tasks that also count for keys above their own (its maker and so on). Each task is stored in a transaction of
+ * its own, as a batch of one: whether it has room depends on the rows of several keys, so one statement cannot decide
+ * about many tasks. Tasks that count for the same key above take turns in this process. Otherwise each would hold a
+ * connection while it waits for the row of that key.
  */
 @Injectable()
 export class CreateSharedTasks {
-  /** The last creation, by the highest of the keys above. */
+  /** The last creation that has begun, by the id of the topmost key above. */
   private readonly last = new Map<string, Promise<unknown>>();
 
   constructor(private readonly creates: CreateTaskBatch) {}

@@ -24,8 +24,8 @@ export interface NewTaskBatch {
 }
 
 /**
- * Reads without a lock where the key stands in the line: a thousand rows take a while to insert, and claims and ends of
- * the key must not wait for them. COUNT then puts all later tasks behind these.
+ * Reads the key's place in the line without a lock. A thousand rows take a while to insert, and claims and ends of the
+ * key must not wait for that. COUNT then puts all later tasks behind these.
  */
 const INSERT: Statement = {
   name: 'tasks.create_batch',
@@ -38,9 +38,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Counts the tasks for their key $1 and for the keys above it, $2, if all of them have room. It runs after the insert,
- * because every statement locks tasks before counters. It locks the rows of all these keys at once, in order, so two
- * keys below the same key cannot pass its bounds together.
+ * Counts the tasks for their key $1 and for the keys above it, $2, if each of these keys has room. It runs after the
+ * insert, because every statement locks tasks before counters. It locks the rows of all these keys at once, in order,
+ * so two keys below the same key cannot pass its limit together.
  */
 const COUNT: Statement = {
   name: 'tasks.count_batch',
@@ -76,9 +76,9 @@ const KEEP_KEY: Statement = {
       where k.expires_at < now()`,
 };
 
-/** Rolls the transaction back: the Idempotency-Key has been used. */
+/** Rolls the transaction back: the Idempotency-Key was used before. */
 class KnownKey extends Error {}
-/** Rolls the transaction back: the counters row of the key, or of a key above it, was removed. */
+/** Rolls the transaction back: the row in `key_load` of the key, or of a key above it, was removed. */
 class NoCounters extends Error {}
 
 /** Stores all the tasks of a batch, or none. Raw SQL because a thousand rows are one statement. */
@@ -166,12 +166,12 @@ async function count(tx: Tx, key: KeyRow, above: CallerBound[]): Promise<void> {
   const message =
     full_above === null
       ? `This API key may have ${max_queued} queued tasks, and a batch of ${tasks} more would exceed that.`
-      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // without the limit of the other key
+      : `A key above this API key has no room for ${tasks} more queued ${tasks === 1 ? 'task' : 'tasks'}.`; // a key must not see the limit of a key above it
   throw new ApiError('queue_full', { message });
 }
 
 interface Counted {
-  /** How many of the keys have a row. */
+  /** How many of the keys have a row in `key_load`. */
   keys: number;
   is_full: boolean;
   /** The lowest limit among the full keys above; null if none is full. */

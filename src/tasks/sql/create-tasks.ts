@@ -48,7 +48,7 @@ const TASK_COLUMNS = {
 /**
  * SQL fragment: stores the idempotency keys of the tasks. The primary key of `idempotency_keys` makes concurrent
  * requests with the same key wait for the commit of the first.
- * @param which SQL: whether a task of `wanted` fits
+ * @param which SQL: whether a task of `wanted` may be stored
  */
 const keyed = (which: string): string => `
     keyed as (
@@ -64,8 +64,8 @@ const keyed = (which: string): string => `
     )`;
 
 /**
- * SQL: whether to insert a task. With `is true` PostgreSQL looks the id up in a hash table. Otherwise it makes a join
- * that compares each task with each key.
+ * SQL: whether to insert a task. With `is true` PostgreSQL looks the id up in a hash table. Without it, PostgreSQL
+ * would compare each task with each key in a join.
  */
 const IS_NEW = '(idempotency_key is null and nth <= admitted or id in (select task_id from keyed)) is true';
 
@@ -89,7 +89,7 @@ const CREATE: Statement = {
 const RESERVED_COLUMNS = { ...TASK_COLUMNS, estimate_micros: 'bigint' };
 
 /**
- * The same for API keys with a budget, in which it reserves the estimates. It is a second statement, because CREATE
+ * CREATE for API keys with a budget: it also reserves the estimated costs. It is a second statement, because CREATE
  * takes PostgreSQL only half the time.
  */
 const CREATE_RESERVED: Statement = {
@@ -147,8 +147,8 @@ export class CreateTasks {
   ): Promise<(FirstResponse | null | ApiError)[]> {
     const { firsts, duplicates } = withoutDuplicates(tasks);
     const insert = async (opened: Creation[]): Promise<Refusals> => {
-      // Creations with an Idempotency-Key come last: if the key is known, the creation stores nothing, and must not
-      // take the room of another.
+      // Creations with an Idempotency-Key come last. If its key is known, a creation stores nothing, so it must not
+      // take the room of another one.
       const isKeyed = ({ idempotency_key }: Creation): number => Number(idempotency_key !== undefined);
       const { rows, keys } = placed(opened.toSorted((a, b) => isKeyed(a) - isKeyed(b)));
       return refusalsOf(await this.sql.run<RefusalRow>(statement, [JSON.stringify(keys), wait, JSON.stringify(rows)]));
@@ -157,7 +157,7 @@ export class CreateTasks {
     for (const { item, first } of duplicates) refusals.set(item.id, refusals.get(first.id) ?? 'known_key');
 
     const refused = tasks.filter(({ id }) => refusals.has(id));
-    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // no error, because the other tasks are stored by now
+    const responses = await firstResponsesOf(this.sql, refused).catch(() => null); // does not throw, because the other tasks are stored by now
     return tasks.map((task) => {
       const refusal = refusals.get(task.id);
       if (!refusal) return null;

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /**
- * How long the record of a deleted task stays after the end of the task. Deleting an unfinished task cancels it, and a
- * late stream or worker in another process must still find the cancel in the record. Such a worker may also write a
- * file, which the purge then deletes with the record.
+ * How long the record of a deleted task stays after the end of the task. Deleting an unfinished task cancels it. A late
+ * stream or worker in another process must still find the cancel in the record. A late worker may also write a file,
+ * which the purge then deletes with the record.
  */
 export const SETTLED_AFTER = `interval '5 minutes'`;
 
-/** An expired record is visible to no request in any process, and the purge deletes it with its files. */
+/** Lets the record expire. No request in any process sees it then, and the purge deletes it with its files. */
 const DELETE: Statement = {
   name: 'tasks.delete',
   text: `

@@ -8,10 +8,10 @@ import { MOVED } from './moved-columns.ts';
 import { settled } from './settle-budgets.ts';
 
 /**
- * Ends the queued tasks of API keys, without events, because a revoked key receives none. Locks tasks -> key_load ->
- * key_budgets, each in order, like all statements that lock several of these. The counts in `freed` make PostgreSQL
- * lock all tasks before the rows of key_load. A queued task costs nothing, because it has made no paid call. $1 are the
- * keys, $2 is the error.
+ * Ends the queued tasks of API keys, without events, because a revoked key receives none. $1 are the keys, $2 is the
+ * error. A queued task costs nothing, because it has made no paid call. Locks tasks -> key_load -> key_budgets, each in
+ * order, like all statements that lock several of these. The counts in `freed` make PostgreSQL lock all tasks before
+ * the rows of key_load.
  */
 const END_QUEUED = `
   with ${lockedWhere('api_key_id = any($1::text[]) and attempt = 0')}, ended as (
@@ -41,7 +41,7 @@ const END_QUEUED = `
   set queued = l.queued - f.queued, low = greatest(l.low - f.lows, 0), below_queued = greatest(l.below_queued - f.below, 0)
   from freed f, load where l.api_key_id = load.api_key_id and f.id = load.api_key_id`;
 
-/** Longer than the 5 s for which a creation that is stuck in another process can lock the row of key_load. */
+/** A creation that is stuck in another process can lock the row of key_load for 5 s. This is longer. */
 const LOCK_TIMEOUT = `set local lock_timeout = '8s'`;
 
 /** Ends the queued tasks of these keys with `task_cancelled`, in the caller's transaction. */
@@ -51,10 +51,10 @@ export async function endQueuedTasks(tx: EntityManager, apiKeyIds: string[]): Pr
   await tx.query(END_QUEUED, [apiKeyIds, JSON.stringify(error)]);
 }
 
-/** Claims take the limit from this row. The sweep wakes the tasks that a higher limit lets run. */
+/** Claims read the limit from this row. After a limit is raised, the sweep wakes the tasks that may run now. */
 const SET_LIMITS = `update key_load set max_running = $2, shared_running = $3, shared_queued = $4 where api_key_id = $1`;
 
-/** Makes a new limit count for tasks that are queued already. Their places stay, even if the weight changes. */
+/** Applies new limits to tasks that are already queued. Their places in the line stay, even if the weight changes. */
 export async function setLimits(
   tx: EntityManager,
   apiKeyId: string,

@@ -15,11 +15,12 @@ import { CHARGE_COLUMNS, CHARGE_NAMES, CHARGED, CHARGES, LEDGER, LEDGER_COLUMNS,
 import { settled } from './settle-budgets.ts';
 
 /**
- * Moves unfinished tasks to the final ones. With an `attempt` it moves only tasks that this claim holds: when a finish
- * and a cancel race, one finds the row and the other does not. The ledger gets its row here too, so a task is counted
- * once, however it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order. The counters of
- * the keys are no part of this statement, because it would nearly always wait for them. After a wait for a row
- * PostgreSQL sets up all parts of a statement again, which was a quarter of its time.
+ * Moves unfinished tasks to the table of final ones. With an `attempt` it moves only a task that this claim holds: when
+ * a finish and a cancel race, one finds the row and the other does not. It also writes the row of the ledger, so a task
+ * is counted once, however it ends. The transaction locks tasks_live -> key_load -> key_budgets, each in order.
+ *
+ * The counters of the keys are updated by another statement, because this one would nearly always wait for them. After
+ * a wait for a row PostgreSQL sets up all parts of a statement again, which was a quarter of its time.
  */
 const END: Statement = {
   name: 'tasks.end',
@@ -48,8 +49,8 @@ const END: Statement = {
 };
 
 /**
- * The least time between two batches, because the statement costs PostgreSQL as much as five of its rows, and places
- * that are freed together share a claim.
+ * The least time between two batches. The statement costs PostgreSQL as much as five of its rows. When several tasks
+ * end together, one claim can also fill all their places.
  */
 const MIN_INTERVAL_MS = 4;
 
@@ -57,13 +58,13 @@ type EndedRow = ShownTask & CountedEnd & SettledEnd;
 
 export interface EndedTask {
   task: ShownTask;
-  /** Whether the API key has a limit of running tasks, so that another task may wait for the place. */
+  /** Whether the API key has a limit of running tasks. A parked task may then run now. */
   isKeyLimited: boolean;
-  /** Of the keys that counted the task, those that share such a limit with the keys below them. */
+  /** Of the keys that counted the task, those that share a limit of running tasks with the keys below them. */
   sharedBy: string[];
 }
 
-/** The code is that of an outage, so that the worker tries again. */
+/** The code is the one of an outage, which makes the worker try again. */
 class EndTooSlow extends Error {
   readonly code = 'ETIMEDOUT';
 
@@ -121,9 +122,9 @@ export class EndTasks {
   }
 
   /**
-   * Takes two round trips, however many hooks there are: END with the hooks' reads, then the hooks' writes, the
-   * counters and the commit. The counters come last, because creations, claims and other ends of the same keys wait for
-   * them until the commit.
+   * Takes two round trips, however many hooks there are. The first has END and the reads of the hooks. The second has
+   * the writes of the hooks, the counters and the commit. The counters come last, because creations, claims and other
+   * ends of the same keys wait for them until the commit.
    */
   private async write(
     tx: Tx,
@@ -179,9 +180,9 @@ const countedBy = ({ api_key_id, counts_for }: Pick<CountedEnd, 'api_key_id' | '
 ];
 
 /**
- * Locks rows in the order of the column, so two processes cannot deadlock. $1 are the API keys; the other parameters
- * count the ends of each. Tasks that an earlier release created were never counted in the rows above their key, so
- * those counts stop at 0.
+ * Locks rows in the order of their keys, so two processes cannot deadlock. $1 are the API keys; the other parameters
+ * count the ends of each. Tasks that an earlier release created were never counted in the rows of the keys above, so
+ * these counts stop at 0.
  */
 const COUNT: Statement = {
   name: 'tasks.count_ended',
@@ -205,9 +206,9 @@ interface LimitedKeys {
 }
 
 /**
- * Call in the transaction that has ended the tasks, after everything that locks other rows.
+ * Call this in the transaction that has ended the tasks, after everything that locks other rows.
  * @returns the API keys with a limit of running tasks, and those that share such a limit with the keys below them.
- *   Other tasks may wait for the freed places of these keys
+ *   Parked tasks may run now under these limits
  */
 async function countEnded(tx: Tx, ended: CountedEnd[]): Promise<LimitedKeys> {
   if (ended.length === 0) return { own: new Set(), shared: new Set() };
@@ -247,9 +248,9 @@ interface SettledEnd {
 }
 
 /**
- * A statement of its own, so that its snapshot is newer than the locks on the tasks. The first budget of a key locks
- * its unfinished tasks. An end that has waited for such a lock sees the changed task, but its own snapshot lacks the
- * new row of the budget.
+ * A separate statement, so that its snapshot is taken after the tasks were locked. The first budget of a key locks the
+ * unfinished tasks of the key. An end that has waited for this lock sees the changed tasks, but its own snapshot lacks
+ * the new row of the budget.
  */
 const SETTLE: Statement = {
   name: 'tasks.settle_ended',

@@ -18,7 +18,10 @@ const READ: Statement = {
     from tasks where ${equalsOrdered('api_key_id', '$1::text')} and id > $2 order by api_key_id, id limit ${TASKS}`,
 };
 
-/** Hides the tasks from requests, and keeps the purge from deleting them: the erasure counts what it deletes. */
+/**
+ * Hides the tasks from requests. Also keeps the purge from deleting them, because the erasure reports how much it has
+ * deleted.
+ */
 const HIDE: Statement = {
   name: 'tasks.hide',
   text: `
@@ -61,7 +64,10 @@ export class EraseTaskRows {
     return this.sql.run<TaskToErase>(READ, [apiKeyId, after]);
   }
 
-  /** @returns the ids of the tasks that were visible, or that the purge could soon have taken */
+  /**
+   * @returns the ids of the tasks that this call has changed: they were visible, or the purge could soon have taken
+   *   them
+   */
   async hide(ids: string[]): Promise<string[]> {
     return (await this.sql.run<{ id: string }>(HIDE, [ids])).map(({ id }) => id);
   }

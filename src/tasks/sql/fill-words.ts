@@ -4,15 +4,15 @@ import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
 /** Tasks of one round. */
 const AT_ONCE = 10_000;
-/** The longest time from the end of a task to the commit: the end is when the transaction began. */
+/** The longest time from the `completed_at` of a task, which is the beginning of its transaction, to the commit. */
 const SETTLED = `interval '60 seconds'`;
-/** Hours of ends that one round looks at: a power of two. */
+/** The hours of ends that one round looks at are between these two numbers, both powers of two. */
 const FEWEST_HOURS = 1;
 const MOST_HOURS = 8_192;
 
 /**
- * The lock with which one process fills the table. The number ("word" in ASCII) is arbitrary, and no other lock of this
- * database has it.
+ * The advisory lock by which only one process fills the table. The number ("word" in ASCII) is arbitrary; no other lock
+ * of this database uses it.
  */
 const LOCK = 0x776f7264;
 
@@ -28,7 +28,7 @@ const MAKE_INDEX = `
   update words_state set through = coalesce((select min(completed_at) from tasks_done), now()) - interval '1 ms';
   create index ${WORDS_INDEX} on task_words using gin (api_key_id, prompt gin_trgm_ops) with (gin_pending_list_limit = 65536)`;
 
-/** Until when this round copies: when its last task ended, or the end of its hours. */
+/** Up to which end this round copies: the end of its last task if it is full, or else the end of its hours. */
 const UNTIL = `
   select case when count(*) = ${AT_ONCE} then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
     select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
@@ -36,7 +36,7 @@ const UNTIL = `
     select completed_at from tasks_done where completed_at > s.through and completed_at <= s.until
     order by completed_at limit ${AT_ONCE}) d on true`;
 
-/** If a task is purged meanwhile, the round fails, and its next try does not find the task. */
+/** If a task is purged meanwhile, the foreign key makes the round fail. The next try does not find the task. */
 const FILL = `
   insert into task_words (id, api_key_id, prompt)
   select id, api_key_id, input->>'prompt' from tasks_done, words_state
@@ -45,7 +45,10 @@ const FILL = `
 
 const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 
-/** Copies the prompts of ended tasks, many at once: one by one, each would cost as much as the end of its task. */
+/**
+ * Copies the prompts of ended tasks to the table with the index, many at once. One by one, each copy would cost as much
+ * as the end of its task.
+ */
 @Injectable()
 export class FillWords {
   private hours = FEWEST_HOURS;

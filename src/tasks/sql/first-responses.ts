@@ -40,7 +40,7 @@ export const slotOf = ({ api_key_id, idempotency_key }: MayBeKeyed): string | un
 
 const slotName = (apiKeyId: string, key: string): string => `${apiKeyId} ${key}`;
 
-/** @returns the responses by slot */
+/** @returns the first responses to requests with these idempotency keys, by `slotOf` of the task */
 export async function firstResponsesOf(sql: Sql, tasks: MayBeKeyed[]): Promise<Map<string, FirstResponse>> {
   const keyed = tasks.filter(({ idempotency_key }) => idempotency_key !== undefined);
   if (keyed.length === 0) return new Map();
@@ -51,7 +51,10 @@ export async function firstResponsesOf(sql: Sql, tasks: MayBeKeyed[]): Promise<M
   return new Map(rows.map((row) => [slotName(row.api_key_id, row.key), row]));
 }
 
-/** One statement cannot insert the same key twice, so only the first of the tasks with the same key is inserted. */
+/**
+ * Separates tasks whose idempotency key an earlier task of the list has, because one statement cannot insert the same
+ * key twice.
+ */
 export function withoutDuplicates<Item extends MayBeKeyed>(
   tasks: Item[],
 ): { firsts: Item[]; duplicates: { item: Item; first: Item }[] } {

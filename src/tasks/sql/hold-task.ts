@@ -3,9 +3,9 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { LeaseRef } from '../record/lease.ts';
 
 /**
- * Gives the place of a task to another task of its API key, while the task waits for its provider or the end of a
- * pause. Held tasks do not count as running, but at most `max_running` are held. A task whose job runs at its provider
- * keeps its place. Locks tasks -> key_load. A second call changes nothing.
+ * Stops counting a task as running while it waits for its provider or the end of a pause, so that another task of its
+ * API key can run. At most `max_running` tasks of a key are held. A task whose job runs at its provider is never held.
+ * Locks tasks -> key_load. A second call changes nothing.
  */
 const HOLD: Statement = {
   name: 'tasks.hold',
@@ -37,7 +37,7 @@ export interface FreedPlace {
 export class HoldTask {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns the keys that have one more place now; null if the task keeps its place */
+  /** @returns the keys that may run one more task now; null if the task was not held */
   async hold({ id, attempt }: LeaseRef): Promise<FreedPlace | null> {
     const [held] = await this.sql.run<FreedPlace>(HOLD, [id, attempt]);
     return held ?? null;

@@ -4,7 +4,9 @@ import type { Stars } from '../record/stars.ts';
 import { type DoneTask, SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 import { REPLACE_RESULT, valuesOf } from './replace-result.ts';
 
-/** Makes changes of stars of one key run one after the other, so that two cannot pass a quota together. */
+/**
+ * Makes the changes of the stars of one key run one after the other. Otherwise two changes could pass a quota together.
+ */
 const LOCK_KEY = `select pg_advisory_xact_lock(hashtextextended('kept ' || $1, 0))`;
 
 const READ = `
@@ -13,7 +15,10 @@ const READ = `
 
 export type FinalTask = ShownTask & Pick<DoneTask, 'unkept_files_expire_at'>;
 
-/** @param apiKeyIds of the key, and of the keys above that count what is kept */
+/**
+ * Call this before stars are changed; the lock ends with the transaction.
+ * @param apiKeyIds the key, and the keys above it that count what it keeps
+ */
 export async function lockStars(tx: EntityManager, apiKeyIds: string[]): Promise<void> {
   for (const id of apiKeyIds.toSorted()) await tx.query(LOCK_KEY, [id]);
 }
@@ -25,15 +30,15 @@ export async function lockFinal(tx: EntityManager, apiKeyId: string, taskId: str
 }
 
 /**
- * Unix seconds of this moment, not of the beginning of the transaction, because the transaction may have waited for a
- * lock.
+ * The present time in unix seconds. It is not the beginning of the transaction, because the transaction may have waited
+ * for a lock.
  */
 export async function timeNow(tx: EntityManager): Promise<number> {
   const [row] = await tx.query<{ now_s: number }[]>('select extract(epoch from clock_timestamp())::float8 as now_s');
   return row!.now_s;
 }
 
-/** Deleted tasks are not counted, though their rows stay for some minutes. */
+/** Counts what is kept besides the task $2. Deleted tasks do not count, although their rows stay for some minutes. */
 const OTHERS = `
   select count(*)::int as tasks, coalesce(sum(stored.bytes), 0)::float8 as bytes
   from tasks_done
@@ -43,7 +48,7 @@ const OTHERS = `
   ) stored
   where api_key_id = any(array(${keysWithin('$1', 'max_kept_bytes')})) and kept_at is not null and id <> $2 and expires_at > now()`;
 
-/** Kept tasks besides a given one: those of the key, and those of the keys below it if it has a limit of its own. */
+/** What is kept besides a given task: by the key, and by the keys below it if the key has a limit of its own. */
 export interface OtherStars {
   tasks: number;
   /** Bytes of the kept outputs. */
@@ -56,14 +61,14 @@ export async function countOthers(tx: EntityManager, apiKeyId: string, { id }: S
 }
 
 /**
- * Keeps pictures that came inside the request, for a retry of the request. Once the task is given up, they go with its
- * files or its record.
+ * Keeps the pictures that came inside the request, so that the request can be made again. Once the task loses its star,
+ * they are deleted with its files or its record.
  */
 const KEEP_REQUEST_FILES = `
   update uploads u set expires_at = t.expires_at from tasks_done t
   where u.task_id = $1 and u.of_task and u.deleted_at is null and u.blob_id is not null and t.id = $1`;
 
-/** @returns null when the task has changed since it was read; a locked one has not */
+/** @returns the changed task; null when it has changed since it was read, which a locked task cannot */
 export async function setStars(
   tx: EntityManager,
   { id, sequence }: ShownTask,

@@ -5,7 +5,7 @@ import { SHOWN, type ShownTask } from '../record/task.entity.ts';
 /** Tasks of one round. */
 export const LAPSED_TASKS = 100;
 
-/** A task whose outputs could not be deleted is tried again after this time. */
+/** After this time a task whose outputs could not be deleted is tried again. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const TAKE: Statement = {

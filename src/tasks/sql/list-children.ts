@@ -15,8 +15,8 @@ export interface ChildrenRequest {
 }
 
 /**
- * Reads one row more than the limit, to see whether there are more. Without `after` it is given `~`, which sorts behind
- * every id.
+ * Finds the tasks that were made from each parent. `size` is one more than the limit, to see whether there are more.
+ * Without a page before, `after` is `~`, which sorts behind every id.
  */
 const CHILDREN: Statement = {
   name: 'tasks.list_children',

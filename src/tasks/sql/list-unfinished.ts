@@ -4,7 +4,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { TaskConditions, UNFINISHED } from './task-conditions.ts';
 
-/** Raw SQL, because the common sets of filters are prepared statements. */
+/** Raw SQL, because the statements of the usual filters are prepared. */
 @Injectable()
 export class ListUnfinished {
   constructor(private readonly sql: Sql) {}

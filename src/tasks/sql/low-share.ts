@@ -1,20 +1,22 @@
-/** The turns of tasks of low priority in one claim. If no task of low priority takes a turn, a normal task gets it. */
+/** The turns of tasks of low priority in one claim. If no task of low priority waits, a normal task gets the turn. */
 export interface LowTurns {
   /** Most turns of the claim. */
   turns: number;
-  /** Percent gathered since the last turn. They say how soon the first turn comes. */
+  /** Percent of a turn that earlier starts have gathered. They decide how soon the first turn of this claim comes. */
   gathered: number;
   /** Percent of the starts that go to low priority. */
   share: number;
 }
 
-/** The most that is gathered while no low task starts. With the next start it gives one turn at once, and not two. */
+/**
+ * The most percent that are gathered while no low task starts. The next start then gives one turn at once, and not two.
+ */
 const MOST_GATHERED = 99;
 
 /**
- * Gives turns to tasks of low priority: with a share of 10 percent, one after every nine starts of normal tasks. It
- * counts the starts of one process, so over all processes the share is the same. It counts in whole numbers, because 9
- * times 1/9 is less than 1.
+ * Gives turns to tasks of low priority: with a share of 10 percent, one turn after every nine starts of normal tasks.
+ * Each process counts its own starts, so the share over all processes is the same. The numbers are whole, because 9
+ * times 1/9 is less than 1 in floating point.
  */
 export class LowShare {
   /** Rises by `share` with each start, and falls by 100 with each start of a low task. */
@@ -29,9 +31,9 @@ export class LowShare {
   }
 
   /**
-   * Turns are not saved up: after a time without low tasks, the first low task gets one turn at once, and no more. Low
-   * tasks that start while no normal task waits use up no turn.
-   * @param missed whether low tasks may have waited without a turn; then the next claim makes up for it
+   * Counts the starts of a claim. Turns are not saved up: after a time without low tasks, the first low task gets one
+   * turn at once, and no more. Low tasks that start while no normal task waits use up no turn.
+   * @param missed whether low tasks may have waited without a turn; the next claim then makes up for it
    */
   count({ normal, low }: { normal: number; low: number }, missed = false): void {
     const gathered = this.gathered + this.share * normal - (100 - this.share) * low;

@@ -12,8 +12,8 @@ import { TaskConditions, UNFINISHED } from './task-conditions.ts';
 import { TaskWordsIndex } from './task-words.ts';
 
 /**
- * The most tasks that are read from an index. A word that more tasks have is found sooner in the order of the list, or
- * by another filter. The index of words reads this many in some 10 ms.
+ * The most tasks that are read from an index. If more tasks have a word, a page is found sooner by reading the list in
+ * its order, or by another filter. The index of words reads this many tasks in some 10 ms.
  */
 const MANY = 2_000;
 
@@ -22,17 +22,17 @@ interface Bound {
   values: unknown[];
 }
 
-/** Not prepared, because filters are combined in 100,000 ways. */
+/** These statements are not prepared, because filters can be combined in 100,000 ways. */
 const isUnprepared = true;
 
-/** What to look for, and how many rows of it. */
+/** What to look for, and how many rows are wanted. */
 interface Search {
   apiKeyId: string;
   filter: TaskFilter;
   after: string | null | undefined;
   order: 'asc' | 'desc';
   wanted: number;
-  /** Whether many of the tasks that were compared match the filter without its words. */
+  /** Whether many of the tasks that have been compared match the filter without its words. */
   isCommon?: boolean;
 }
 
@@ -42,8 +42,8 @@ const isIndexed = (filter: TaskFilter): boolean =>
   hasFacet(filter) || hasMetadata(filter) || Boolean(filter.error_code) || filter.cancelled === true;
 
 /**
- * The tasks that match among the next `count` of the list, and the last one of these `count`, whether it matches or
- * not. `beside` counts, up to each row, the compared tasks that match the filter without its words.
+ * Finds the matching tasks among the next `count` of the list, and the last one of these `count` even if it does not
+ * match. For each row, `beside` says how many tasks up to it match the filter without its words.
  */
 export function compared({ apiKeyId, filter, after, order, wanted }: Search, count: number): Bound {
   const values: unknown[] = [apiKeyId, wanted];
@@ -73,15 +73,15 @@ const anyOf = (values: readonly string[]): string => `any(array[${values.map((va
 
 /**
  * A condition that is true of every task. In the index `tasks_done_facets`, `source` and `kind` come first after the
- * key and have few values. The condition names all these values, so a filter on a single later column can use the
+ * key and have few values. The condition names all these values, so that a filter on one later column can use the
  * index.
  */
 const EVERY_FACET = `and source = ${anyOf(TASK_SOURCES)} and kind = ${anyOf(MEDIA_KINDS)}`;
 
 /**
- * The ids of all further tasks that match, sorted afterwards. Their order is hidden from the planner, which would
- * otherwise read the index of the order to its end. Few tasks have the same metadata, so without a facet only the index
- * of metadata is read, for all keys.
+ * Finds all further tasks that match, and sorts them afterwards. The order is hidden from the planner, which would
+ * otherwise read an index in this order to its end. Few tasks have the same metadata. So a filter on metadata alone
+ * reads only the index of metadata, which spans all keys.
  */
 export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const conditions = new TaskConditions([apiKeyId, wanted]);
@@ -95,7 +95,7 @@ export function restOfMatches({ apiKeyId, filter, after, order, wanted }: Search
   return { statement: { name, text, isUnprepared }, values: conditions.values };
 }
 
-/** Tasks that match, read by an index for the filter without its words. */
+/** Finds the tasks that match by an index for the other filters; their words are compared afterwards. */
 export function fewOfFilter({ apiKeyId, filter, after, order, wanted }: Search): Bound {
   const values: unknown[] = [apiKeyId, wanted];
   const [next, matching] = [new TaskConditions(values), new TaskConditions(values)];
@@ -143,7 +143,7 @@ export function withWords({ apiKeyId, filter, after, order, wanted }: Search, wo
   return { statement: { name, text, isUnprepared }, values };
 }
 
-/** Keeps the planner from the indexes that begin with the key. */
+/** SQL: the column `api_key_id`, hidden so that the planner uses no index that begins with it. */
 const KEY_OF_NO_INDEX = `('' || api_key_id)`;
 
 /**
@@ -161,7 +161,10 @@ function byIndex(columns: string, filter: TaskFilter, { sql }: TaskConditions): 
       select ${columns} from tasks_done where ${key} = $1::text ${facet} and expires_at > now() ${sql}`;
 }
 
-/** @param found SQL of a query for tasks */
+/**
+ * SQL: compares at most MANY of the found tasks, and says in `read` how many it has compared.
+ * @param found SQL of a query for tasks
+ */
 const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'desc'): string => `
   select id, sequence, read from (
     select id, sequence, (true ${matching.sql}) is true as matches, count(*) over ()::int as read from (
@@ -169,21 +172,24 @@ const atMostMany = (found: string, matching: TaskConditions, order: 'asc' | 'des
   where matches or read = ${MANY}
   order by id ${order} limit $2`;
 
-/** Tasks that are compared in the order of the list before an index is asked. 2,000 prompts take some 8 ms. */
+/** How many tasks are compared in the order of the list before an index is used. 2,000 prompts take some 8 ms. */
 const FIRST_COMPARED = 2_000;
-/** How many tasks are compared in each step if words have no index. The last number is used again and again. */
+/**
+ * How many tasks each further step compares, for words that no index finds. The last number is used for all later
+ * steps.
+ */
 const COMPARED = [FIRST_COMPARED, 16 * FIRST_COMPARED, 256 * FIRST_COMPARED];
 
 /**
  * If at least this many of the tasks compared first match the filter without its words, the index for the filter is not
- * read, because it probably has more than MANY of them.
+ * read: it probably has more than MANY of them.
  */
 const COMMON = 20;
 
 /**
- * Pages of filters that many tasks of the key may match, or none. If many match, a page is found at once in the order
- * of the list. If few match, that would read every task of the key, so the rest is found by an index and sorted.
- * PostgreSQL cannot choose between the two, because it plans a statement once, for any value.
+ * Pages of filters that may match many tasks of the key, or none. If many match, reading the list in its order finds a
+ * page at once. If few match, it would read every task of the key, so the rest is found by an index and sorted.
+ * PostgreSQL cannot choose between the two ways, because it plans a statement once, for any value.
  */
 @Injectable()
 export class MatchTasks {
@@ -195,7 +201,7 @@ export class MatchTasks {
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
   static isFor(filter: TaskFilter): boolean {
-    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // few tasks for each value
+    if (filter.batch_id || filter.parent_task_id || filter.kept || filter.collection) return false; // each value selects few tasks, which an index finds
     return isIndexed(filter) || Boolean(filter.search);
   }
 
@@ -240,7 +246,7 @@ export class MatchTasks {
     return this.sql.run<Listed>(statement, values);
   }
 
-  /** @returns null if the index has more tasks than were read */
+  /** @returns null if the index may have more matches than were read */
   private async few({ statement, values }: Bound): Promise<Listed[] | null> {
     const rows = await this.sql.run<(Listed | { id: null }) & { read: number }>(statement, values);
     return rows[0]?.read === MANY ? null : rows.filter((row): row is Listed & { read: number } => row.id !== null);

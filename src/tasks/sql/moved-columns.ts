@@ -14,7 +14,10 @@ const WRITTEN_COLUMNS = [
 /** The columns that the end of a task writes. */
 export const WRITTEN = WRITTEN_COLUMNS.join(', ');
 
-/** The columns that move when a task ends: all others that both tables have. The compiler reports a missing one. */
+/**
+ * The columns that move when a task ends: all that both tables have, without those that the end writes. The compiler
+ * reports a missing one.
+ */
 const COLUMNS = Object.keys({
   id: true,
   api_key_id: true,

@@ -14,16 +14,18 @@ export const definitionsOf = (columns: ColumnTypes): string =>
 
 type Given = Pick<Task, 'id' | 'kind' | 'model' | 'input' | 'metadata'>;
 
-/** A task to insert. Every field makes each creation slower. A field that is left out gets the default of the insert. */
+/**
+ * A task to insert. A field that is left out gets its default in the insert. Each field that is sent makes a creation
+ * slower.
+ */
 export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof CREATED, keyof Given>>> {
   api_key_id: string;
-  /** Left out: `api`. */
+  /** `api` when left out. */
   source?: TaskSource | undefined;
-  /** Left out: none. */
+  /** 0 when left out. */
   partial_images?: number | undefined;
   /**
-   * Unix milliseconds by the database's clock, like `expires_at`. PostgreSQL parses a number in a fraction of the time
-   * that it takes for a date.
+   * Unix milliseconds by the database's clock, as is `expires_at`. PostgreSQL parses a number much faster than a date.
    */
   created_at: number;
   expires_at: number;
@@ -35,9 +37,12 @@ export interface NewTask extends Given, Partial<Pick<Task, Exclude<keyof typeof 
   run_ms?: number | undefined;
   /** Micro-units to reserve; only for an API key with a budget. */
   estimate_micros?: number | undefined;
-  /** The keys above the task's own key that count it in their counters and budgets; left out if there are none. */
+  /**
+   * The keys above the task's own key (its maker and so on) that count the task in their counters and budgets; left out
+   * if there are none.
+   */
   counts_for?: string[] | undefined;
-  /** The limits of the API key; 0 = unlimited. They are sent once for each key. */
+  /** The limits of the API key; 0 = unlimited. A statement sends them once for each key. */
   limits: TaskLimits;
 }
 
@@ -92,11 +97,14 @@ const insertTasks = (more: string, values = more): string => `
       select ${Object.values(INSERTED).join(', ')}${values}
       from wanted join load using (key)`;
 
-/** SQL fragment; needs the CTEs `wanted` and `load`. The row of a task is also its entry in the queue. */
+/**
+ * SQL fragment that inserts tasks; needs the CTEs `wanted` and `load`. The row of a task is also its entry in the
+ * queue.
+ */
 export const INSERT = insertTasks('');
-/** The same for a `NewBatchTask`. */
+/** SQL fragment that inserts each `NewBatchTask` of `wanted`; needs the CTE `load` too. */
 export const INSERT_OF_BATCH = insertTasks(BATCH_NAMES);
-/** The same, with the CTE `budget`, for the tasks of API keys that have a budget. */
+/** SQL fragment that inserts tasks of API keys with a budget; needs the CTEs `wanted`, `load` and `budget`. */
 export const INSERT_RESERVED = `${insertTasks(', budget_day, reserved_micros', ', budget.today, case when budget.today is not null then estimate_micros end')}
       left join budget using (api_key_id)`;
 
@@ -105,10 +113,13 @@ export const BATCHING: BatchOptions = { maxItems: 200, splitInHalf: true };
 
 /** A task with its number among those of its API key in one statement. */
 export type PlacedTask<Task extends NewTask> = Task & {
-  /** A number instead of the id of the API key, because PostgreSQL compares it with each key of the statement. */
+  /**
+   * The number of the API key in the statement. It is sent instead of the id, because PostgreSQL compares it with each
+   * key of the statement.
+   */
   key: number;
   /** The number of the task among those of its API key, from 1. */
   nth: number;
-  /** The cost of the key's tasks of the same priority before this one; left out if there are none. */
+  /** The summed cost of the key's tasks of the same priority before this one; left out if there are none. */
   ahead: number | undefined;
 };

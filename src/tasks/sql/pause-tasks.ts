@@ -9,8 +9,8 @@ import { HELD_BY_LIMIT, PAUSED_MODELS } from './paused-models.ts';
 /** Tasks per statement, so that no statement keeps its rows locked for long. */
 const AT_ONCE = 1_000;
 /**
- * Seconds for which a changed pause is checked again. A claim whose snapshot is older than the change still sets tasks
- * aside for what was in force before.
+ * Seconds for which a changed pause is checked again. A claim whose snapshot is older than the change still parks tasks
+ * by the old pauses.
  */
 export const SETTLED_AFTER_S = 40;
 
@@ -19,7 +19,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which selects tasks that a claim would read, or tasks that wait until their key may run more */
+/** @param which selects waiting tasks, or tasks that are parked until their key may run more */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,
@@ -42,11 +42,11 @@ const SET_ASIDE_PARKED = setAside(
 
 /**
  * SQL: whether a pause may still hold tasks that it should not hold any more: it has ended, or its models have changed
- * lately. With $1 this is true of every pause.
+ * lately. With $1 it is true of every pause.
  */
 const MAY_WAKE = `($1 or not (${IN_FORCE}) or changed_at > now() - interval '${SETTLED_AFTER_S} seconds')`;
 
-/** Wakes tasks over the limit of their key too, because claims park these again. */
+/** Wakes tasks even if their key is at its limit, because claims park these again. */
 const WAKE: Statement = {
   name: 'tasks.wake_paused',
   skipsLocked: true,
@@ -73,8 +73,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * Sets waiting tasks aside for pauses, and wakes them. Raw SQL because thousands of rows change at once, without those
- * that others have locked. `key_load` stays as it is, because a task that is set aside is still queued.
+ * Parks waiting tasks for pauses, and wakes them. Raw SQL because thousands of rows change at once, and rows that
+ * others have locked are skipped. `key_load` stays as it is, because a parked task is still queued.
  */
 @Injectable()
 export class PauseTasks {
@@ -85,7 +85,7 @@ export class PauseTasks {
     return this.sql.run<Pause>(READ);
   }
 
-  /** Sets aside some waiting tasks of paused models. @returns how many, and whether there are no more */
+  /** Parks some waiting tasks of paused models. @returns how many, and whether there are no more */
   async setAside(): Promise<{ moved: number; isDone: boolean }> {
     const waiting = (await this.sql.run(SET_ASIDE)).length;
     const parked = (await this.sql.run(SET_ASIDE_PARKED)).length;

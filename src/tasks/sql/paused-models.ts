@@ -5,5 +5,5 @@ export const PAUSED_MODELS = `
     select distinct on (m.model) m.model, p.id as pause_id
     from pauses p, unnest(p.models) m(model) where ${IN_FORCE} order by m.model, p.id`;
 
-/** SQL: a parked task that waits for a place of its key, not for a pause. */
+/** SQL: whether a task is parked because of a limit, and not because of a pause. */
 export const HELD_BY_LIMIT = 'parked and paused_by is null';

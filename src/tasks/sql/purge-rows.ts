@@ -12,7 +12,7 @@ export const PURGE_COUNTERS = 1_000;
 /** Versions of models of one round. */
 export const PURGE_VERSIONS = 100;
 
-/** A task whose files could not be deleted is tried again after this time, as is a task whose worker died meanwhile. */
+/** After this time a task is tried again if its files could not be deleted, or if the purging process died. */
 const RETRY_AFTER = `interval '5 minutes'`;
 
 const take = (name: string, time: string, due = 'true'): Statement => ({
@@ -42,14 +42,14 @@ const DELETE: Statement = {
     returning batch_id, status, coalesce(error->>'code' = 'task_cancelled', false) as cancelled`,
 };
 
-/** An item of a batch, after its record was deleted. */
+/** An item of a batch whose record was deleted. */
 export interface PurgedItem {
   batch_id: string;
   status: 'succeeded' | 'failed';
   cancelled: boolean;
 }
 
-/** A hook of another room that writes in the transaction that deletes the records of items of batches. */
+/** A hook of another module that writes in the transaction that deletes the records of items of batches. */
 export type PurgeHook = (tx: Tx, items: PurgedItem[]) => Promise<void>;
 
 const DELETE_KEYS: Statement = {
@@ -62,7 +62,9 @@ const DELETE_KEYS: Statement = {
     returning extract(epoch from now() - k.expires_at)::float8 as overdue_s`,
 };
 
-/** Deletes counters of keys without tasks. A creation that waits for such a row finds it gone and opens another. */
+/**
+ * Deletes the counters of keys without tasks. A creation that waits for such a row finds it gone, and creates another.
+ */
 const DELETE_COUNTERS: Statement = {
   name: 'tasks.delete_idle_key_load',
   text: `
@@ -75,9 +77,9 @@ const DELETE_COUNTERS: Statement = {
 };
 
 /**
- * A process creates tasks only of versions that it has loaded, and records these every hour. So no new task can have a
- * version that was not recorded for a day. Of a model with several versions the oldest row stays, because it says since
- * when the model is there.
+ * Deletes versions of models that no task has. A process creates tasks only of versions that it has loaded, and records
+ * these every hour. So no new task can have a version that was not recorded for a day. If a model has several versions,
+ * the oldest row stays, because it says since when the model exists.
  */
 const DELETE_VERSIONS: Statement = {
   name: 'tasks.delete_unnamed_versions',
@@ -140,8 +142,8 @@ export class PurgeRows {
   }
 
   /**
-   * Deletes versions of models that no task names and no process has loaded for a day; see DELETE_VERSIONS. @returns
-   * how many were deleted
+   * Deletes versions of models that no task names and no process has loaded for a day; see DELETE_VERSIONS.
+   * @returns how many were deleted
    */
   async deleteUnnamedVersions(): Promise<number> {
     return (await this.sql.run(DELETE_VERSIONS)).length;

@@ -3,7 +3,7 @@ import { FREE_PLACES } from '../record/free-places.ts';
 import type { Fact } from '../../platform/database/database-facts.ts';
 
 /**
- * Totals of all API keys. If a key runs as many tasks as it may, all its queued ones count as `parked` here, also those
+ * Totals of all API keys. If a key runs as many tasks as it may, all its queued tasks count as `parked`, even those
  * that no claim has parked yet.
  */
 interface QueueRow {
@@ -47,7 +47,10 @@ function ageOfOldest(condition: string): string {
 }
 
 interface ExpiredRow {
-  /** Seconds since the first one expired; 0 if none has expired; null if there are none. */
+  /**
+   * Seconds since the first files that are still stored expired; 0 if none have expired, null if there are none.
+   * `tasks` is the same for records.
+   */
   files: number | null;
   tasks: number | null;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most positions that are known in the line of each priority. */
+/** The most tasks of each priority that are read. The position of a task further back is unknown. */
 export const KNOWN_POSITIONS = 10_000;
 
 /** The first waiting tasks of one priority, in the order in which they are claimed. */
@@ -21,14 +21,15 @@ export interface LineRead {
 }
 
 /**
- * The limit is hidden from the planner. If the planner knew it and took the table for small, it would read and sort the
- * whole line (100,000 tasks: 150 ms). With an unknown limit it expects a few rows, and reads the index in order.
+ * SQL: the first waiting tasks of one priority. The limit is hidden from the planner. If the planner knew the limit and
+ * took the table for small, it would read and sort all waiting tasks (100,000 tasks: 150 ms). With an unknown limit it
+ * expects a few rows, and reads the index in order.
  */
 const lane = (condition: string): string => `
       select id, place, created_at from tasks_live where waits and ${condition}
       order by place, id limit (select ${KNOWN_POSITIONS})`;
 
-/** Each column as one text, because reading 10,000 rows as rows takes five times as long. */
+/** SQL: each column of all rows in one text, because reading 10,000 rows takes five times as long. */
 const columns = (name: string): string => `
            (select string_agg(id, ' ' order by place, id) from ${name}) as ${name}_ids,
            (select string_agg(place::text, ' ' order by place, id) from ${name}) as ${name}_places`;

@@ -19,7 +19,7 @@ const READ: Statement = {
     from line n left join key_load l on l.api_key_id = $1 where n.id`,
 };
 
-/** Raw SQL because it computes the place with the SQL of the statements that create tasks. */
+/** Raw SQL because it uses the SQL by which creations compute the place. */
 @Injectable()
 export class ReadNextPlace {
   constructor(private readonly sql: Sql) {}

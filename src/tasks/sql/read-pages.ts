@@ -6,10 +6,10 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Listed } from './page-of-tasks.ts';
 import { TaskConditions } from './task-conditions.ts';
 
-/** Pages per statement. More save hardly anything, and a slow page delays the others. */
+/** Pages per statement. More pages save hardly anything, and one slow page delays all others of the statement. */
 const MAX_PAGES = 16;
 const CONCURRENCY = 4;
-/** Statements that are kept, because a client may combine filters in 100,000 ways. */
+/** The most statements that are kept. Clients may combine filters in 100,000 ways. */
 const MAX_STATEMENTS = 500;
 
 /** The columns of a row, in order. `nth` is the number of the page, from 1. */
@@ -22,12 +22,12 @@ type Row = [nth: number, id: string, sequence: number];
  */
 @Injectable()
 export class ReadPages {
-  /** Batches by the name of their statement. A batch that is dropped still answers what it was asked. */
+  /** Batches by the name of their statement. A batch that is dropped from here still answers its callers. */
   private readonly batches = new LRUCache<string, Batch<unknown[], Listed[]>>({ max: MAX_STATEMENTS });
 
   constructor(private readonly sql: Sql) {}
 
-  /** The conditions for `page`. Their values are columns of `w`. */
+  /** Makes the conditions for `page`. Their values are the columns of `w` in the statement. */
   static conditions(apiKeyId: string, limit: number): TaskConditions {
     return new TaskConditions([apiKeyId, limit], (nth) => `w.v${nth}`);
   }
@@ -56,9 +56,9 @@ export class ReadPages {
 }
 
 /**
- * The columns of `w` have the types of the values. Statements with the same name have values of the same types,
- * because `nameOf` names what the conditions compare. PostgreSQL always uses an index that starts with (api_key_id,
- * id), so that a page without filters costs the same at any length of the list.
+ * The statement for pages with these conditions. The columns of `w` have the types of the values. Statements with the
+ * same name have values of the same types, because `nameOf` names what the conditions compare. PostgreSQL always uses
+ * an index that starts with (api_key_id, id), so that a page without filters costs the same at any length of the list.
  */
 function textOf({ values, sql }: TaskConditions, order: 'asc' | 'desc'): string {
   const arrays = values.map((value, at) => `$${at + 1}::${typeof value === 'number' ? 'float8' : 'text'}[]`);

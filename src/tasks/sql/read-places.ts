@@ -3,7 +3,7 @@ import { Batch } from '../../platform/database/batch.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Task } from '../record/task.entity.ts';
 
-/** What decides when a task starts and ends. */
+/** What an estimate of the start and end of a task needs. */
 export interface TaskPlace extends Pick<
   Task,
   'id' | 'api_key_id' | 'model' | 'status' | 'low' | 'parked' | 'started_at' | 'input'
@@ -12,7 +12,10 @@ export interface TaskPlace extends Pick<
   place: number;
   /** Whether the task waits for its API key, its provider or the end of a pause. */
   is_held: boolean;
-  /** Whether the task waits for the end of a pause: of its model, or, after its start, of its provider. */
+  /**
+   * Whether the task waits for the end of a pause: before its start a pause of its model, later a pause of its
+   * provider.
+   */
   is_paused: boolean;
 }
 

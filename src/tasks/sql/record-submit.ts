@@ -8,13 +8,22 @@ import { isLocked, locked } from './locked-rows.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import type { Approximation } from '../record/task.entity.ts';
 
-/** @param moments SQL of the moments to add, as JSON; null if there are none */
+/**
+ * SQL: a timeline with added moments.
+ * @param moments SQL of the moments as JSON; null if there are none
+ */
 const addedTo = (timeline: string, moments: string): string =>
   `case when ${moments} is null then ${timeline} else ${withMoments(timeline, moments)} end`;
-/** @param moments a parameter, such as `$4` */
+/**
+ * SQL: the timeline with added moments.
+ * @param moments a parameter, such as `$4`
+ */
 const added = (moments: string): string => addedTo('timeline', `${moments}::jsonb`);
 
-/** A lock taken before the intent, so that the intent's count sees every earlier intent for the same place. */
+/**
+ * The lock is taken before the intent is recorded. So the count of the intent sees every earlier intent for the same
+ * place.
+ */
 const GATE: Statement = {
   name: 'tasks.provider_gate',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -26,8 +35,8 @@ const atPlace = (provider: string, credential: string, url: string): string =>
       and provider = ${provider} and credential is not distinct from ${credential} and provider_url = ${url}`;
 
 /**
- * A task counts against the provider's concurrency until it ends or its intent is withdrawn, even between claims: the
- * provider works on it.
+ * Counts the tasks at a place. A task counts until it ends or its intent is withdrawn, even between two claims, because
+ * the provider works on it.
  */
 const FULL: Statement = {
   name: 'tasks.is_provider_full',
@@ -49,7 +58,7 @@ const RECORDED = `
   upstream_id = null, upstream_request_id = null, approximations = w.approximations, price = w.price,
   submits = t.submits + case when t.submitted_at is null then w.calls else 0 end, timeline = ${addedTo('t.timeline', 'w.moments')}`;
 
-/** SQL: `wanted` has the claims in $1, a JSON array; `locked` locks their tasks. */
+/** SQL: `wanted` has the intents in $1, a JSON array; `locked` locks their tasks. */
 const HELD = `
   wanted as (
     select * from json_to_recordset($1::json) as w(id text, attempt int, provider text, credential text, url text, model text,
@@ -79,7 +88,10 @@ const LIMITED_INTENT: Statement = {
     select id, exists (select from noted) as noted from locked join wanted using (id, attempt)`,
 };
 
-/** The upstream id of a task with several jobs lists them. Each job was one paid call; the intent counted the first. */
+/**
+ * SQL: how many jobs an upstream id lists, separated by commas. Each job was one paid call; the intent has counted the
+ * first.
+ */
 const jobsIn = (ids: string): string => `coalesce(cardinality(string_to_array(${ids}, ',')), 1)`;
 
 const ACCEPTED: Statement = {
@@ -101,8 +113,8 @@ const APPROXIMATED: Statement = {
 };
 
 /**
- * With $3 the call may have been charged, so it counts as lost, with its full price. Otherwise the provider accepted
- * nothing, so it does not count.
+ * Takes an intent back. With $3 the call may have been charged, so it counts as a lost call at its full price. Without
+ * $3 the provider accepted nothing, so the call does not count.
  */
 const WITHDRAWN: Statement = {
   name: 'tasks.withdraw_submit_intent',
@@ -152,8 +164,8 @@ const toJson = (intents: Intent[]): string =>
 const valuesOf = (intents: Intent[]): unknown[] => [toJson(intents), intents.map(({ lease }) => lease.id)];
 
 /**
- * Submit once: the intent is committed before the paid call, the upstream's id before the first poll. Raw SQL because the
- * concurrency count, the fence (`attempt`) and the write must be one statement.
+ * Records submits, so that each happens once: the intent is committed before the paid call, the upstream's id before
+ * the first poll. Raw SQL because one statement must count, check `attempt` and write.
  */
 @Injectable()
 export class RecordSubmit {
@@ -175,7 +187,7 @@ export class RecordSubmit {
   private async flushIntents(intents: Intent[]): Promise<SubmitIntent[]> {
     const noted = await this.sql.run<LeaseRef>(INTENTS, valuesOf(intents));
     const attempts = new Map(noted.map(({ id, attempt }) => [id, attempt]));
-    // One batch may have two intents for a task, one of them of a claim that is over.
+    // A batch may have two intents for the same task, one of them of a claim that is over.
     return intents.map(({ lease }) => (attempts.get(lease.id) === lease.attempt ? 'committed' : 'lost'));
   }
 

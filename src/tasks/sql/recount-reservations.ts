@@ -3,7 +3,10 @@ import { inMonthOf } from '../../auth/limits/budget-columns.ts';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
 import { isOneOf, lockedWhere } from './locked-rows.ts';
 
-/** Gives unfinished tasks the budget day of their creation. Nothing is reserved, because the estimate was not kept. */
+/**
+ * Counts unfinished tasks in the budget of the day of their creation. Nothing is reserved for them, because their
+ * estimates were not stored.
+ */
 const COUNT_UNFINISHED = `
   with ${lockedWhere(`api_key_id = any(array(${keysFrom('$1')})) and budget_day is null`)}
   update tasks_live t set budget_day = (t.created_at at time zone 'utc')::date, reserved_micros = 0
@@ -12,8 +15,9 @@ const COUNT_UNFINISHED = `
 const COUNTS_ALREADY = `(api_key_id = $1 or coalesce(counts_for @> array[$1::text], false))`;
 
 /**
- * Makes cancelled tasks count in the budget, also those of the keys below, while their provider may still confirm that
- * the job never ran. No sum contains them yet, so they are at most some minutes old.
+ * Makes ended tasks count in the budget, also those of the keys below, while their provider may still confirm that the
+ * job never ran. Their cost is then returned to the budget. They ended at most some minutes ago, because `usage_sums`
+ * does not contain them yet.
  */
 const COUNT_CORRECTABLE = `
   update tasks_done
@@ -24,8 +28,8 @@ const COUNT_CORRECTABLE = `
     where api_key_id = any(array(${keysFrom('$1')})) and not rolled_up and basis in ('assumed', 'unpriced')))`;
 
 /**
- * Makes two things count in the budget that the key is about to get: the cost of unfinished tasks, and what may be
- * returned for ended ones.
+ * Makes tasks count in a budget that the key is about to get: unfinished ones, whose cost is still to come, and ended
+ * ones, whose cost may still be taken back.
  */
 export async function countUnfinished(tx: EntityManager, apiKeyId: string): Promise<void> {
   await tx.query(COUNT_UNFINISHED, [apiKeyId]);
@@ -33,8 +37,8 @@ export async function countUnfinished(tx: EntityManager, apiKeyId: string): Prom
 }
 
 /**
- * The row of the budget must be locked. Then this statement sees the task of every reservation in it, and an end that
- * it does not see waits for the row. Raw SQL because it is one sum by an index.
+ * Run this while the row of the budget is locked. Every reservation in the row then belongs to a task that this
+ * statement sees, and an end that it does not see waits for the row. Raw SQL because it is one sum by an index.
  */
 const RECOUNT = `
   update key_budgets b set day_reserved = s.of_day, month_reserved = s.of_month, total_reserved = s.of_all

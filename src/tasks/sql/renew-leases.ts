@@ -21,14 +21,18 @@ const RENEW: Statement = {
     returning t.id`,
 };
 
-/** SQL: later than AT_ONCE, earlier than any other lease. A task with the lease AT_ONCE need not wait for its worker. */
+/**
+ * SQL: a time between AT_ONCE and every other lease. A task whose lease is earlier was given back to be claimed at
+ * once, so a claim need not wait for its worker.
+ */
 export const RELEASED = `'1970-01-02 00:00Z'::timestamptz`;
 /** SQL: the lease of a task that any worker may claim now. */
 export const AT_ONCE = `${RELEASED} - interval '1 day'`;
 
 /**
- * Lowers `losses`, because the next claim will raise it, although the task was given back in order. Another worker may
- * claim the task from its `lease_until` on: the lease is not renewed, and expires then.
+ * Gives tasks back. `losses` is lowered, because the next claim raises it for every task, even one that was given back
+ * in order. With $3, `lease_until` is the time from which a worker may claim the task. Without it, the lease is not
+ * renewed any more, and expires.
  */
 const RELEASE: Statement = {
   name: 'tasks.release',

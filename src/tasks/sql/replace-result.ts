@@ -4,15 +4,18 @@ import { firstEndOf, isKept, type Stars } from '../record/stars.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
 
 /**
- * The expiry of what is kept: far away, and not `infinity`, which is no date for JavaScript. So no statement that
- * compares the expiry needs to know of stars.
+ * The expiry of what is kept: so far away that no statement that compares the expiry needs to know of stars. It is not
+ * `infinity`, which is no date in JavaScript.
  */
 const KEPT_UNTIL = `'9999-12-31T00:00:00Z'::timestamptz`;
 
-/** After its star is taken away, a task or output stays for at least this many hours. */
+/** For at least this many hours a task or output stays after it has lost its star. */
 export const GIVEN_UP_H = 24;
 
-/** SQL: puts off the expiry in a column while something is kept, then restores it, at least GIVEN_UP_H ahead. */
+/**
+ * SQL: sets the expiry in a column to KEPT_UNTIL while something is kept. Afterwards restores the old expiry, at least
+ * GIVEN_UP_H ahead.
+ */
 const putOff = (column: string, isKeptNow: string): string => `
       ${column} = case
         when ${isKeptNow} then ${KEPT_UNTIL}
@@ -21,8 +24,8 @@ const putOff = (column: string, isKeptNow: string): string => `
       unkept_${column} = case when ${isKeptNow} then coalesce(unkept_${column}, ${column}) end`;
 
 /**
- * A visible change of a final task: outputs are deleted, kept or given up. Two changes may come at once, so the
- * statement names the sequence that was read. A deleted task has expired, so it is not changed.
+ * A visible change of a final task: an output is deleted, or gets or loses a star. Two changes may come at once, so the
+ * statement names the sequence that was read. A deleted task counts as expired, so it is not changed.
  */
 export const REPLACE_RESULT: Statement = {
   name: 'tasks.replace_result',

@@ -10,14 +10,12 @@ import {
 import { hiddenTime } from '../../platform/database/planner.ts';
 
 /**
- * Fragments of the statement that creates tasks of API keys with a budget. The statement that inserts a task reserves
- * its estimated cost, under the lock of the budget. So the reservations never pass what remains of the budget, in any
+ * Fragments of the statement that creates tasks of API keys with a budget. The statement locks the budget, reserves the
+ * estimated cost of the tasks and inserts them. So the reservations never pass what remains of the budget, in any
  * number of processes.
  */
 
-/**
- * SQL: what remains of the budget. Null if the key has no budget any more, which a process may learn up to 5 s later.
- */
+/** SQL: what remains of the budget. null if the budget was removed, which a process may learn up to 5 s later. */
 const LEFT = `b.amount_micros - (${inPeriod('spent', 'd.today')}) - (${inPeriod('reserved', 'd.today')})`;
 
 /**
@@ -37,8 +35,9 @@ export const BUDGET = `
     )`;
 
 /**
- * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other,
- * because a task that does not fit leaves what remains to the next one. A repeated request reserves nothing, so it takes no room.
+ * SQL fragment; needs the CTEs `wanted`, `load` and `budget`. Decides about the tasks of each key one after the other:
+ * a task that does not fit leaves the rest of the budget to the next one. A repeated request reserves nothing and takes
+ * no room.
  */
 export const DECIDED = `
     considered as (

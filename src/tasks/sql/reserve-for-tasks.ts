@@ -6,9 +6,9 @@ import type { NewTask } from './new-task.ts';
 import { BUDGET, SPENT_BUDGET } from './reserve-budget.ts';
 
 /**
- * Reserves the sum $2 in each budget of the API keys $1, or in none. The tasks $3 record their parts of it, $4. The row
- * of a removed budget has no amount. It too counts what a task reserves in another budget, because the end of the task
- * settles both.
+ * Reserves the sum $2 in each budget of the API keys $1, or in none. The tasks $3 record their parts $4 of the sum. A
+ * removed budget leaves a row without an amount. Reservations are added to such a row too, if another key has a budget,
+ * because the end of a task subtracts from both rows.
  */
 const RESERVE: Statement = {
   name: 'tasks.reserve_budget',
@@ -34,7 +34,8 @@ const RESERVE: Statement = {
 
 /**
  * Reserves the estimated cost of new tasks of an API key, in the transaction that inserts them: all of it, or nothing.
- * Call it after the insert, and after `key_load` if that is locked too. Does nothing for keys without a budget.
+ * Call this after the insert, and after the statement that locks `key_load`, if there is one. Does nothing for keys
+ * without a budget.
  * @param apiKeyIds the key, then those above it that count the tasks
  * @throws BudgetExceeded; the transaction must then be rolled back
  */
@@ -52,7 +53,7 @@ export async function reserveForTasks(
 }
 
 interface Reservation {
-  /** True also if none of the keys has a budget. */
+  /** Also true if none of the keys has a budget. */
   fits: boolean;
   /** The key whose budget has no room; null if the tasks fit. */
   api_key_id: string | null;

@@ -10,12 +10,15 @@ const SET: Statement = {
     returning t.id`,
 };
 
-/** Raw SQL because it is fenced: only the worker that holds the task may say under which version it runs. */
+/**
+ * Raw SQL because the statement checks `attempt`: only the worker that holds the task may say under which version it
+ * runs.
+ */
 @Injectable()
 export class SetModelVersion {
   constructor(private readonly sql: Sql) {}
 
-  /** @returns false when the task was lost */
+  /** @returns false when the claim no longer holds the task */
   async set({ id, attempt }: LeaseRef, version: string): Promise<boolean> {
     return (await this.sql.run(SET, [id, attempt, version])).length === 1;
   }

@@ -4,9 +4,9 @@ const OF_DAY = 'e.budget_day = b.day';
 const OF_MONTH = inMonthOf('e.budget_day');
 
 /**
- * SQL fragment of a statement that ends tasks. It replaces what their creation reserved by what they cost, in the
- * budget of the day on which they were created. An earlier day or month is over, so its numbers are not kept. Reads and
- * writes nothing for tasks without a budget.
+ * SQL fragment of a statement that ends tasks. In the budget of the day on which a task was created, it replaces what
+ * the creation reserved by what the task cost. If that day or month is over, its numbers are not stored any more, and
+ * do not change. Does nothing for tasks without a budget.
  * @param ended CTE with `api_key_id`, `budget_day`, `reserved_micros` and `cost_micros` of the tasks
  * @param before CTE whose rows have been locked before: one for each API key, as `api_key_id`
  */

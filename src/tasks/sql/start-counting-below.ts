@@ -25,7 +25,8 @@ const NOTE_ABOVE = `
   where api_key_id = any(${BELOW}) and not coalesce(above @> array[$1::text], false)`;
 
 /**
- * Makes the unfinished tasks of the keys below count for this key too, because it has got a limit or a budget for them.
+ * Makes the unfinished tasks of the keys below count for this key too. Call it when this key gets a limit or budget
+ * that it shares with them.
  */
 export async function startCountingBelow(tx: EntityManager, apiKeyId: string): Promise<void> {
   for (const statement of [LOCK_TASKS, LOCK_LOAD, COUNT, NOTE_ABOVE]) await tx.query(statement, [apiKeyId]);

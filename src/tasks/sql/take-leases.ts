@@ -6,8 +6,8 @@ import { AT_ONCE, RELEASED } from './renew-leases.ts';
 
 /**
  * Takes tasks away from their workers. The attempt rises, so that no later write of the worker takes effect, not even a
- * renewal. `losses` falls, because the next claim counts a lost worker. A task that was given back is left out: it
- * already waits for a claim, and would lower `losses` for nothing.
+ * renewal. `losses` falls, because the next claim raises it, and this is no lost worker. A task that was given back is
+ * left out: it already waits for a claim, and `losses` would fall once too often.
  *
  * `coalesce` keeps the planner off the index of all leases.
  */

@@ -5,19 +5,19 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { createdMsOf } from '../record/task-id.ts';
 
 /**
- * Seconds by which a window of ids is wider than one of time, because an id and `created_at` come from two readings of
- * the clock. A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, the
- * oldest of 700,000 tasks took 0.7 s.
+ * A window of time is also read as a window of ids, so that tasks outside it cost nothing. Without that, the oldest of
+ * 700,000 tasks took 0.7 s. The window of ids is wider by these seconds, because an id and `created_at` come from two
+ * readings of the clock.
  */
 const ID_SLACK_S = 60;
-/** Names of conditions that only say where a page of the list begins. */
+/** Names of conditions that are no filters: they say where a page of the list begins. */
 const PLACES = ['after'];
-/** Names of filters that are used alone again and again. Planning their statement costs more than the page. */
+/** Names of filters that are often used alone. Planning their statement each time would cost more than the page. */
 const USUAL = ['queued', 'running', 'succeeded', 'failed', 'in:qr', 'kind', 'model', 'batch'];
 
 /**
- * SQL for a `from`: unfinished tasks. It reads the view, because a filter may name a column that only a final task has.
- * The plan reads only `tasks_live`.
+ * SQL for a `from`: unfinished tasks. It names the view, because a filter may name a column that only a final task has.
+ * PostgreSQL still reads only `tasks_live`.
  */
 export const UNFINISHED = `tasks where status in ('queued', 'running')`;
 
@@ -40,7 +40,10 @@ export class TaskConditions {
     this.restrictRest(filter);
   }
 
-  /** @param hidesId writes an expression in place of `id`, so that PostgreSQL does not choose an index of ids */
+  /**
+   * Adds the conditions on times.
+   * @param hidesId writes an expression in place of `id`, so that PostgreSQL does not choose an index of ids
+   */
   restrictTimes(filter: TaskFilter, { hidesId = false } = {}): void {
     this.where('from', filter.created_after, (value) => `created_at > to_timestamp(${value}::float8)`);
     this.whereId('', '>', idBound(filter.created_after, -ID_SLACK_S), { hidesId });
@@ -52,7 +55,7 @@ export class TaskConditions {
     this.where(name, id, (value) => `${hidesId ? hidden('id') : 'id'} ${operator} ${value}`);
   }
 
-  /** Adds all conditions but those on times. */
+  /** Adds all conditions except those on times. */
   restrictRest(filter: TaskFilter): void {
     this.where('kind', filter.kind, (value) => `kind = ${value}`);
     this.where('model', filter.model, (value) => `model = ${value}`);
@@ -72,7 +75,11 @@ export class TaskConditions {
     this.where('words', patterns, (value) => `input->>'prompt' ilike all(${value}::text[])`);
   }
 
-  /** @param value the condition is left out when null or undefined */
+  /**
+   * Adds a condition.
+   * @param value null or undefined: adds nothing
+   * @param condition makes the SQL from the placeholder of the value
+   */
   where(name: string, value: unknown, condition: (placeholder: string) => string): void {
     if (value === undefined || value === null) return;
     this.values.push(value);
@@ -90,8 +97,8 @@ export class TaskConditions {
   }
 
   /**
-   * Whether a statement with these conditions may be prepared: without a filter, or newest first with one of the usual
-   * ones. Filters are combined in 100,000 ways, so all other statements are planned each time.
+   * Whether a statement with these conditions is worth preparing: it has no filter, or is newest first with one of the
+   * usual filters. Filters can be combined in 100,000 ways, so all other statements are planned each time.
    */
   isUsual(order: 'asc' | 'desc' = 'desc'): boolean {
     const filters = this.names.filter((name) => !PLACES.includes(name));
@@ -104,7 +111,7 @@ export class TaskConditions {
     this.names.push(name);
   }
 
-  /** A cancelled task is a failed one with an error of its own. */
+  /** A cancelled task is a failed one with the error `task_cancelled`. */
   private restrictToCancelled(cancelled: boolean): void {
     if (cancelled) this.whereLiteral('cancelled', `status = 'failed' and error->>'code' = 'task_cancelled'`);
     else this.whereLiteral('uncancelled', `(error->>'code') is distinct from 'task_cancelled'`);

@@ -2,26 +2,26 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Client } from 'pg';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 
-/** Needed for one GIN index over the trigrams of prompts and over text keys. */
+/** The extensions for one GIN index over the trigrams of prompts and over the ids of API keys. */
 export const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 /**
- * Not made by a migration, because the role may lack the right to make the extensions, and a search works without the
- * index.
+ * No migration creates this index: the role may lack the permission to create the extensions, and a search works
+ * without the index.
  */
 export const WORDS_INDEX = 'task_words_gin';
 
 const REFRESH_MS = 60_000;
 /**
- * Whether the index is usable. It must have been filled lately, because a search compares all tasks that ended since
- * then.
+ * Whether the index is usable. A search compares all tasks that ended after the index was filled, so it must have been
+ * filled lately.
  */
 const IS_USABLE = `
   select from pg_index, words_state
   where indexrelid = to_regclass('${WORDS_INDEX}') and indisvalid and through > now() - interval '10 minutes'`;
-/** In a database with the locale C only ASCII has trigrams. */
+/** Whether letters beyond ASCII have trigrams, which they lack in a database with the locale C. */
 const IS_ANY_SCRIPT = `select show_trgm('\u0434\u043e\u043c') <> '{}' as is_any_script`;
 
-/** Knows whether words can be found by the index, as of a minute ago at most. */
+/** Tells which words the index can find. What it knows of the index is at most a minute old. */
 @Injectable()
 export class TaskWordsIndex {
   private readonly logger = new Logger('words');
@@ -30,7 +30,7 @@ export class TaskWordsIndex {
 
   constructor(private readonly sql: Sql) {}
 
-  /** @returns the words that the index can look for */
+  /** @returns those of the words that the index can find */
   async findable(words: readonly string[]): Promise<string[]> {
     const trigram = await this.read();
     return trigram ? words.filter((word) => trigram.test(word)) : [];

@@ -1,23 +1,24 @@
 /**
- * Fragments of the statement that ends tasks: the charge, and the row of the ledger. Of all the work on a task for
- * which no client waits, this costs the most, so the statement only adds. The worker has computed the cost of a
- * success, and the intent to submit has fixed every other amount in `tasks.price`.
+ * Fragments of the statement that ends tasks: the cost, and the row of the ledger. No client waits for most work on a
+ * task; of this work the end costs the most. So the statement only adds up numbers that are known before. The worker
+ * has computed the cost of a success, and the intent to submit has fixed every other amount in `tasks.price`.
  */
 
 /**
- * Columns of the JSON of an ending: its `Charge` and the resolution. Reading the resolution from the input would parse
- * the prompt.
+ * Columns of the JSON of an ending: its `Charge` and the resolution. Reading the resolution from the input instead
+ * would parse the prompt.
  */
 export const CHARGE_COLUMNS = `usage json, provider text, rule text, micros bigint, basis text, images int,
         video_seconds int, resolution text`;
-/** The same columns, for use beside those of the task. */
+/** The columns of CHARGE_COLUMNS, named so that they can stand beside those of the task. */
 export const CHARGE_NAMES =
   'w.usage, w.provider as charged_provider, w.rule, w.micros, w.basis, w.images, w.video_seconds, w.resolution';
 
 const SUBMITTED = 'g.submitted_at is not null';
 
 /**
- * SQL: the charged amount, joined to the task `g` with the columns of its ending. Null if the price lacks it.
+ * SQL: the charged amount, joined to the task `g` with the columns of its ending. null if the price of the task lacks
+ * this amount.
  */
 export const CHARGED = `lateral (select case when g.rule is null then g.micros when ${SUBMITTED} then (g.price->>g.rule)::bigint
                               else 0 end as full_micros) c`;
@@ -25,14 +26,20 @@ export const CHARGED = `lateral (select case when g.rule is null then g.micros w
 const BASIS = `case when g.rule is null then g.basis when not (${SUBMITTED}) then 'free' when c.full_micros is null then 'unpriced'
              else g.basis end`;
 
-/** Columns over `g` and `c`. Earlier calls of the task whose answer was lost may have been charged too. */
+/**
+ * SQL: the columns of the cost, over `g` and `c`. Earlier calls of the task whose answer was lost are added, because
+ * they may have been charged too.
+ */
 export const CHARGES = `g.rule is null and g.lost_submits = 0 as is_complete,
         coalesce(g.resolution, g.input->>'resolution') as made_resolution,
         coalesce(g.charged_provider, case when ${SUBMITTED} then g.provider end) as served_by,
         coalesce(c.full_micros, 0) + g.lost_micros as cost_micros,
         case when g.lost_submits > 0 and (g.lost_micros > 0 or ${BASIS} <> 'unpriced') then 'assumed' else ${BASIS} end as cost_basis`;
 
-/** Value of `tasks_done.usage`, over the row `h` with the charges. @param currency a parameter */
+/**
+ * SQL: the value of `tasks_done.usage`, over the row `h` with the columns of the cost.
+ * @param currency a parameter, such as `$4`
+ */
 export const usageJson = (currency: string): string => `case when h.is_complete and h.usage is not null then h.usage
           else json_build_object(
           'provider', h.served_by, 'input_tokens', h.usage->'input_tokens', 'output_tokens', h.usage->'output_tokens',
@@ -42,8 +49,9 @@ export const usageJson = (currency: string): string => `case when h.is_complete 
 export const LEDGER_COLUMNS = 'h.served_by, h.made_resolution, h.images, h.video_seconds, h.cost_micros, h.cost_basis';
 
 /**
- * The ledger's rows, one for each task that the statement ends. A task ends once, so the ledger has no row for it yet.
- * After a restore of only one of the two tables it may have one, which must not keep the task from ending.
+ * Inserts a row of the ledger for each task that the statement ends. A task ends once, so the ledger has no row of it
+ * yet. The one exception is a restore of only one of the two tables; the row that exists then must not keep the task
+ * from ending.
  */
 export const LEDGER = `
     ledger as (

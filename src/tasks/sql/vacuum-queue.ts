@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Dead rows above which the table is vacuumed: the head of the line is then read noticeably slower. */
+/** The table is vacuumed if it has more dead rows. With more of them, claims become noticeably slower. */
 const MOST_DEAD = 10_000;
 
 const IS_DUE: Statement = {

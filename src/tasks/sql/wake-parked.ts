@@ -11,10 +11,10 @@ const UNPARKED = `set parked = false, waits = (t.attempt = 0), lease_until = cas
            timeline = ${withMoments('t.timeline', moment('released', 't.attempt'))}`;
 
 /**
- * Unparks the oldest parked tasks of these keys, as many as each key may run now. Low priority comes last, but in $2
- * percent of its runs the statement begins with the oldest low task. Otherwise low tasks of a key that never runs out
- * of normal tasks would never start. A task that was claimed before is claimed again by its lease; the others stand in
- * the line again.
+ * Wakes the oldest parked tasks of these keys, as many as each key may run now. Low priority comes last, but in $2
+ * percent of its runs the statement begins with the oldest low task. Otherwise the low tasks of a key that always has
+ * normal ones would never start. A task that was never claimed stands in the line again. Any other task gets a lease
+ * that has expired, so that a claim takes it.
  */
 const WAKE: Statement = {
   name: 'tasks.wake_parked',
@@ -41,8 +41,9 @@ const oldest = (which: 'low' | 'not low'): string => `
            limit least(shared.places, ${FREE_PLACES}))`;
 
 /**
- * The same for keys that share a limit. Unparks the first in the line among their tasks and those of the keys below,
- * but of each key only as many as it may run itself. In $2 percent of its runs low priority comes first.
+ * Wakes parked tasks of keys that share a limit with the keys below them. It takes the first in the line among the
+ * tasks of all these keys, but of each key only as many as that key may run itself. In $2 percent of its runs low
+ * priority comes first.
  */
 const WAKE_SHARED: Statement = {
   name: 'tasks.wake_shared',
@@ -64,9 +65,9 @@ const WAKE_SHARED: Statement = {
 };
 
 /**
- * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It is
- * a separate statement after the commit that freed the places, because one snapshot cannot see both that end and a task
- * parked just before it. If the process dies between the two, the sweep does the same.
+ * Raw SQL because it runs after every end, and because `skip locked` in a lateral join has no query-builder form. It
+ * runs after the commit of the end: the snapshot of the statement that ends a task may lack a task that was parked just
+ * before. If the process dies between the two, the sweep wakes the tasks.
  */
 @Injectable()
 export class WakeParked {

@@ -14,8 +14,8 @@ export interface Piece extends Range {
 }
 
 /**
- * Where the numbers of buckets come from: sums of whole days and of quarters of an hour, and single rows of the ledger
- * for the ends of a bucket. Rows of the ledger that are in no sum yet are added besides.
+ * The stored rows from which the numbers of buckets are added up: sums of whole days and of quarters of an hour, and
+ * single rows of the ledger for the ends of a bucket. Rows of the ledger that no sum contains yet are added as well.
  */
 export interface Pieces {
   days: Piece[];
@@ -24,7 +24,10 @@ export interface Pieces {
   edges: Range[];
 }
 
-/** @param byDay false for groups by metadata, which have no sums of days */
+/**
+ * Divides buckets into ranges for which there are sums, and the rest.
+ * @param byDay false for groups by metadata, which have no sums of days
+ */
 export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
   const pieces: Pieces = { days: [], quarters: [], edges: [] };
   for (const { bucket, since, until } of buckets) {
@@ -43,8 +46,9 @@ export function piecesOf(buckets: readonly Range[], byDay: boolean): Pieces {
 }
 
 /**
- * Takes the UTC days nearest to a range of whole quarters, and adds or subtracts the quarters in between. So a day in
- * Berlin is one UTC day and a few quarters at each end. Takes only quarters if days would not save any.
+ * Divides a range of whole quarters. Takes the sums of the nearest UTC days, and adds or subtracts the quarters in
+ * between. So a day in Berlin is one UTC day and a few quarters at each end. Takes only quarters if days would not save
+ * any.
  */
 function addDays({ days, quarters }: Pieces, bucket: number, since: number, until: number): void {
   const firstDay = Math.round(since / DAY_S) * DAY_S;

@@ -5,7 +5,7 @@
 export const QUARTER_S = 900;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** Seconds to search around a guess: more than any change of an offset. */
+/** How many seconds around a guess are searched: more than any change of an offset. */
 const SEARCH_S = 26 * HOUR_S;
 
 /** Cuts time at the local hours, days and months of one time zone. All times are unix seconds. */
@@ -15,7 +15,7 @@ export class Zone {
 
   /** @throws RangeError for an unknown zone */
   constructor(name: string) {
-    if (!/^[A-Za-z]/.test(name)) throw new RangeError(`${name} is no IANA name`); // Intl would take +05:45
+    if (!/^[A-Za-z]/.test(name)) throw new RangeError(`${name} is no IANA name`); // Intl also accepts offsets such as +05:45
     this.format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,
       calendar: 'iso8601',
@@ -39,7 +39,7 @@ export class Zone {
     return this.searchCut(time, width, guess);
   }
 
-  /** Used if the clocks change between `time` and the cut, or at the cut: looks at every quarter around the guess. */
+  /** Looks at every quarter around the guess. Needed if the clocks change between `time` and the cut, or at the cut. */
   private searchCut(time: number, width: '1h' | '1d' | '1M', guess: number): number {
     const first = Math.max(time + 1, guess - SEARCH_S);
     for (let at = Math.ceil(first / QUARTER_S) * QUARTER_S; at < guess + SEARCH_S; at += QUARTER_S) {

@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { keysFrom } from '../../auth/limits/keys-below.ts';
 
 /**
- * Adds the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. A task counts in the
- * period in which it ended, because the sums do not have the time of its creation. So a few tasks count that were
- * created before the period. What the keys below this key have spent counts too.
+ * Adds up the sums of whole UTC days and the ledger rows that no sum contains yet, in one snapshot. What the keys below
+ * this key have spent counts too. A task counts in the period in which it ended, because the sums do not have the time
+ * of its creation. So a few tasks count that were created before the period.
  */
 const COUNT = `
   update key_budgets b

@@ -6,7 +6,7 @@ import { Sql, type Statement } from '../../platform/database/sql.ts';
 /** Rows that one statement reads or deletes. */
 const ROWS = 5_000;
 
-/** Reads the ledger in the order of task ids, because no index by key has the rows that no sum contains yet. */
+/** Reads the whole ledger in the order of task ids. Rows that no sum contains yet are in no index by key. */
 const SEE: Statement = {
   name: 'usage.see_ledger',
   text: `
@@ -20,7 +20,9 @@ const BLANK: Statement = {
   name: 'usage.blank_ledger',
   text: 'update usage_ledger set metadata = null where task_id = any($1::text[])',
 };
-/** Deletes the sums of the API key by metadata. Each task is also in a sum without metadata. */
+/**
+ * Deletes the sums by metadata of the API key. No number is lost, because each task is also in a sum without metadata.
+ */
 const DELETE_SUMS: Statement = {
   name: 'usage.erase_sums',
   text: `

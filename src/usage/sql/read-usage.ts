@@ -23,29 +23,29 @@ export type UsageEntry = UsageNumbers & { bucket: number } & Record<Group, strin
 
 const RANGES = ['$1', '$2', '$3', '$4'] as const;
 /**
- * SQL: the rows of one list of ranges, in unix seconds. Each list is one JSON parameter, because lists of columns would
- * need sixteen parameters in all.
+ * SQL: one list of ranges as rows, with times in unix seconds. Each list is one JSON parameter, because lists of
+ * columns would need sixteen parameters in all.
  */
 const range = (parameter: string): string =>
   `json_to_recordset(${parameter}::json) as p(bucket int, since float8, until float8, weight int)`;
 const within = (column: string): string => `${column} >= to_timestamp(p.since) and ${column} < to_timestamp(p.until)`;
 
 /**
- * SQL that makes PostgreSQL search the index once for each range. A plain join read the rows of all buckets for each
- * bucket: 375 ms for 400 days.
+ * SQL that makes PostgreSQL search the index once for each range. Without it, a join read the rows of all buckets for
+ * each bucket: 375 ms for 400 days.
  */
 const EACH_BUCKET = 'offset 0';
 
 /**
  * Adds up sums of days and quarters of an hour, and two kinds of ledger rows: those that no sum contains, and those at
- * the ends of the buckets. One statement is one snapshot, so a row that is being rolled up meanwhile counts once. The
- * tasks without a metadata key are all tasks minus those with it.
+ * the ends of the buckets. One statement is one snapshot, so a row that is added to the sums meanwhile counts once. The
+ * tasks without a metadata key are all tasks minus those with the key.
  */
 function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statement {
   const values = [RANGES.length + 1, RANGES.length + 2, RANGES.length + 3];
   const [limit, key, metadata] = values.map((nth) => `$${nth}`);
   const ofKey = (table: string) => (apiKeyId === null ? `${key}::text is null` : `${table}.api_key_id = ${key}`);
-  // Without a key, the columns are hidden, because only the index over `hidden` columns fits then.
+  // For all API keys, the columns are hidden, because then only the index over `hidden` columns fits.
   const sums = (column: string) => (apiKeyId === null ? hidden(`s.${column}`) : `s.${column}`);
   const withMetadata = metadataKey !== null;
   const grouped = groups.length > 0 ? `, ${groups.join(', ')}` : '';
@@ -83,14 +83,13 @@ function statementFor({ apiKeyId, groups, metadataKey }: UsageRequest): Statemen
 }
 
 /**
- * Raw SQL: one statement over four sources. The request decides the parts of the statement, so PostgreSQL plans it each
- * time.
+ * Raw SQL because one statement reads four sources. It is planned each time, because its parts depend on the request.
  */
 @Injectable()
 export class ReadUsage {
   constructor(private readonly sql: Sql) {}
 
-  /** Entries in the order of the buckets; a bucket without tasks has no entry. */
+  /** The numbers in the order of the buckets. A bucket without tasks has no entry. */
   read(request: UsageRequest): Promise<UsageEntry[]> {
     const { pieces, buckets, limit, apiKeyId, metadataKey } = request;
     const ranges = [pieces.days, pieces.quarters, pieces.edges, buckets].map((list) => JSON.stringify(list));

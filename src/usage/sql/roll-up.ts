@@ -6,8 +6,8 @@ import { DIMENSIONS, NUMBER_LIST, NUMBER_NAMES, NUMBERS } from './sum-columns.ts
 export const ROLL_UP_ROWS = 5_000;
 
 /**
- * The most values with a sum of their own, for each metadata name, API key and UTC day. The others are summed together,
- * because a client may send a new value with each task.
+ * The most values of a metadata name that have sums of their own, for each API key and UTC day. The other values are
+ * summed together, because a client may send a new value with each task.
  */
 const MOST_VALUES = 1_000;
 /** The most metadata names of one API key and UTC day. Further names have no sums. */
@@ -20,8 +20,8 @@ const SUMMED = NUMBER_NAMES.map((name) => `sum(${name})`).join(', ');
 const ADDED = NUMBER_NAMES.map((name) => `${name} = usage_sums.${name} + excluded.${name}`).join(', ');
 
 /**
- * SQL: numbers the names or values that have no sums of their own on a day yet, and counts those that have. Names are
- * stored as values of the name '', which no metadata has.
+ * SQL: numbers the names or values that have no sums of their own on a day yet (`nth`), and counts those that have
+ * (`known`). Names are stored as values of the name '', which no metadata has.
  */
 const freshIn = (pairs: string, key: string, hash: string): string => `
       select api_key_id, key, on_day, hash, nth,
@@ -40,8 +40,8 @@ const freshIn = (pairs: string, key: string, hash: string): string => `
  * Adds rows of the ledger to the sums and marks these rows, in one statement. So a row is added exactly once, whatever
  * its time and however late its transaction committed. A time could not replace the mark: the time of a row is the
  * beginning of its transaction, and a transaction that began later may commit first. The advisory lock lets one process
- * add at a time; the others find nothing to do. Rows wait while a late confirmation from the provider may still correct
- * their cost.
+ * add at a time; the others find nothing to do. A row is not added as long as a late confirmation from the provider may
+ * still correct its cost.
  */
 const ROLL_UP: Statement = {
   name: 'usage.roll_up',
@@ -97,8 +97,8 @@ const ROLL_UP: Statement = {
 };
 
 /**
- * How many days `usage_values` keeps a row. A task is usually added to the sums within minutes. Only after a long
- * outage of the database could it be added to an earlier day.
+ * How many days `usage_values` keeps a row. A task is usually added to the sums within minutes of its end. Only after a
+ * long outage of the database could a task be older when it is added.
  */
 const VALUE_DAYS = 7;
 /** The most rows that one round deletes from a table. */
@@ -114,7 +114,9 @@ const PURGE_LEDGER: Statement = {
     delete from usage_ledger l using due where l.task_id = due.task_id returning 1`,
 };
 
-/** Deletes only sums of whole days, so that the sum of a day does not outlive its quarters for long. */
+/**
+ * Deletes up to the beginning of a UTC day, so that the sum of a day and those of its quarters are deleted together.
+ */
 const PURGE_SUMS: Statement = {
   name: 'usage.purge_sums',
   text: `

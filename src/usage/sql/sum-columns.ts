@@ -1,4 +1,4 @@
-/** The numbers of a sum, as SQL over a row `l` of the ledger. */
+/** The numbers of a sum. Each is SQL over a row `l` of the ledger. */
 export const NUMBERS = {
   tasks: '1',
   succeeded: `(l.outcome = 'succeeded')::int`,

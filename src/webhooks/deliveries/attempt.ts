@@ -14,16 +14,16 @@ import { parseRetryAfter } from '../../platform/http/retry-after.ts';
 
 /**
  * The largest random addition to a scheduled delay, as a share of that delay. It spreads the retries of events that
- * failed together.
+ * failed at the same time.
  */
 const JITTER = 0.2;
 
-/** A receiver can extend the scheduled delay to at most twice its length. */
+/** With `Retry-After` a receiver can extend the scheduled delay to this many times its length. */
 const MAX_STRETCH = 2;
 
 /**
  * Seconds until the next attempt.
- * @param failures failed attempts of the schedule, including the one that just ended; 1 or more
+ * @param failures failed attempts of the schedule, including the one that has just ended; at least 1
  * @param retryAfter the raw `Retry-After` header
  * @returns null when the schedule is exhausted
  */
@@ -44,16 +44,16 @@ const MAX_SNIPPET_BYTES = 4096;
 
 /** The start of a response as text, for the log: at most 4 kB, no partial characters, no NUL (PostgreSQL rejects it). */
 export function snippetOf(body: Buffer): string {
-  // Truncated twice, because decoding lengthens bytes that are not UTF-8.
+  // Truncated again after decoding, because a byte that is not UTF-8 becomes a longer character.
   return truncate(Buffer.from(truncate(body).replaceAll('\0', '\ufffd')));
 }
 
-/** `stream` drops a character that is cut off at the end. */
+/** Decodes the first bytes. `stream` drops a character that is cut off at the end. */
 function truncate(bytes: Buffer): string {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SNIPPET_BYTES), { stream: true });
 }
 
-/** The most bytes that are read of a response. The status is the result; the body only serves the log. */
+/** The most bytes that are read of a response. Its status decides; its body is only for the log. */
 const MAX_RESPONSE_BYTES = 20_000;
 
 type Head = Pick<OutboundAnswer, 'status' | 'headers'>;
@@ -73,7 +73,7 @@ export class Attempt {
     private readonly secrets: Secrets,
   ) {}
 
-  /** @param signal aborts at the end of the grace period: an attempt without a status is then `lost` */
+  /** @param signal aborts at the end of the grace period. An attempt that has no status by then is `lost` */
   async make(claimed: ClaimedDispatch, signal: AbortSignal): Promise<FinishedDelivery> {
     const { event_id, endpoint_id, attempt, url, failures, trigger, attempted_at } = claimed;
     const startedAt = performance.now();
@@ -94,9 +94,9 @@ export class Attempt {
   }
 
   /**
-   * Sends the request. The status decides, even if the body breaks off after it. An attempt that cannot be made, for
-   * example because the secret cannot be decrypted, counts as a failed one. If `send` threw, the lease would lapse, and
-   * the sweep would make the dispatch due at once, without end.
+   * Sends the request. The status decides, even if the body breaks off after it. An attempt that cannot be made counts
+   * as a failed one, for example because the secret cannot be decrypted. If `send` threw instead, the lease would
+   * lapse, and the sweep would make the dispatch due again and again.
    */
   private async send(claimed: ClaimedDispatch, signal: AbortSignal): Promise<Result> {
     const { event_id, url, body } = claimed;
@@ -124,7 +124,7 @@ export class Attempt {
       if (signal.aborted) return { outcome: 'lost', error: 'connect_failed', ...noResponse };
       const { endpoint_id } = claimed;
       this.logger.error({ event: 'webhook.attempt_failed', event_id, endpoint_id, err: error });
-      // No connection was made, so clients see the public error that is nearest to that. The log has the reason.
+      // No connection was made. This public error is the nearest to that; the log has the reason.
       return { outcome: 'failed', error: 'connect_failed', ...noResponse };
     }
   }
@@ -137,8 +137,8 @@ export class Attempt {
 
 /**
  * The outcome of an answer. The body of an answer from an address of OUTBOUND_ALLOW_CIDRS may be private, and the
- * tenant who chose the URL could read it. So it is kept only with WEBHOOK_KEEP_EXCEPTED_RESPONSES.
- * @param body missing if it broke off or is not kept
+ * tenant who chose the URL could read it in the log. So it is stored only with WEBHOOK_KEEP_EXCEPTED_RESPONSES.
+ * @param body missing if it broke off or must not be stored
  */
 export function resultOf({ status, headers }: Head, body?: Buffer): Outcome {
   const delivered = status >= 200 && status < 300;

@@ -22,16 +22,13 @@ const MAX_IN_FLIGHT = 500;
  */
 const MAX_PROBES = 250;
 /**
- * Once this many attempts at healthy endpoints are in flight, none starts at an endpoint that already has one in
- * flight. So slow endpoints delay others only when there are hundreds of them.
+ * Once this many attempts at healthy endpoints are in flight, an endpoint with an attempt in flight gets no further
+ * one. So slow endpoints delay others only when there are hundreds of them.
  */
 const CROWDED = 250;
-/**
- * Once this many attempts are in flight in all, a further one starts only at a healthy endpoint that has none in
- * flight.
- */
+/** Once this many attempts are in flight in all, only healthy endpoints without an attempt in flight get one. */
 const FULL_FOR_PROBES = 400;
-/** The most tries to record a result. After the last one the lease lapses, and the attempt is repeated. */
+/** The most tries to record a result. After the last one the lease lapses, and another attempt is made. */
 const FINISH_TRIES = 4;
 const FINISH_PAUSE_MS = 500;
 /**
@@ -41,8 +38,9 @@ const FINISH_PAUSE_MS = 500;
 const MIN_INTERVAL_MS = 3;
 
 /**
- * Claims attempts in batches, makes them, and records them in batches. While one batch is at the database, finished
- * attempts and signalled endpoints collect for the next. A finished attempt also polls its endpoint.
+ * Claims attempts in batches, makes them, and records them in batches. While the database works on one batch, finished
+ * attempts and signalled endpoints collect for the next. The record of a finished attempt also claims the next attempts
+ * at its endpoint.
  */
 @Injectable()
 export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -83,7 +81,8 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   /**
-   * Starts no further attempts. Attempts in flight may finish within the grace period. Other workers repeat the rest.
+   * Starts no further attempts. Attempts in flight may finish within the grace period. Other workers repeat those that
+   * do not.
    */
   stop(): Promise<void> {
     this.stopped ??= this.drain();
@@ -101,7 +100,7 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
   private async flush(items: (FinishedDelivery | string)[]): Promise<void[]> {
     const finished = items.filter((item) => typeof item !== 'string');
     const endpointIds = items.filter((item) => typeof item === 'string');
-    // Attempts that are being recorded now make room for the next ones.
+    // The finished attempts of this batch no longer count, so that the batch can claim others instead.
     const used = this.inFlight.size - finished.length;
     const flush = this.statements.run(finished, endpointIds, {
       free: this.stopped ? 0 : MAX_IN_FLIGHT - used,
@@ -159,9 +158,9 @@ export class DeliverWorker implements OnApplicationBootstrap, BeforeApplicationS
 }
 
 /**
- * The span of one attempt. The first attempt continues the trace of the task's creation. Other attempts may come days
- * later, so each has a trace of its own, with a link to the first. The URL belongs to a customer, so the span does not
- * have it, and the request has no traceparent.
+ * The span of one attempt. The first attempt continues the trace of the request that created the task. Other attempts
+ * may come days later, so each has a trace of its own, with a link to the first trace. The URL belongs to a customer,
+ * so it is no attribute of the span, and the request has no traceparent.
  */
 function inAttemptSpan(
   { trace_parent: creation, event_id, attempt, trigger }: ClaimedDispatch,

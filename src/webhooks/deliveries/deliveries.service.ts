@@ -63,7 +63,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends a test event to the endpoint, also to a disabled one. The event describes the endpoint.
+   * Sends a test event to the endpoint, even if the endpoint is disabled. The data of the event are the endpoint.
    * @returns the id of the event
    * @throws ApiError webhook_endpoint_not_found
    */
@@ -96,8 +96,8 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends again the events that the endpoint has not accepted and that were created from `since` on. Events in flight,
-   * and events that are due and have not failed, are left out.
+   * Sends again the events that the endpoint has not accepted and that were created from `since` on. Leaves out events
+   * that are in flight, and events that are due and have not failed: they are sent anyway.
    * @param since unix seconds
    * @returns the number of events
    * @throws ApiError webhook_endpoint_not_found; invalid_value while the endpoint is disabled

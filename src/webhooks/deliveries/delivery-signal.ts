@@ -6,7 +6,7 @@ const TOPIC = 'deliver';
 
 type Listener = (endpointIds: string[]) => void;
 
-/** Signals that endpoints have something due. A lost signal does no harm, because workers also poll periodically. */
+/** Tells workers that endpoints have something due. A lost signal does no harm, because workers also poll. */
 @Injectable()
 export class DeliverySignal {
   private listener: Listener | undefined;
@@ -14,8 +14,8 @@ export class DeliverySignal {
   constructor(private readonly bus: Bus) {}
 
   /**
-   * Call `notify` after the commit. It publishes to other processes only if this process makes no attempts itself:
-   * other processes poll, and find what a busy worker leaves.
+   * Call this after the commit. If this process makes attempts itself, other processes are not told: they poll, and
+   * find what a busy worker leaves.
    */
   notify(endpointIds: string[]): void {
     const { listener } = this;

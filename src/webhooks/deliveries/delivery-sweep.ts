@@ -6,7 +6,7 @@ import { PurgeEvents } from '../sql/purge-events.ts';
 import { SweepDispatches } from '../sql/sweep-dispatches.ts';
 import { DeliverWorker } from './deliver.worker.ts';
 
-/** Seconds between polls, which are needed because retries become due without a signal, and a signal may be lost. */
+/** Seconds between polls. Polls are needed, because retries become due without a signal, and a signal may be lost. */
 const POLL_EVERY_S = 0.5;
 /**
  * The largest share of the time that polling may take. A poll takes long when thousands of endpoints have something

@@ -9,7 +9,7 @@ import { toDeliveryView, WebhookDeliveryView } from './delivery.view.ts';
 export class TaskDeliveriesResolver {
   constructor(private readonly lists: DeliveriesOfTasks) {}
 
-  /** Without the scope this field is null instead of an error, so that one document serves every key. */
+  /** Without the scope `webhooks:manage` this field is null, not an error, so that one document serves every key. */
   @ResolveField(() => [WebhookDeliveryView], {
     nullable: true,
     description: `The attempts to send the events of the task, newest first, at most ${MAX_OF_TASK}; null without webhooks:manage.`,

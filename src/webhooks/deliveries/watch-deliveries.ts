@@ -6,8 +6,8 @@ import type { ListedDelivery } from '../sql/list-deliveries.ts';
 import { NewDeliveries } from '../sql/new-deliveries.ts';
 
 /**
- * The most attempts that wait for a slow subscriber. Beyond this number the oldest are dropped; the list of deliveries
- * has them all.
+ * The most attempts that wait for a slow subscriber. Above this number the oldest are dropped; the list of deliveries
+ * has all of them.
  */
 const MAX_WAITING = 200;
 
@@ -30,7 +30,7 @@ class DeliveryQueue {
 /** The subscribers of one API key, and the attempts that the last poll found. */
 class WatchedKey {
   readonly queues = new Set<DeliveryQueue>();
-  /** null until the first poll, whose attempts are not new. */
+  /** The ids that the last poll has found; null before the first poll. What the first poll finds is not new. */
   private seen: Set<string> | null = null;
 
   /** @param ids the ids that a poll has found; @returns the new ones among them */
@@ -54,8 +54,8 @@ const POLL_MS = 500;
 const LOOK_BACK_MS = 30_000;
 
 /**
- * Follows attempts for subscribers. It polls, only while somebody watches. A signal for each attempt would cost every
- * worker something at every delivery, even if nobody watches.
+ * Follows attempts for subscribers. It polls, and only while somebody watches. A signal at each attempt would cost
+ * every worker something, even if nobody watches.
  */
 @Injectable()
 export class WatchDeliveries implements OnApplicationShutdown {
@@ -94,7 +94,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** One poll runs at a time. Otherwise an older answer could arrive after a newer one. */
+  /** One poll runs at a time. Otherwise an older result could arrive after a newer one. */
   private poll(): Promise<void> {
     const read = async () => {
       try {

@@ -19,8 +19,8 @@ export const secretHint = (secret: string): string => `…${secret.slice(-HINT_C
 /**
  * Seals a secret for the database: nonce, tag, ciphertext (AES-256-GCM).
  * @param key 32 bytes, used for this purpose only
- * @param endpointId authenticated together with the secret, so that a copy in the row of another endpoint cannot be
- *   opened
+ * @param endpointId authenticated together with the secret, so that a copy of the sealed secret in the row of another
+ *   endpoint cannot be opened
  */
 export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
@@ -30,6 +30,7 @@ export function seal(secret: string, key: Buffer, endpointId: string): Buffer {
 }
 
 /**
+ * Opens a sealed secret.
  * @param keys the keys to try, in this order
  * @throws Error when the secret was sealed with another key or for another endpoint, or was modified since
  */

@@ -22,7 +22,7 @@ export interface NewEndpoint {
 
 export type EndpointChange = Partial<NewEndpoint> & { status?: EndpointStatus | undefined };
 
-/** An endpoint right after creation or rotation, the only time at which its secret is shown. */
+/** An endpoint right after its creation or the rotation of its secret. Only then is the secret shown. */
 export interface IssuedEndpoint {
   endpoint: WebhookEndpoint;
   secret: string;
@@ -85,8 +85,8 @@ export class EndpointsService {
   }
 
   /**
-   * Changes an endpoint. A new URL or status clears `failing_since`, so the endpoint counts as healthy. Events that
-   * waited when the endpoint was disabled stay undelivered until they are sent again on demand.
+   * Changes an endpoint. A new URL or status clears `failing_since`, so the endpoint counts as healthy. When an
+   * endpoint is disabled, its waiting events become undelivered. They are sent only on demand.
    * @throws ApiError webhook_endpoint_not_found, invalid_url, url_not_allowed
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
@@ -107,7 +107,8 @@ export class EndpointsService {
           ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      // Enabling clears the queue too. Otherwise the endpoint would get the events that had been waiting.
+      // Enabling also removes the due times. Otherwise the endpoint would get events that had been waiting while it was
+      // disabled.
       if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
@@ -120,7 +121,7 @@ export class EndpointsService {
   }
 
   /**
-   * Makes a new secret, which signs from the next attempt on. The old secret also signs, for `keepOldForHours`. A still
+   * Makes a new secret, which signs from the next attempt on. The old secret also signs for `keepOldForHours`. A still
    * older secret is deleted.
    * @throws ApiError webhook_endpoint_not_found
    */

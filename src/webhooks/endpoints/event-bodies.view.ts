@@ -16,8 +16,8 @@ interface EventBody {
 }
 
 /**
- * A class with the fields that begin the body of every event. The class of an event extends it: `class TaskFailedEvent
- * extends eventOf('task.failed')`.
+ * Makes a class with the fields that begin the body of every event. The class of an event extends it: `class
+ * TaskFailedEvent extends eventOf('task.failed')`.
  */
 export function eventOf(type: AnyEventType): new () => EventBody {
   class Body implements EventBody {

@@ -8,7 +8,10 @@ import { seal, unseal } from './endpoint-secret.ts';
 
 /** Seconds between two walks over the endpoints. */
 const WALK_EVERY_S = 600;
-/** Seconds until the next try after an error, or while the processes have not agreed on their newest SECRET_KEY. */
+/**
+ * Seconds until the next try after an error, or until the processes are asked again whether they agree on the newest
+ * SECRET_KEY.
+ */
 const AGREED_AFTER_S = 10;
 
 /**
@@ -19,7 +22,7 @@ const AGREED_AFTER_S = 10;
 export class ResealSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('webhooks');
   private readonly rounds = new Interval(() => this.round());
-  /** The last endpoint that the walk has read. */
+  /** The id of the last endpoint that this walk has read. */
   private afterId = '';
   private unreadable = 0;
 

@@ -11,9 +11,9 @@ import { EventRecorder } from './event-recorder.ts';
 const TYPES = { threshold: 'budget.threshold_reached', exceeded: 'budget.exceeded' } as const;
 
 /**
- * Reports that a budget has reached its soft threshold, and its first refusal, each once in a period. One transaction
- * marks the report and writes the event. The worker looks for thresholds every few seconds, so that creations and ends
- * of tasks need not look.
+ * Reports two things about a budget, each once in a period: that it has reached its soft threshold, and its first
+ * refusal. One transaction marks the report and writes the event. The worker looks for thresholds every few seconds, so
+ * that creations and ends of tasks need not look.
  */
 @Injectable()
 export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -55,7 +55,7 @@ export class BudgetEventsWorker implements OnApplicationBootstrap, OnApplication
     return this.config.taskSweepS;
   }
 
-  /** Reports a refusal. If that fails, the next refusal is reported instead. */
+  /** Reports a refusal. If the report fails, the next refusal is reported instead. */
   private reportRefusal(apiKeyId: string): void {
     if (this.reporting.has(apiKeyId)) return;
     const report = this.report('exceeded', apiKeyId)

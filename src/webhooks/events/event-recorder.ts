@@ -13,12 +13,15 @@ export interface OtherEvent<Data extends object> {
   apiKeyId: string;
   type: EventType;
   data: Data;
-  /** Fields of the data that are left out, in this order, if the body would be too long. */
+  /** Fields of the data that are left out, in this order, while the body is too long. */
   removedFirst: readonly (keyof Data)[];
-  /** When the reported thing began; missing: at `createdAt`. */
+  /**
+   * When the thing that is reported began. A restored service holds the events of things that began before the backup.
+   * Missing: at `createdAt`.
+   */
   begunAt?: Date;
   createdAt: Date;
-  /** From this time on the event may be deleted. */
+  /** After this time the event may be deleted. */
   expiresAt: Date;
 }
 
@@ -31,7 +34,10 @@ export class EventRecorder {
     private readonly config: Config,
   ) {}
 
-  /** @returns a function to call after the commit: it signals that deliveries are due */
+  /**
+   * Writes the event, if an endpoint of the key subscribes to its type.
+   * @returns a function to call after the commit: it signals that deliveries are due
+   */
   async record<Data extends object>(tx: Tx, event: OtherEvent<Data>): Promise<() => void> {
     const { apiKeyId, type, data, removedFirst, createdAt, begunAt = createdAt, expiresAt } = event;
     const subscriptions = await this.insert.subscriptions(tx, [apiKeyId]);

@@ -7,7 +7,7 @@ import { SEE_EVENTS } from '../sql/see-events.ts';
 export class EventsOfKey {
   constructor(private readonly sql: Sql) {}
 
-  /** The ids, oldest first, also of expired events. Reads the table once, in pieces. */
+  /** Yields the ids, oldest first, also those of expired events. Reads the whole table once, in pieces. */
   async *ids(apiKeyId: string): AsyncGenerator<string> {
     for (let after = ''; ;) {
       const [seen] = await this.sql.run<{ last: string | null; ids: string[] | null }>(SEE_EVENTS, [apiKeyId, after]);

@@ -20,8 +20,8 @@ import { newEventId } from '../record/webhook-id.ts';
 @Injectable()
 export class TaskEndRecorder implements OnModuleInit {
   /**
-   * The body of an event never changes, and the last attempt may come long after FILE_URL_TTL_S. So links in a body are
-   * valid for as long as files are kept by default.
+   * Signs the links in bodies. The body of an event never changes, and its last attempt may come long after
+   * FILE_URL_TTL_S. So these links are valid for as long as files are kept by default.
    */
   private readonly links: FileLinks;
 

@@ -5,7 +5,7 @@ export const TASK_EVENT_TYPES = ['task.completed', 'task.failed'] as const;
 export type TaskEventType = (typeof TASK_EVENT_TYPES)[number];
 
 /**
- * The events that an endpoint can subscribe to. Those that are not about a task go only to endpoints that name them.
+ * The events that an endpoint can subscribe to. Events that are not about a task go only to endpoints that name them.
  */
 export const EVENT_TYPES = [
   ...TASK_EVENT_TYPES,

@@ -24,7 +24,7 @@ export class WebhookDelivery {
   @PrimaryColumn('text') event_id: string;
   @PrimaryColumn('text') endpoint_id: string;
   @Column('text') event_type: AnyEventType;
-  /** The called URL. null in rows of an earlier release, and if the process of the attempt died. */
+  /** The URL that was called. null in rows of an earlier release, and if the process died during the attempt. */
   @Column('text', { nullable: true }) url: string | null;
   /** The sent headers, without the signature. null when `url` is null, and when the request could not be signed. */
   @Column('jsonb', { nullable: true }) request_headers: Record<string, string> | null;
@@ -37,8 +37,8 @@ export class WebhookDelivery {
   /** null if no response arrived. */
   @Column('integer', { nullable: true }) status_code: number | null;
   @Column('text', { nullable: true }) error: DeliveryError | null;
-  /** The first 4 kB of the response. null if its body did not arrive, or is not kept. */
+  /** The first 4 kB of the response; null if its body did not arrive or must not be stored. */
   @Column('text', { nullable: true }) response_snippet: string | null;
-  /** When the next attempt was to start; null if there was to be none, or the endpoint was disabled before it. */
+  /** When the next attempt was to start. null if none was to follow, or if the endpoint was disabled before it. */
   @Column('timestamptz', { nullable: true }) next_attempt_at: Date | null;
 }

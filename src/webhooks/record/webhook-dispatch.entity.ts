@@ -2,9 +2,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DeliveryTrigger } from './webhook-delivery.entity.ts';
 
 /**
- * One event on its way to one endpoint. The row is also its entry in the queue: it waits while `due_at` is set, and is
- * in flight while `lease_until` is set. Otherwise it is delivered, given up or held. Written by the statements in
- * webhooks/sql.
+ * One event on its way to one endpoint, and its entry in the queue. It waits while `due_at` is set, and is in flight
+ * while `lease_until` is set. If neither is set, it is delivered, given up or held. The statements in webhooks/sql
+ * write this table.
  */
 @Entity('webhook_dispatches')
 export class WebhookDispatch {

@@ -28,9 +28,9 @@ export class WebhookEndpoint {
   @Column('text', { array: true }) events: EventType[];
   @Column('text') description: string;
   @Column('text') status: EndpointStatus;
-  /** null while the endpoint is enabled, and when its owner disabled it. */
+  /** null while the endpoint is enabled, or when its owner has disabled it. */
   @Column('text', { nullable: true }) disabled_reason: DisabledReason | null;
-  /** The id of the SECRET_KEY that sealed both secrets; null: not known, or a different one for each. */
+  /** The id of the SECRET_KEY that sealed both secrets; null if it is not known, or if different keys sealed them. */
   @Column('text', { nullable: true, select: false }) secret_key_id: string | null;
   /** The sealed secret, see endpoint-secret.ts. */
   @Column('bytea', { select: false }) secret: Buffer;
@@ -38,7 +38,10 @@ export class WebhookEndpoint {
   /** The secret before the last rotation, sealed. It also signs until `old_secret_until`. null if there is none. */
   @Column('bytea', { nullable: true, select: false }) old_secret: Buffer | null;
   @Column('timestamptz', { nullable: true }) old_secret_until: Date | null;
-  /** The time of the first failure since the last success. While it is set, the endpoint gets one attempt at a time. */
+  /**
+   * The time of the first failure since the last success; null if there is none. While it is set, the endpoint gets one
+   * attempt at a time.
+   */
   @Column('timestamptz', { nullable: true }) failing_since: Date | null;
   @Column('timestamptz') created_at: Date;
 }

@@ -11,9 +11,9 @@ export class WebhookEvent {
   @Column('text') type: AnyEventType;
   /** Text, not JSON, so that every attempt sends the same bytes. */
   @Column('text') body: string;
-  /** The `trace_parent` of the task; null if there is none. */
+  /** The `trace_parent` of the task; null if the event is about no traced task. */
   @Column('text', { nullable: true }) trace_parent: string | null;
   @Column('timestamptz') created_at: Date;
-  /** From this time on nobody is shown the event. It is then deleted with its dispatches and deliveries. */
+  /** After this time the event is shown to nobody. It is then deleted with its dispatches and deliveries. */
   @Column('timestamptz') expires_at: Date;
 }

@@ -3,7 +3,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export const REPLAY_STATUSES = ['running', 'completed', 'cancelled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
-/** An order of an operator to send the events of a span of time again. Worker processes queue them step by step. */
+/**
+ * A replay: an operator has the events of a span of time sent again. Worker processes queue the events step by step.
+ */
 @Entity('webhook_replays')
 export class WebhookReplay {
   /** `replay_` and 26 characters, time-ordered. */
@@ -20,12 +22,12 @@ export class WebhookReplay {
   /** The number of deliveries to send, counted at the creation of the replay. */
   @Column('integer') total: number;
   @Column('integer') queued: number;
-  /** All events up to this id are queued or were not wanted. At first a bound below every id of the span. */
+  /** Up to this id, every event of the span is queued or was not wanted. At first it is below every id of the span. */
   @Column('text') last_event_id: string;
-  /** A bound above every id of the span. */
+  /** An id above every id of the span. */
   @Column('text') until_event_id: string;
   @Column('timestamptz') created_at: Date;
-  /** The API key of the operator; null: the command line. */
+  /** The API key of the operator; null if it was made by the command line. */
   @Column('text', { nullable: true }) created_by: string | null;
   @Column('timestamptz', { nullable: true }) ended_at: Date | null;
   /** Sets the pace: no process queues the next events of the replay before this time. */

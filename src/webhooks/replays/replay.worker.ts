@@ -5,8 +5,8 @@ import { DeliverySignal } from '../deliveries/delivery-signal.ts';
 import { ReplayEvents } from '../sql/replay-events.ts';
 
 /**
- * Seconds between polls while no replay is under way, and while one is. The row of a replay sets the pace for all
- * processes.
+ * Seconds between polls: IDLE_S while no replay is running, BUSY_S while one is. How fast a replay goes does not depend
+ * on them: its row sets the pace for all processes.
  */
 const IDLE_S = 2;
 const BUSY_S = 0.1;
@@ -33,8 +33,8 @@ export class ReplayWorker implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /**
-   * @returns seconds until the next poll. After the last step polls stay frequent for a while, because a replay may be
-   *   waiting for its turn
+   * @returns seconds until the next poll. After the last step of a replay, polls stay frequent for a while, because
+   *   another replay may be waiting for its turn
    */
   private async run(): Promise<number> {
     try {

@@ -4,8 +4,9 @@ import { Sql } from '../../platform/database/sql.ts';
 import { holdRestored } from '../sql/hold-restored.ts';
 
 /**
- * After a restore, holds the deliveries that were pending in the backup, because they may have been made since the
- * backup. They are sent only on demand. Workers start once every module is initialised, so this runs before them.
+ * After a restore, holds the deliveries that were pending in the backup, because they may have been made after the
+ * backup. They are sent only on demand. This hook runs before the workers, which start once every module is
+ * initialised.
  */
 @Injectable()
 export class RestoredWebhooks implements OnModuleInit {

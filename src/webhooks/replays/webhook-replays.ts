@@ -10,7 +10,8 @@ import { isEndpointId } from '../record/webhook-id.ts';
 import { WebhookReplay } from '../record/webhook-replay.entity.ts';
 
 /**
- * The most by which the time in an id may differ from the database's: the id has the time of the process that made it.
+ * An id contains the time of the process that made it. This is the most by which that time may differ from the
+ * database's.
  */
 const SLACK_MS = HOUR_MS;
 
@@ -27,7 +28,7 @@ export interface NewReplay {
   only_failed: boolean;
 }
 
-/** Replays: each sends the events of a span of time again, to the endpoints that they were meant for. */
+/** Replays send the events of a span of time again, to the endpoints that these events were meant for. */
 @Injectable()
 export class WebhookReplays {
   constructor(

@@ -13,7 +13,7 @@ export interface ClaimedDispatch {
   url: string;
   /** The sealed secret. */
   secret: Buffer;
-  /** The sealed earlier secret; null when it does not sign. */
+  /** The sealed earlier secret; null when it does not sign any more. */
   old_secret: Buffer | null;
   attempt: number;
   /** Failed attempts of the schedule before this one. */
@@ -23,7 +23,7 @@ export interface ClaimedDispatch {
   attempted_at: Date;
   /** Seconds since `created_at` of the event. */
   lag_s: number;
-  /** Whether the endpoint has failed since its last success. */
+  /** Whether the endpoint is failing: it has failed since its last success. */
   probe: boolean;
 }
 
@@ -34,8 +34,8 @@ export interface ClaimedDispatch {
  * An earlier statement must have locked the endpoints: only then does the snapshot of this one contain the previous
  * claims.
  * Parameters: $1 endpoints; $2 the most attempts in all; $3 the most at failing endpoints; $4 the most at healthy
- * endpoints once one of them has more than one; $5 the most in all once a failing endpoint has one; $6 seconds of the
- * lease.
+ * endpoints, for an attempt at an endpoint that already has one; $5 the most in all, for an attempt at a failing
+ * endpoint; $6 seconds of the lease.
  */
 export const CLAIM: Statement = {
   name: 'webhooks.claim',

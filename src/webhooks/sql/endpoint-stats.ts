@@ -5,12 +5,12 @@ import { Batch } from '../../platform/database/batch.ts';
 import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** The most attempts of one endpoint that are read. A busier endpoint shows its newest ones. */
+/** The most attempts of one endpoint that are read. Of a busier endpoint only the newest ones count. */
 const MAX_ATTEMPTS = 50_000;
 
 /**
- * Added to the span of ids, because ids sort by the clock of a process, and times are those of the database. The bound
- * on ids limits how much of the index is read.
+ * How much further back the ids reach than the span of time. Ids contain the clock of a process, times are those of the
+ * database. The bound on ids limits how much of the index is read.
  */
 const ID_SLACK_MS = 60_000;
 
@@ -21,13 +21,13 @@ export interface EndpointStats {
   p50_ms: number | null;
   last_attempted_at: Date | null;
   last_status_code: number | null;
-  /** Hours with attempts, the oldest first. */
+  /** The hours with attempts, oldest first. `hour` is in unix seconds. */
   hourly: { hour: number; accepted: number; refused: number }[];
 }
 
 /**
- * An event counts once, by its present state. `hourly` counts attempts. Tests are left out, except as the last attempt.
- * Raw SQL because of the percentile.
+ * Each event counts once, by its present state; `hourly` counts attempts. Test events count only in the columns of the
+ * last attempt. Raw SQL because of the percentile.
  */
 const STATS: Statement = {
   name: 'webhooks.endpoint_stats',
@@ -66,7 +66,7 @@ interface Question {
   hours: number;
 }
 
-/** API keys whose questions are gathered. */
+/** The most API keys for which batches are kept. */
 const MAX_KEYS = 1_000;
 
 @Injectable()
@@ -78,7 +78,10 @@ export class ReadEndpointStats {
     private readonly turns: KeyTurns,
   ) {}
 
-  /** Calls of a key in one turn of the event loop, such as those of one GraphQL document, share one statement. */
+  /**
+   * Reads the statistics of an endpoint. The calls of a key in one turn of the event loop, such as those of one GraphQL
+   * document, share one statement.
+   */
   of(apiKeyId: string, endpointId: string, hours: number): Promise<EndpointStats> {
     const batch = this.batches.get(apiKeyId) ?? this.batchOf(apiKeyId);
     return batch.add({ endpointId, hours });

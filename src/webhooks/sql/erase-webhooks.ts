@@ -21,7 +21,7 @@ const DELETE_EVENTS: Statement = {
   text: 'delete from webhook_events v using unnest($1::text[]) as w(id) where v.id = w.id',
 };
 
-/** Deletes the deliveries of events that are gone; usually there are none. */
+/** Deletes deliveries whose events are gone; usually there are none. */
 const DELETE_LEFT: Statement = {
   name: 'webhooks.erase_left_deliveries',
   text: `

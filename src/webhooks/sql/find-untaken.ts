@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
-/** Seconds after which a process should have taken a due delivery. */
+/** Within this many seconds, a process should have taken a due delivery. */
 const GRACE_S = 30;
 
-/**
- * A failing endpoint gets one attempt at a time. It is normal that its deliveries wait, so the endpoint is left out.
- */
+/** Leaves out failing endpoints: they get one attempt at a time, so it is normal that their deliveries wait. */
 const FIND: Statement = {
   name: 'webhooks.find_untaken',
   text: `
@@ -24,7 +22,8 @@ export class FindUntaken {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * The tasks whose event has been due at a healthy endpoint for `GRACE_S`, while no process attempts to deliver it.
+   * The tasks whose event has been due at a healthy endpoint for more than `GRACE_S`, although no process has tried to
+   * deliver it.
    */
   async taskIds(page: { after: string | null; apiKeyId: string | null; limit: number }): Promise<string[]> {
     const rows = await this.sql.run<{ task_id: string }>(FIND, [page.after, page.apiKeyId, page.limit]);

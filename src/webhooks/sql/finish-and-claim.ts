@@ -8,8 +8,8 @@ import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
- * Serialises batches that concern the same endpoint. Meanwhile, transactions that end tasks insert rows that reference
- * the endpoint. These transactions would have to wait for a lock `for update`, but not for this lock.
+ * Serialises batches that concern the same endpoint. Transactions that end tasks insert rows that reference the
+ * endpoint. They would wait for a lock `for update`, but do not wait for this lock.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',
@@ -22,9 +22,12 @@ export interface Capacity {
   free: number;
   /** How many at failing endpoints. */
   probes: number;
-  /** How many at healthy endpoints, if one of these endpoints has more than one in flight. */
+  /**
+   * An endpoint that already has an attempt in flight gets another only as one of this many attempts at healthy
+   * endpoints.
+   */
   further: number;
-  /** How many in all, if one of them is at a failing endpoint. */
+  /** A failing endpoint gets an attempt only as one of this many in all. */
   withProbes: number;
 }
 
@@ -36,7 +39,7 @@ export class FinishAndClaim {
     private readonly config: Config,
   ) {}
 
-  /** @param endpointIds endpoints that may have something due, apart from those of the finished attempts */
+  /** @param endpointIds endpoints that may have something due, besides those of the finished attempts */
   async run(finished: FinishedDelivery[], endpointIds: string[], capacity: Capacity): Promise<ClaimedDispatch[]> {
     const { free, probes, further, withProbes } = capacity;
     const ids = [...new Set([...endpointIds, ...finished.map(({ endpoint_id }) => endpoint_id)])];

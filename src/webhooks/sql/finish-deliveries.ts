@@ -13,7 +13,7 @@ export interface FinishedDelivery {
   attempted_at: Date;
   /** `lost`: this process stopped before the response arrived. The next attempt, if there is one, is due at once. */
   outcome: 'delivered' | 'failed' | 'lost';
-  /** Seconds until the next attempt; null unless the attempt failed and the schedule has another one. */
+  /** Seconds until the next attempt; null if this one did not fail, was a test, or was the last one of the schedule. */
   retry_in_s: number | null;
   status_code: number | null;
   error: DeliveryError | null;
@@ -24,13 +24,14 @@ export interface FinishedDelivery {
 /**
  * Records many finished attempts: dispatch, delivery log and endpoint in one statement. Raw SQL because it runs often
  * and is one statement of several CTEs.
- * An earlier statement must have locked the endpoints. A row matches only the attempt that it names. So an attempt that
- * the sweep has released changes nothing but its own row in the log, which the sweep has written.
- * A success ends `failing_since`. A response of 410, or failures for $2 seconds, disables the endpoint. The statement
- * returns the ids of disabled endpoints. A failed test does not affect the health of the endpoint.
+ * An earlier statement must have locked the endpoints. A dispatch changes only if it still has the attempt that is
+ * recorded. So an attempt that the sweep has released changes nothing but its own row in the log, which the sweep has
+ * written.
+ * A success clears `failing_since`. A response of 410, or failures for $2 seconds, disables the endpoint. A failed test
+ * does not affect the health of the endpoint. The statement returns the ids of disabled endpoints.
  * `lease_until + interval '0'` keeps the planner off the partial index of leases on purpose: through that index it
- * would read every attempt in flight at the endpoint. The rows of a batch are never joined with each other, which would
- * cost the square of their number.
+ * would read every attempt in flight at the endpoint. The rows of a batch are never joined with each other, because
+ * that would cost the square of their number.
  */
 export const FINISH: Statement = {
   name: 'webhooks.finish',

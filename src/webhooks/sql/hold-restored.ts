@@ -1,13 +1,13 @@
 import type { Tx } from '../../platform/database/sql.ts';
 
 /**
- * Marks that the work has begun. Another process that starts at the same time waits here for the first, and then has
- * nothing to do.
+ * Marks that this restore is being handled. If another process starts at the same time, it waits here for the first,
+ * and then has nothing to do.
  */
 const BEGUN = `insert into restorations (restored_from) values ($1) on conflict do nothing returning restored_from`;
 
 /**
- * Takes away the due times, as if the deliveries were given up: they are sent only on demand. Nothing was written since
+ * Removes the due times, as if the deliveries were given up: they are sent only on demand. Nothing was written since
  * the restore, so every pending delivery is of an event from before the restore.
  */
 const HOLD = `
@@ -22,7 +22,7 @@ const STOP_REPLAYS = `update webhook_replays set status = 'cancelled', ended_at 
 
 const SETTINGS = `set local lock_timeout = 0; set local statement_timeout = 0`;
 
-/** @returns how many deliveries are held; null when they were held before */
+/** @returns how many deliveries are held; null when an earlier start has already handled this restore */
 export async function holdRestored(tx: Tx, restoredFrom: Date): Promise<number | null> {
   await tx.query(SETTINGS);
   const { rowCount } = await tx.query({ text: BEGUN, values: [restoredFrom] });

@@ -13,13 +13,13 @@ export interface NewEvent {
   body: string;
   created_at: Date;
   expires_at: Date;
-  /** Whether its deliveries are held, as if they were given up. */
+  /** Whether the deliveries of the event are held: they are then sent only on demand. */
   held?: boolean;
 }
 
 /**
- * The event types that the endpoints of these keys subscribe to: one scan of an index, which nearly always finds no
- * row. A revoked key receives no events, so its endpoints do not count.
+ * The event types that the endpoints of these keys subscribe to. Reads one range of an index, which nearly always has
+ * no row. A revoked key receives no events, so its endpoints do not count.
  */
 const SUBSCRIPTIONS: Statement = {
   name: 'webhooks.taken',
@@ -54,7 +54,10 @@ const insertEvents = (name: string, traceParent: string): Statement => ({
 });
 
 const INSERT_EVENTS = insertEvents('webhooks.dispatch', 'null');
-/** Used only where traces are on, so that they cost nothing where they are off. */
+/**
+ * Reads the `trace_parent` of the task too. Used only while traces are on, so that they cost nothing while they are
+ * off.
+ */
 const INSERT_TRACED_EVENTS = insertEvents(
   'webhooks.dispatch_traced',
   '(select t.trace_parent from tasks t where t.id = n.task_id)',

@@ -1,6 +1,6 @@
 /**
  * SQL expression: whether the API key of an endpoint exists and is not revoked. The endpoints of a revoked key receive
- * nothing. It is a subquery and no join, so that the planner cannot start from the keys and read all their endpoints.
+ * nothing. A join in place of the subquery would let the planner start from the keys and read all their endpoints.
  * @param endpoint alias of the endpoint's row in the statement
  */
 export const keyIsActive = (endpoint: string): string =>

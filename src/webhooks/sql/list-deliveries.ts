@@ -15,15 +15,15 @@ interface PageOfDeliveries {
 const OUTCOMES: Record<NonNullable<DeliveryFilter['outcome']>, string> = {
   delivered: 'd.error is null and d.status_code is not null',
   failed: 'd.error is not null',
-  // The attempt is the last one of its event at this endpoint, and the next one is due or will be.
+  // The attempt is the last one of its event at this endpoint so far, and another one will follow.
   waiting: `d.next_attempt_at is not null and exists (
     select 1 from webhook_dispatches w
      where w.event_id = d.event_id and w.endpoint_id = d.endpoint_id and w.attempt = d.attempt and w.due_at is not null)`,
 };
 
 /**
- * Pages through the attempts at an endpoint, newest first. The caller must own the endpoint. Raw SQL because it reads
- * two tables, and because each set of filters is a statement of its own, which is planned each time.
+ * Pages through the attempts at an endpoint, newest first. The caller must have checked who owns the endpoint. Raw SQL
+ * because it reads two tables, and because each set of filters is a statement of its own, which is planned each time.
  */
 @Injectable()
 export class ListDeliveries {

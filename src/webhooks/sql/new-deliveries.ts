@@ -3,7 +3,7 @@ import { idBoundAt } from '../../platform/schema/time.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
 
-/** The most attempts of one endpoint that a poll reads. A busier endpoint shows its newest. */
+/** The most attempts of one endpoint that a poll reads. Of a busier endpoint it reads the newest ones. */
 const MAX_OF_ENDPOINT = 200;
 
 export interface DeliveryOfKey {
@@ -12,7 +12,7 @@ export interface DeliveryOfKey {
   api_key_id: string;
 }
 
-/** Reads only the index, because most of what it finds is known already. */
+/** Reads only ids, from an index, because most of the attempts that it finds are known already. */
 const SINCE: Statement = {
   name: 'webhooks.new_deliveries',
   text: `

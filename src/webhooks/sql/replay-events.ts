@@ -6,17 +6,21 @@ import type { WebhookReplay } from '../record/webhook-replay.entity.ts';
 import { TEST_EVENT } from '../record/event-type.ts';
 
 /**
- * The most deliveries a second, over all processes and replays. The limit leaves room for new events at the endpoints.
+ * The most deliveries that replays queue in a second, in all processes together. The limit leaves room for new events
+ * at the endpoints.
  */
 const PER_S = 100;
 /** The most events of one step. Each may go to several endpoints. */
 const EVENTS_AT_ONCE = 100;
-/** The most events that one step reads, so that a replay for a quiet key does not read a whole day in one statement. */
+/**
+ * The most events that one step reads. Without this limit, a replay for a quiet key would read a whole day in one
+ * statement.
+ */
 const LOOKED_AT = 5_000;
 
 /**
- * SQL: whether event `v` and dispatch `d` at endpoint `e` belong to replay `r`. A dispatch that is in flight, or is due
- * and has not failed, does not: it is sent anyway.
+ * SQL: whether dispatch `d` of event `v` at endpoint `e` belongs to replay `r`. A dispatch that is in flight, or is due
+ * and has not failed, does not belong to it, because it is sent anyway.
  */
 const WANTED = `v.created_at >= r.since and v.created_at < r.until and v.expires_at > now() and v.type <> '${TEST_EVENT}'
         and (r.api_key_id is null or v.api_key_id = r.api_key_id)
@@ -42,13 +46,13 @@ const COUNT: Statement = {
     where v.id > $6 and v.id < $7 and ${WANTED}`,
 };
 
-/** How many of the latest replays are checked: one that has ended just now still makes the others wait. */
+/** How many of the latest replays are checked. A replay that has just ended must still make the others wait. */
 const NEWEST = 100;
 
 /**
- * Queues the next deliveries of a replay, due after everything that is due already. Replays take turns, and all
- * processes agree whose turn it is, so that no two replays are queued together. After a replay has ended, the others
- * still wait for the time that its last deliveries take.
+ * Queues the next deliveries of a replay, behind everything that is due already. Replays take turns, and the rows tell
+ * all processes whose turn it is. So no two replays queue deliveries at the same time. When a replay has ended, the
+ * others wait for the time that its last deliveries take.
  */
 const STEP: Statement = {
   name: 'webhooks.replay',
@@ -114,14 +118,14 @@ export class ReplayEvents {
     return row!.total;
   }
 
-  /** Queues the next events of a replay, if one may continue now. @returns null when none may */
+  /** Queues the next events of a replay, if the turn of one has come. @returns null when it has not */
   async step(): Promise<{ endpointIds: string[] } | null> {
     const [row] = await this.sql.run<{ replays: number; endpoint_ids: string[] }>(STEP);
     return row!.replays > 0 ? { endpointIds: row!.endpoint_ids } : null;
   }
 }
 
-/** @returns null when there is no such replay. A replay that has ended stays as it is */
+/** Cancels a running replay. A replay that has ended stays as it is. @returns null when there is no such replay */
 export async function cancelReplay(
   tx: EntityManager,
   id: string,

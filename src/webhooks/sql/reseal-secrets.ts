@@ -12,7 +12,7 @@ export interface SealedSecrets {
 /** The most endpoints of one round. */
 export const RESEAL_BATCH = 100;
 
-/** Reads in the order of the primary key, so that a secret that cannot be opened does not end the walk. */
+/** Reads in the order of the primary key, so that the walk can go on behind a secret that cannot be opened. */
 const FIND: Statement = {
   name: 'webhooks.find_older_seals',
   text: `
@@ -35,7 +35,7 @@ const STORE: Statement = {
 export class ResealSecrets {
   constructor(private readonly sql: Sql) {}
 
-  /** The next endpoints whose `secret_key_id` is not this one. */
+  /** Reads the next endpoints whose `secret_key_id` is not this one. */
   find(afterId: string, secretKeyId: string): Promise<SealedSecrets[]> {
     return this.sql.run(FIND, [afterId, secretKeyId]);
   }

@@ -6,7 +6,7 @@ export interface ResentEvent {
   id: string;
   type: AnyEventType;
   created_at: Date;
-  /** The endpoints that receive it. */
+  /** The endpoints that the event is sent to. */
   endpoint_ids: string[];
 }
 
@@ -35,8 +35,8 @@ const TEST: Statement = {
 };
 
 /**
- * Sends an event again, to every enabled endpoint that now subscribes to it. If $3 is an endpoint, all others are left
- * out. An attempt in flight is not changed, and counts as the redelivery.
+ * Sends an event again to every enabled endpoint that now subscribes to its type. If $3 is an endpoint, all others are
+ * left out. If an attempt is in flight at an endpoint, nothing is changed there: that attempt counts as the redelivery.
  */
 const REDELIVER: Statement = {
   name: 'webhooks.redeliver',
@@ -58,7 +58,7 @@ const REDELIVER: Statement = {
     select id, type, created_at, array(select endpoint_id from subscribers) as endpoint_ids from event`,
 };
 
-/** Queues the events, oldest first, behind those that have been due for more than a second. */
+/** Queues the events, oldest first, behind those that have been due for more than a second, and before newer ones. */
 const RECOVER: Statement = {
   name: 'webhooks.recover',
   text: `
@@ -104,8 +104,8 @@ export class ResendEvents {
   }
 
   /**
-   * Sends all events that the endpoint has not accepted and that were created from `since` on, except those in flight,
-   * and those that are due and have not failed.
+   * Sends again the events that the endpoint has not accepted and that were created from `since` on. Leaves out events
+   * that are in flight, and events that are due and have not failed: they are sent anyway.
    * @param since unix seconds
    * @returns the number of events
    */

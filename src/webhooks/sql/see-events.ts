@@ -4,9 +4,9 @@ import type { Statement } from '../../platform/database/sql.ts';
 const EVENTS = 2_000;
 
 /**
- * Reads the piece of the table after the id `$2`, in order of the ids. An index by key would make the end of every task
- * slower. `last` is the last id of the piece, null at the end of the table. `ids` are the events of the key `$1`, or
- * null.
+ * Reads the next piece of the table, from the id `$2` on, in the order of the ids. There is no index by key, because it
+ * would make the end of every task slower. `last` is the last id of the piece, null at the end of the table. `ids` are
+ * the events of the key `$1`, null if there are none.
  */
 export const SEE_EVENTS: Statement = {
   name: 'webhooks.see_events',

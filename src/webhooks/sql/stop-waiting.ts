@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Statement } from '../../platform/database/sql.ts';
 
 /**
- * Takes away the due times of everything that waits for these endpoints, except tests. The dispatches stay, and
- * `recover` finds them. One statement, so that queue and delivery log change together.
+ * Removes the due times of everything that waits for these endpoints, except tests. The dispatches stay, and `recover`
+ * finds them. The queue and the delivery log change in one statement, so that they always agree.
  */
 export const STOP_WAITING: Statement = {
   name: 'webhooks.stop',

@@ -16,10 +16,10 @@ const LAPSED: Statement = {
 };
 
 /**
- * Releases attempts whose process has died. Their result is unknown. So they are due again at once, except tests and
- * attempts at disabled endpoints, and keep their place in the retry schedule. The log shows them as broken connections,
- * as the receiver saw them. Dispatches of a deleted event are deleted: they would be claimed again and again, and
- * nothing could be sent.
+ * Releases attempts whose process has died. Their result is unknown, so they do not count as failures of the retry
+ * schedule. They are due again at once, except tests and attempts at disabled endpoints. The log shows them as broken
+ * connections, as the receiver saw them. If the event was deleted, the dispatch is deleted too: it would be claimed
+ * again and again, with nothing to send.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',

@@ -1,5 +1,5 @@
 /**
- * SQL fragment, after `with recursive`: the endpoints that have something waiting, and at the end a row with null. The
+ * SQL fragment, after `with recursive`: the endpoints that have something waiting, and a last row with null. The
  * recursion jumps from one endpoint to the next in the index, so its cost does not depend on how much waits for each.
  */
 export const WAITING_ENDPOINTS = `waiting as (

@@ -3,7 +3,7 @@ import type { Fact } from '../../platform/database/database-facts.ts';
 import type { Statement } from '../../platform/database/sql.ts';
 import { WAITING_ENDPOINTS } from './waiting-endpoints.ts';
 
-/** The most dispatches that are counted in each state: beyond it the exact number tells an operator nothing more. */
+/** The most dispatches that are counted in each state. A higher number would tell an operator nothing more. */
 export const MOST_COUNTED = 10_000;
 
 export interface WebhookCounts {
@@ -42,7 +42,7 @@ export const WEBHOOK_FACT: Fact<WebhookCounts> = {
 export const WATCH_COUNTS: Statement = { name: 'webhooks.watch_counts', text: WEBHOOK_FACT.text };
 
 interface ExpiredEventRow {
-  /** Seconds since the first event has expired, 0 if none has; null: there is no event. */
+  /** Seconds since the oldest event expired; 0 if none has expired, null if there are no events. */
   events: number | null;
 }
 
