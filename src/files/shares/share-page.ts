@@ -15,7 +15,7 @@ export interface SharePage {
 
 /** Pixels of the longest side of a preview: enough for chats, and for a column of the page. */
 export const STILL_WIDTH = 1024;
-/** The most characters of a prompt in the description that chats show. */
+/** How many characters of the prompt the description of the page has. Chat programs show it below a link. */
 const MAX_DESCRIPTION = 300;
 
 const STYLE = `

@@ -19,7 +19,10 @@ class LeaveServerApolloDriver extends ApolloDriver {
   override async stop(): Promise<void> {}
 }
 
-/** GraphQL over HTTP, WebSockets and event streams. Nest finds a resolver when its own module lists it as a provider. */
+/**
+ * GraphQL over HTTP, WebSockets and event streams. It lists no resolvers: each resolver is a provider of the module of
+ * its feature, where Nest finds it.
+ */
 @Global()
 @Module({
   imports: [

@@ -12,7 +12,10 @@ export function submitFailure(request: ProviderRequest, reply: UpstreamReply): P
   return submitRefused(reply, causeOf(request, reply));
 }
 
-/** The cause, with the failed nodes: a missing model file, or a node type that the server does not have. */
+/**
+ * Why ComfyUI refused the workflow, with the errors of each failed node. Typical errors are a missing model file and a
+ * node type that the server does not have.
+ */
 function causeOf({ upstream }: ProviderRequest, reply: UpstreamReply): OperatorCause {
   const { error, node_errors: nodeErrors = {} } = parseReply(refusal, reply.json);
   const nodes = Object.values(nodeErrors).flatMap((node) =>

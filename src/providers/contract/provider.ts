@@ -153,9 +153,9 @@ export interface Run {
   /** Await it as soon as the upstream has returned the job's id, before the first poll. @throws LeaseLost */
   submitted(upstreamId: string, requestId?: string | null): Promise<void>;
   /**
-   * Await it before a lost job is created again under the same id. Only for providers whose jobs cost nothing. It
-   * counts as a lost attempt of the task.
-   * @throws LeaseLost; ProviderError provider_unavailable when it was the last attempt
+   * Call this before a lost job is created again under the same id. Each call uses up one attempt of the task. Only for
+   * providers whose jobs cost nothing.
+   * @throws LeaseLost; ProviderError provider_unavailable when the task has no attempt left
    */
   resubmitting(): Promise<void>;
   /**

@@ -13,7 +13,7 @@ interface Counts {
   running: number;
   succeeded: number;
   failed: number;
-  /** Failed tasks that were cancelled. */
+  /** How many of the failed tasks were cancelled: a cancelled task has the status failed. */
   cancelled: number;
 }
 

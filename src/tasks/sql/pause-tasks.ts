@@ -19,7 +19,7 @@ const READ: Statement = {
   text: `select * from pauses where ${IN_FORCE} order by id`,
 };
 
-/** @param which selects waiting tasks, or tasks that are parked until their key may run more */
+/** @param which the SQL condition for waiting tasks, or for tasks that are parked because their key runs as many as it may */
 const setAside = (name: string, which: string, order: string): Statement => ({
   name,
   skipsLocked: true,

@@ -70,8 +70,8 @@ export class WatchDeliveries implements OnApplicationShutdown {
   ) {}
 
   /**
-   * Follows the attempts from now on.
-   * @param endpointId null: at every endpoint of the key
+   * Follows the delivery attempts of the webhooks of an API key from now on.
+   * @param endpointId null for the attempts at every endpoint of the key
    * @throws ApiError webhook_endpoint_not_found
    */
   async follow(apiKeyId: string, endpointId: string | null): Promise<PullQueue<ListedDelivery>> {

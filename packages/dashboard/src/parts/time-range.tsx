@@ -62,7 +62,7 @@ export function TimeRange({ from, to, onChange }: Props) {
 
 const WORDS: Record<string, string> = { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days' };
 
-/** The range in words; empty: any time. */
+/** The range in words. An empty text if it has neither a start nor an end. */
 export function rangeWords(from: string | undefined, to: string | undefined): string {
   const [start, end] = [unixOf(from), unixOf(to)];
   if (start === null && end === null) return '';

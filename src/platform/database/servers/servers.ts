@@ -11,8 +11,8 @@ import { ServerClient, WORDS } from './server-client.ts';
  */
 const FIND_TIMEOUT_MS = 5_000;
 /**
- * How long the other servers may take to answer once a server has said that it is primary. A server that was promoted
- * later answers in this time. A dead server is not waited for.
+ * How long the other servers may still take to answer after a server has said that it is primary. One of them may have
+ * been promoted after it, and answers in this time if it lives. A dead one delays the choice no longer than this.
  */
 const OTHERS_MS = 1_000;
 const ASK_TIMEOUT_MS = 1_500;
