@@ -5,6 +5,7 @@ import { sendError, toApiError } from '../../errors/error.filter.ts';
 import { ANSWERED_WHILE_DRAINING, createEdge, type Edge } from './edge.ts';
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts';
 import type { FileBody } from './multipart/file-body.ts';
+import type { MultipartBody } from './multipart/multipart-body.ts';
 import { bodyOf } from './request.ts';
 
 /** A connection that a client keeps would hold the server open. */
@@ -145,10 +146,15 @@ describe('a body in chunks', () => {
   let sockets: Socket[] = [];
   let inside: IncomingMessage[] = [];
   beforeAll(async () => {
-    edge = createEdge(HTTP_LIMITS);
+    edge = createEdge({ ...HTTP_LIMITS, uploads: { ...HTTP_LIMITS.uploads, atOnceOfOwner: 1 } });
     const { fastify } = edge;
     fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
     fastify.post('/json', async ({ body }) => ({ characters: JSON.stringify(body).length }));
+    fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body }) => {
+      const { dispose } = await (body as MultipartBody).read({ owner: 'key_a' });
+      await dispose();
+      return {};
+    });
     fastify.post('/file', { config: { body: { signedFile: true } } }, async ({ body }) => {
       const { bytes, dispose } = await (body as FileBody).read('key_a');
       await dispose();
@@ -167,12 +173,12 @@ describe('a body in chunks', () => {
   });
 
   /** Writes all at once, as a client does that reads only when it has sent its body. */
-  function send(path: string, chunks: string) {
+  function send(path: string, chunks: string, contentType = 'application/json') {
     const socket = connect((edge.fastify.server.address() as AddressInfo).port, '127.0.0.1');
     sockets.push(socket);
     let answer = '';
     socket.on('error', () => undefined).on('data', (bytes) => (answer += bytes.toString()));
-    const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
+    const type = `Content-Type: ${contentType}\r\nTransfer-Encoding: chunked`;
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${type}\r\n\r\n${chunks}`);
     return {
       answer: () => answer,
@@ -182,6 +188,10 @@ describe('a body in chunks', () => {
       closed: () => eventually('the connection to be closed', async () => socket.closed),
     };
   }
+  const upload = () => {
+    const { port } = edge.fastify.server.address() as AddressInfo;
+    return fetch(`http://127.0.0.1:${port}/file`, { method: 'POST', body: 'x' });
+  };
   const chunksOf = (text: string, size: number) =>
     (text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [])
       .map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`)
@@ -213,6 +223,18 @@ describe('a body in chunks', () => {
     await request.answered(400);
     expect(request.answer()).toContain('"code":"bad_request"');
     await request.closed();
+  });
+
+  it.each([
+    ['/file', 'image/png'],
+    ['/form', 'multipart/form-data; boundary=x'],
+  ])('gives back the place of its upload when it is refused while %s reads it', async (path, type) => {
+    const request = send(path, '1\r\n-\r\n', type);
+    await eventually('its place to be taken', async () => (await upload()).status === 429);
+    request.write(chunksOf(json(10_000), 1));
+    await request.answered(400);
+    await request.closed();
+    await eventually('its place to be free', async () => (await upload()).status === 200);
   });
 
   it('in very many tiny chunks ends its connection when it was refused before', async () => {

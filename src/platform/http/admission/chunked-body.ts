@@ -67,18 +67,17 @@ class ChunkedBody extends Readable {
  * Limits the tiny chunks of a body, whether a handler reads the body or not. Call this before anything else sees the
  * request.
  */
-export function boundChunks({ raw, id }: FastifyRequest, reply: FastifyReply): void {
-  const body = new ChunkedBody(raw, () => endConnection(raw, reply, id));
+export function boundChunks({ raw, id }: FastifyRequest, { raw: response }: FastifyReply): void {
+  const body = new ChunkedBody(raw, () => {
+    const refusal = new ApiError('bad_request', {
+      message: 'The body comes in too many tiny chunks. Send it in larger ones.',
+    });
+    if (response.headersSent) raw.socket.destroy();
+    else answerOnResponse(response, refusal, id);
+    // Ends the reader of the body, if there is one. Not before the answer has left: an error would cut it off.
+    if (response.closed) body.destroy(refusal);
+    else response.once('close', () => body.destroy(refusal));
+  });
   replaceBody(raw, body);
-  reply.raw.once('finish', () => body.resume()); // a client may read the answer only when it has sent its body
-}
-
-function endConnection({ socket }: IncomingMessage, { raw: response }: FastifyReply, requestId: string): void {
-  if (response.headersSent) socket.destroy();
-  else
-    answerOnResponse(
-      response,
-      new ApiError('bad_request', { message: 'The body comes in too many tiny chunks. Send it in larger ones.' }),
-      requestId,
-    );
+  response.once('finish', () => body.resume()); // a client may read the answer only when it has sent its body
 }

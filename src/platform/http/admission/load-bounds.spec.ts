@@ -1,4 +1,4 @@
-import { fastify as createFastify, type FastifyInstance } from 'fastify';
+import { fastify as createFastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../test/support/wait.ts';
@@ -100,6 +100,7 @@ describe('answers that are not read', () => {
   const limits = { unreadBytesAtOnce: 0 };
   const answers = new UnreadAnswers(limits);
   const sockets: Socket[] = [];
+  const late: FastifyReply[] = [];
   let fastify: FastifyInstance;
 
   beforeAll(async () => {
@@ -107,6 +108,7 @@ describe('answers that are not read', () => {
     answers.watch(fastify);
     fastify.get('/', async () => 'x'.repeat(ANSWER_BYTES));
     fastify.get('/small', async () => 'x');
+    fastify.get('/late', (_request, reply) => void late.push(reply));
     fastify.get('/file', async (_request, reply) => reply.send(endless()));
     fastify.get('/events', async (_request, reply) => reply.send(endless()));
     await fastify.listen({ port: 0, host: '127.0.0.1' });
@@ -172,6 +174,16 @@ describe('answers that are not read', () => {
     ask('greedy', '/file');
     await cut(first);
     await held(4, STREAM_BYTES);
+  });
+
+  it('are not counted when the client has gone before', async () => {
+    const socket = ask('gone', '/late');
+    await eventually('the request inside', async () => late.length === 1);
+    socket.destroy();
+    const [answer] = late;
+    await eventually('the service to notice', async () => answer!.raw.destroyed);
+    answer!.send('x'.repeat(ANSWER_BYTES));
+    expect(answers.bytes).toBe(0);
   });
 
   it('are not counted when they are small', async () => {

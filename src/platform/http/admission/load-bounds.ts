@@ -97,7 +97,8 @@ export class UnreadAnswers {
 
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onSend', (request, { raw }, payload, done) => {
-      const bytes = isStream(request) ? 0 : memoryOf(payload);
+      // The client may have gone while the handler worked. Then 'close' does not come again.
+      const bytes = raw.destroyed || isStream(request) ? 0 : memoryOf(payload);
       if (bytes > 0) this.add(callerOf(request), raw, bytes);
       done();
     });

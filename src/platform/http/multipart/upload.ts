@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../../errors/api-error.ts';
 import { makeScratch, removeScratch } from '../../run/scratch.ts';
+import { bodyOf } from '../request.ts';
 import type { UploadLimits } from '../limits.ts';
 import { discardRest, watchArrival } from './arrival.ts';
 import type { UploadPlace, UploadRoom } from './upload-room.ts';
@@ -27,11 +28,12 @@ export class Upload {
       throw error;
     }
     this.endWatch = watchArrival(raw, limits, (slow) => this.fail(slow));
-    raw.once('error', () => this.fail(disconnected()));
+    const body = bodyOf(raw);
+    body.once('error', (error) => this.fail(error instanceof ApiError ? error : disconnected()));
     raw.once('close', () => {
       if (!raw.complete) this.fail(disconnected());
     });
-    if (raw.destroyed && !raw.complete) this.fail(disconnected());
+    if ((raw.destroyed || body.destroyed) && !raw.complete) this.fail(disconnected());
   }
 
   /** Aborts with the first failure. */
