@@ -91,8 +91,8 @@ async function prepareDatabase({ migrate: mode, databaseDirectUrl }: Config, url
 }
 
 /**
- * Migrates the database, creates the modules and the first API key, then listens. If a step fails, stops what the
- * earlier steps started.
+ * Migrates the database, creates the modules and listens. Then the first start creates the first API key. If a step
+ * fails, stops what the earlier steps started.
  * @throws Error with a message for the operator
  */
 export async function startService(config: Config): Promise<Service> {
@@ -127,7 +127,7 @@ export async function startService(config: Config): Promise<Service> {
       await listening({ host, variable: 'PORT', port }, () => app.listen(port, host));
       if (ops && opsPort !== null)
         await listening({ host, variable: 'OPS_PORT', port: opsPort }, () => ops.listen(opsPort, host));
-      const firstKey = await makeFirstKey(app, config);
+      const firstKey = await whileStarting(dataSource, () => makeFirstKey(app, config));
       const stopAll = async (): Promise<void> => {
         await stop(app, config.shutdownDelayS).finally(() => leave(database));
         await ops?.close();

@@ -29,7 +29,7 @@ export class KeyTurns {
   async take<Result>(apiKeyId: string, work: () => Promise<Result>): Promise<Result> {
     const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
     const leave = await this.turns.enter(apiKeyId, tooLong).catch(() => {
-      const message = `At most ${OF_A_KEY} such requests of an API key run at a time, and this one has waited too long.`;
+      const message = 'Too many requests that read much run at present, and this one has waited too long; try again.';
       throw new ApiError('service_unavailable', { message, retryAfterS: 1 });
     });
     try {

@@ -35,7 +35,7 @@ it('leaves the line on an abort, and goes on after a failure', async () => {
 });
 
 it('runs no more of one owner than it may, and others meanwhile', async () => {
-  const turns = new Turns(3, 2);
+  const turns = new Turns(4, 2);
   const leave = [await turns.enter('a', never), await turns.enter('a', never)];
   const started: string[] = [];
   const wait = (name: string) => turns.enter(name[0] as string, never).then((end) => (started.push(name), end));
@@ -49,4 +49,20 @@ it('runs no more of one owner than it may, and others meanwhile', async () => {
   for (const each of waiting) (await each)();
   expect(started).toEqual(['b1', 'a1', 'a2']);
   for (let count = 0; count < 3; count += 1) leave.push(await turns.enter(`owner ${count}`, never));
+});
+
+it('keeps the last free turn for an owner that has none', async () => {
+  const turns = new Turns(4, 2);
+  const leave = [await turns.enter('a', never), await turns.enter('a', never), await turns.enter('b', never)];
+  let isStarted = false;
+  const second = turns.enter('b', never).then((end) => ((isStarted = true), end));
+  await pause();
+  expect(isStarted).toBe(false);
+  leave.push(await turns.enter('c', never));
+  leave[0]!(); // now c has the turn that was kept, and this one is kept
+  await pause();
+  expect(isStarted).toBe(false);
+  leave[3]!();
+  (await second)();
+  for (const end of leave.slice(1, 3)) end();
 });

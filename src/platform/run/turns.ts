@@ -10,7 +10,8 @@ export class Turns {
 
   /**
    * @param atOnce how many pieces of work run at a time
-   * @param ofOwner how many of them may be of one owner
+   * @param ofOwner how many of them may be of one owner. If it is less than `atOnce`, the last free turn goes only to an
+   *   owner without a running piece.
    */
   constructor(
     private readonly atOnce = 1,
@@ -37,7 +38,7 @@ export class Turns {
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.busy < this.atOnce && this.mayStart(owner)) this.count(owner, 1);
+    if (this.mayStart(owner)) this.count(owner, 1);
     else await this.turnOf(owner, signal);
     if (!signal.aborted) return () => this.passOn(owner);
     this.passOn(owner);
@@ -45,7 +46,9 @@ export class Turns {
   }
 
   private mayStart(owner: string): boolean {
-    return (this.busyOf.get(owner) ?? 0) < this.ofOwner;
+    const own = this.busyOf.get(owner) ?? 0;
+    if (own === 0 || this.ofOwner === this.atOnce) return this.busy < this.atOnce;
+    return own < this.ofOwner && this.busy + 1 < this.atOnce;
   }
 
   private count(owner: string, by: 1 | -1): void {

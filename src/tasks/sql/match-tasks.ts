@@ -207,8 +207,7 @@ export class MatchTasks {
 
   /** Reads the page and one row more. */
   rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
-    const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
-    return this.turns.take(apiKeyId, () => this.find(search));
+    return this.find({ apiKeyId, filter, after, order, wanted: limit + 1 });
   }
 
   private async find(search: Search): Promise<Listed[]> {
@@ -217,8 +216,8 @@ export class MatchTasks {
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
     const words = filter.search ? await this.words.findable(wordsOf(filter.search)) : [];
     const few =
-      (filter.search && isIndexed(filter) && !search.isCommon ? await this.few(fewOfFilter(search)) : null) ??
-      (words.length > 0 ? await this.few(withWords(search, words)) : null);
+      (filter.search && isIndexed(filter) && !search.isCommon ? await this.few(search, fewOfFilter(search)) : null) ??
+      (words.length > 0 ? await this.few(search, withWords(search, words)) : null);
     if (few) return [...found, ...few];
     if (isIndexed(filter)) return [...found, ...(await this.rest(search))];
     for (let step = 1; ; step += 1) {
@@ -228,9 +227,8 @@ export class MatchTasks {
 
   /** Compares the next tasks in the order of the list. @returns whether the page is full or the list has ended */
   private async compare(search: Search, count: number, found: Listed[]): Promise<boolean> {
-    const { statement, values } = compared(search, count);
     type Row = Listed & { nth: number; matches: boolean; beside: number | null };
-    const rows = await this.sql.run<Row>(statement, values);
+    const rows = await this.run<Row>(search, compared(search, count));
     const matching = rows.filter(({ matches }) => matches).slice(0, search.wanted);
     found.push(...matching);
     search.wanted -= matching.length;
@@ -242,13 +240,17 @@ export class MatchTasks {
   }
 
   private rest(search: Search): Promise<Listed[]> {
-    const { statement, values } = restOfMatches(search);
-    return this.sql.run<Listed>(statement, values);
+    return this.run<Listed>(search, restOfMatches(search));
   }
 
   /** @returns null if the index may have more matches than were read */
-  private async few({ statement, values }: Bound): Promise<Listed[] | null> {
-    const rows = await this.sql.run<(Listed | { id: null }) & { read: number }>(statement, values);
+  private async few(search: Search, bound: Bound): Promise<Listed[] | null> {
+    const rows = await this.run<(Listed | { id: null }) & { read: number }>(search, bound);
     return rows[0]?.read === MANY ? null : rows.filter((row): row is Listed & { read: number } => row.id !== null);
+  }
+
+  /** Each statement has a turn of its own, so that a search of many statements lets others go in between. */
+  private run<Row extends object>({ apiKeyId }: Search, { statement, values }: Bound): Promise<Row[]> {
+    return this.turns.take(apiKeyId, () => this.sql.run<Row>(statement, values));
   }
 }

@@ -91,6 +91,25 @@ describeInBrowser('batches on the dashboard', () => {
     await eventually('all tasks', async () => (await page.getByRole('row').count()) > 4);
   });
 
+  it('are read again by the page, not task by task, when one comes back to the tab', async () => {
+    const COUNT = 110; // more than the newest tasks that the app itself reads
+    const { id } = await made(
+      Array.from({ length: COUNT }, (_, at) => `x ${at} #fail:content_policy_violation`),
+      'many',
+    );
+    await visitor.goto(`/batches/${id}`);
+    await eventually('all items', async () => (await page.getByText('Prompt refused').count()) === COUNT);
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      const [, query] = /query (BatchItems|OneTask)\b/.exec(request.postData() ?? '') ?? [];
+      if (query) reads.push(query);
+    });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await eventually('three pages', async () => reads.length >= 3);
+    await visitor.goto('/batches'); // what was asked before has been sent
+    expect(reads).toEqual(['BatchItems', 'BatchItems', 'BatchItems']);
+  });
+
   it('have a star on each picture of the sheet, by press and by key', async () => {
     const { id } = await made(['a comet', 'x #fail:provider_timeout'], 'sky');
     await visitor.goto(`/batches/${id}`);

@@ -27,7 +27,7 @@ export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props
     <FullViewer
       shot={shots[at] ?? null}
       shots={shots}
-      isLoading={!hasFailed && (items === null || tasks.some((task) => !task))}
+      isLoading={!hasFailed && (items === null || tasks.includes(undefined))}
       home="Batch"
       onGo={go}
       onStep={(by) => void go(shots[at + by])}

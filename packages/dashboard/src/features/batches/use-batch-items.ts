@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { run } from '../../api/client.ts';
 import { asCallError, type CallError } from '../../api/errors.ts';
-import { putTasks } from '../../live/task-store.ts';
+import { noteRead, onRound, putTasks } from '../../live/task-store.ts';
 import { toRow } from '../../live/task.documents.ts';
 import { useWhenLive } from '../../live/use-when-live.ts';
 import { BatchItems } from './batches.documents.ts';
@@ -42,6 +42,15 @@ export function useBatchItems(batchId: string): Items {
     }
   }, [batchId]);
   useEffect(() => void reload(), [reload]);
+  useEffect(
+    () =>
+      onRound(() => {
+        // Reads 20 pages. Otherwise each of up to 1,000 tiles would read its task again.
+        for (const { taskId } of items ?? []) noteRead(taskId);
+        void reload();
+      }),
+    [items, reload],
+  );
   useWhenLive(() => void reload(), error !== null);
   return { items, error, reload: () => void reload() };
 }
