@@ -20,6 +20,7 @@ import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { Config } from '../platform/config/config.ts';
+import { currentRequest } from '../platform/observe/logging/request-context.ts';
 import { hasBody, routeOf } from '../platform/http/request.ts';
 import { bodyConfigOf } from '../platform/http/multipart/accepts-body.ts';
 import { isWellFormed } from './credentials/api-key-format.ts';
@@ -58,6 +59,8 @@ export class ApiKeyGuard implements CanActivate {
     const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));
     return andThen(authenticate(), (caller) => {
       request.caller = caller;
+      const served = currentRequest.getStore();
+      if (served) served.shareOf = caller.bounds?.at(-1)?.apiKeyId ?? caller.apiKeyId;
       if (isGraphql(context)) this.documents.answered(request);
       // The form arrives only when the handler reads it. Until then the key may be revoked and its data erased, so the
       // key is checked again on arrival.

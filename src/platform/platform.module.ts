@@ -6,7 +6,6 @@ import { Config } from './config/config.ts';
 import { registerBatchMetrics } from './database/batch.ts';
 import { DatabaseModule } from './database/database.module.ts';
 import { PoolLogin } from './database/pool-login.ts';
-import { KeyTurns } from './database/key-turns.ts';
 import { registerPoolMetrics } from './database/pool-metrics.ts';
 import { EventsModule } from './events/events.module.ts';
 import { DatabaseFacts } from './database/database-facts.ts';
@@ -68,10 +67,9 @@ export class PlatformModule implements OnModuleInit {
         BuildInfo,
         Readiness,
         Reloads,
-        KeyTurns,
         TraceMetrics,
       ],
-      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, Readiness, Reloads, KeyTurns, StorageModule],
+      exports: [Config, Secrets, Metrics, DatabaseFacts, NewestKey, Readiness, Reloads, StorageModule],
     };
   }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../errors/api-error.ts';
-import { KeyTurns } from '../platform/database/key-turns.ts';
 import { UsageTerms } from '../tasks/record/usage-terms.ts';
 import type { BucketWidth } from './buckets/bucket-width.ts';
 import { type Grouping, groupingOf } from './grouping.ts';
@@ -25,7 +24,6 @@ export class UsageService {
   constructor(
     private readonly sums: ReadUsage,
     private readonly terms: UsageTerms,
-    private readonly turns: KeyTurns,
   ) {}
 
   /**
@@ -40,11 +38,11 @@ export class UsageService {
     const next = buckets.at(-1)!.until;
     const of = query.api_key_id === 'all' ? null : (query.api_key_id ?? apiKeyId);
 
-    const read = (by: Grouping, ranges: readonly Range[]) =>
-      this.turns.take(apiKeyId, () => this.read(of, by, ranges, window));
-    const entries = await read(grouping, buckets);
+    const entries = await this.read(of, grouping, buckets, window);
     const isWhole = buckets[0]!.since === window.since && next === window.until;
-    const totals = isWhole ? entries : await read(groupingOf(undefined, this.terms), [{ bucket: 0, ...window }]);
+    const totals = isWhole
+      ? entries
+      : await this.read(of, groupingOf(undefined, this.terms), [{ bucket: 0, ...window }], window);
     const results = Map.groupBy(entries, ({ bucket }) => bucket);
     return {
       object: 'page',

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { WatchdogPool } from '../../src/platform/database/watchdog-pool.ts';
+import { currentRequest } from '../../src/platform/observe/logging/request-context.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -84,5 +86,60 @@ describe('a pool that notices a silent database', () => {
     await expect(pool.query('select 1')).rejects.toThrow('does not answer');
     treatment = 'first byte only';
     await eventually('the database to answer again', () => pool.query('select 1').catch(() => null));
+  });
+});
+
+describe('the connections of a pool', () => {
+  const A_LOCK = 7;
+  let database: TestDatabase;
+  let holder: Client;
+  let pool: WatchdogPool;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+    holder = new Client(database.url);
+    await holder.connect();
+  });
+  beforeEach(() => holder.query('select pg_advisory_lock($1)', [A_LOCK]));
+  afterEach(async () => {
+    await holder.query('select pg_advisory_unlock_all()');
+    await pool.end();
+  });
+  afterAll(async () => {
+    await holder.end();
+    await database.drop();
+  });
+
+  const as = <Result>(key: string, work: () => Promise<Result>) =>
+    currentRequest.run({ id: 'req_1', shareOf: key }, work);
+  const waits = () => pool.query('select pg_advisory_xact_lock_shared($1)', [A_LOCK]).then(() => 'done');
+  const passes = () => pool.query('select 1').then(() => 'passed');
+  const waiting = (count: number) =>
+    eventually(`${count} statements to wait`, async () => {
+      const { rows } = await holder.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+      );
+      return rows.length === count;
+    });
+
+  it('are for the requests of one API key up to a half, and the last quarter is for keys that use none', async () => {
+    pool = new WatchdogPool({ connectionString: database.url, max: 4 });
+    const slow = [as('a', waits), as('a', waits), as('a', waits), as('b', waits), as('b', waits)];
+    await waiting(3);
+    expect(await as('c', passes)).toBe('passed');
+    expect(await passes()).toBe('passed');
+    await waiting(3);
+    await holder.query('select pg_advisory_unlock($1)', [A_LOCK]);
+    expect(await Promise.all(slow)).toEqual(slow.map(() => 'done'));
+    expect(await as('a', passes)).toBe('passed');
+  });
+
+  it('are refused to a request whose API key has used its half for long', async () => {
+    pool = new WatchdogPool({ connectionString: database.url, max: 2, connectionTimeoutMillis: 200 });
+    const slow = as('a', waits);
+    await waiting(1);
+    await expect(as('a', passes)).rejects.toMatchObject({ code: 'service_unavailable', retryAfterS: 1 });
+    expect(await as('b', passes)).toBe('passed');
+    await holder.query('select pg_advisory_unlock($1)', [A_LOCK]);
+    expect(await slow).toBe('done');
   });
 });

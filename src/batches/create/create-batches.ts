@@ -8,7 +8,7 @@ import { type PreparedGeneration, PrepareGenerations } from '../../generation/ac
 import { MEDIA_KINDS } from '../../models/definition/media-kind.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Turns } from '../../platform/run/turns.ts';
-import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
+import { currentRequest } from '../../platform/observe/logging/request-context.ts';
 import { DAY_MS } from '../../platform/schema/time.ts';
 import { readIdempotencyKey, requestHash } from '../../tasks/acts/idempotency.ts';
 import { type BatchItem, TaskBatches } from '../../tasks/acts/task-batches.ts';
@@ -215,7 +215,7 @@ export class CreateBatches {
       total: items.length,
       invalid: invalid.length > 0 ? invalid : null,
       errors: invalid.length > 0 ? invalid.slice(0, MAX_SHOWN_FAULTS) : null,
-      request_id: currentRequestId.getStore() ?? null,
+      request_id: currentRequest.getStore()?.id ?? null,
       created_at: new Date(createdMs),
       kept_until: new Date(createdMs + caller.limits.taskRetentionDays * DAY_MS),
     };

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isBatchId } from '../../tasks/record/task-id.ts';
 import type { ShownBatch } from '../record/batch.entity.ts';
@@ -8,10 +7,7 @@ import { type BatchPage, BatchRows } from '../sql/batch-rows.ts';
 /** Reads batches for clients. Every call finds only batches of the given API key. */
 @Injectable()
 export class BatchesService {
-  constructor(
-    private readonly rows: BatchRows,
-    private readonly turns: KeyTurns,
-  ) {}
+  constructor(private readonly rows: BatchRows) {}
 
   /** @throws ApiError batch_not_found, also for a malformed id and for another API key's batch */
   async find(apiKeyId: string, id: string): Promise<ShownBatch> {
@@ -22,6 +18,6 @@ export class BatchesService {
 
   /** Batches, newest first. */
   list(apiKeyId: string, page: BatchPage): Promise<{ batches: ShownBatch[]; hasMore: boolean }> {
-    return this.turns.take(apiKeyId, () => this.rows.list(apiKeyId, page));
+    return this.rows.list(apiKeyId, page);
   }
 }

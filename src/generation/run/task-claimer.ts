@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseAway } from '../../errors/database-away.ts';
 import { Config } from '../../platform/config/config.ts';
 import { Metrics } from '../../platform/observe/measuring/metrics.ts';
-import { currentRequestId, outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
+import { currentRequest, outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 import { Readiness } from '../../platform/run/readiness.ts';
 import type { Claim, ClaimedTask } from '../../tasks/record/lease.ts';
 import { TaskQueue } from '../../tasks/queue/task-queue.ts';
@@ -270,8 +270,10 @@ export class TaskClaimer implements OnModuleInit, OnApplicationBootstrap, Before
 
   private run(task: ClaimedTask): void {
     const slot = this.slots.take(task.api_key_id);
-    const run = currentRequestId
-      .run(task.request_id ?? undefined, () => inClaimSpan(task, () => this.work(task, slot)))
+    const run = currentRequest
+      .run(task.request_id === null ? undefined : { id: task.request_id }, () =>
+        inClaimSpan(task, () => this.work(task, slot)),
+      )
       .finally(() => {
         this.running.delete(run);
         slot.leave();

@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors/api-error.ts';
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
 import { activeSpan, errorTypeOf } from '../observe/traces/span.ts';
 import { traces } from '../observe/traces/traces.ts';
 import { SIZE_BUCKETS, STATEMENT_BUCKETS } from '../observe/measuring/buckets.ts';
@@ -35,6 +36,8 @@ export interface BatchOptions {
    * a call is flushed at once. Use this where a flush costs much more than one more item.
    */
   minIntervalMs?: number;
+  /** All items are of one API key. Its flushes use the share of this key in the connections. */
+  isOfOneKey?: boolean;
 }
 
 /** Splitting fewer items costs more in round trips than it saves. */
@@ -57,6 +60,7 @@ export class Batch<Item, Outcome> {
   private readonly concurrency: number;
   private readonly splitInHalf: boolean;
   private readonly minIntervalMs: number;
+  private readonly isOfOneKey: boolean;
   private readonly load: BatchLoad | null;
 
   /**
@@ -72,6 +76,7 @@ export class Batch<Item, Outcome> {
       concurrency = 1,
       splitInHalf = false,
       minIntervalMs = 0,
+      isOfOneKey = false,
     }: BatchOptions = {},
   ) {
     this.name = name ?? 'batch';
@@ -80,6 +85,7 @@ export class Batch<Item, Outcome> {
     this.concurrency = concurrency;
     this.splitInHalf = splitInHalf;
     this.minIntervalMs = minIntervalMs;
+    this.isOfOneKey = isOfOneKey;
     this.load = name === undefined ? null : batchLoad(name);
   }
 
@@ -105,7 +111,7 @@ export class Batch<Item, Outcome> {
     this.scheduled = true;
     const flush = () => {
       this.scheduled = false;
-      void this.flushNext();
+      void (this.isOfOneKey ? this.flushNext() : outsideOfRequests(() => this.flushNext()));
     };
     const minIntervalMs = this.nextAtMs - performance.now();
     if (minIntervalMs > 0) setTimeout(flush, minIntervalMs);

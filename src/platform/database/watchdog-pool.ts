@@ -1,6 +1,9 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { ApiError } from '../../errors/api-error.ts';
+import { currentRequest } from '../observe/logging/request-context.ts';
+import { Turns } from '../run/turns.ts';
 import { connectionAwaited } from './pool-metrics.ts';
 import { PrimaryWatch } from './servers/primary-watch.ts';
 import { ServerClient } from './servers/server-client.ts';
@@ -13,6 +16,13 @@ const CHECK_INTERVAL_MS = 250;
  * A live server sends its first byte to a new connection within a few milliseconds, under load within a few hundred.
  */
 const PROBE_TIMEOUT_MS = 1_250;
+
+/** The part of the connections that the requests of one API key may use at a time. */
+const SHARE = 1 / 2;
+/** The part of the connections that only API keys may use that use none. */
+const KEPT = 1 / 4;
+/** How long a request waits for the share of its API key, where a connection may be waited for without end. */
+const SHARE_WAIT_MS = 2_000;
 
 export interface WatchdogPoolConfig extends PoolConfig {
   /** Replaces `connectionString`: this URL may name several servers, which pg cannot read. */
@@ -38,6 +48,10 @@ type ConnectCallback = (
  */
 export class WatchdogPool extends Pool {
   private readonly inUseSince = new Map<PoolClient, number>();
+  /** The shares of API keys in the connections. A second connection of a key may not be one of the last ones. */
+  private readonly shares: Turns;
+  /** What ends the count of a connection in its share. */
+  private readonly leaves = new Map<PoolClient, () => void>();
   /** The sockets of all connections: idle, in use and opening. */
   private readonly sockets: Set<Socket>;
   private readonly checks: NodeJS.Timeout;
@@ -54,6 +68,8 @@ export class WatchdogPool extends Pool {
     super({ ...config, stream: () => openSocket(sockets), Client: clientOf(servers) });
     this.sockets = sockets;
     this.config = config;
+    const { max } = this.options;
+    this.shares = new Turns(max, { ofOwner: Math.max(1, Math.floor(max * SHARE)), kept: Math.floor(max * KEPT) });
     this.servers = servers;
     this.primary = new PrimaryWatch(servers, () => {
       this.isSilent = false; // the next server is another one
@@ -66,7 +82,11 @@ export class WatchdogPool extends Pool {
     // connection.
     if (!config.isBehindPooler) this.on('connect', (client) => this.primary.observe(client as unknown as ServerClient));
     this.on('acquire', (client) => this.inUseSince.set(client, performance.now()));
-    this.on('release', (_error, client) => this.inUseSince.delete(client));
+    this.on('release', (_error, client) => {
+      this.inUseSince.delete(client);
+      this.leaves.get(client)?.();
+      this.leaves.delete(client);
+    });
     this.on('remove', (client) => this.inUseSince.delete(client));
     this.checks = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
   }
@@ -74,27 +94,10 @@ export class WatchdogPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
-    if (!this.servers.isFound) return this.connectOnceFound(callback);
-    if (!this.isSilent) {
-      const askedMs = performance.now();
-      if (callback) {
-        return super.connect((...result) => {
-          connectionAwaited(askedMs);
-          if (result[0]) this.primary.noteFailure();
-          callback(...result);
-        });
-      }
-      return super
-        .connect()
-        .catch((error: unknown) => {
-          this.primary.noteFailure();
-          throw error;
-        })
-        .finally(() => connectionAwaited(askedMs));
-    }
-    const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
-    if (!callback) return Promise.reject(error);
-    process.nextTick(callback, error, undefined, () => undefined);
+    if (callback) return this.connectInShare(callback);
+    return new Promise((resolve, reject) =>
+      this.connectInShare((error, client) => (error ? reject(error) : resolve(client!))),
+    );
   }
 
   /** See `Servers.changeLogin`. */
@@ -109,23 +112,63 @@ export class WatchdogPool extends Pool {
     return callback ? super.end(callback) : super.end();
   }
 
+  /** A connection for a request counts in the share of its API key, until it is released. */
+  private connectInShare(callback: ConnectCallback): void {
+    const owner = currentRequest.getStore()?.shareOf;
+    if (owner === undefined) return this.connectNow(callback);
+    const leave = this.shares.tryEnter(owner);
+    if (leave) this.connectCounted(leave, callback);
+    else void this.connectInTurn(owner, callback);
+  }
+
+  private async connectInTurn(owner: string, callback: ConnectCallback): Promise<void> {
+    let leave: () => void;
+    try {
+      leave = await this.shares.enter(
+        owner,
+        AbortSignal.timeout(this.options.connectionTimeoutMillis || SHARE_WAIT_MS),
+      );
+    } catch (cause) {
+      process.nextTick(callback, noShareLeft(cause), undefined, () => undefined);
+      return;
+    }
+    this.connectCounted(leave, callback);
+  }
+
+  private connectCounted(leave: () => void, callback: ConnectCallback): void {
+    this.connectNow((error, client, done) => {
+      if (client) this.leaves.set(client, leave);
+      else leave();
+      callback(error, client, done);
+    });
+  }
+
+  private connectNow(callback: ConnectCallback): void {
+    if (!this.servers.isFound) return void this.connectOnceFound(callback);
+    if (this.isSilent) {
+      const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
+      return process.nextTick(callback, error, undefined, () => undefined);
+    }
+    const askedMs = performance.now();
+    super.connect((...result) => {
+      connectionAwaited(askedMs);
+      if (result[0]) this.primary.noteFailure();
+      callback(...result);
+    });
+  }
+
   /**
    * Until a search has found the primary, each connection searches first, and fails if the search fails. Later only the
    * timer searches: while the known primary is lost, connections fail.
    */
-  private connectOnceFound(callback?: ConnectCallback): Promise<PoolClient> | void {
-    if (!callback) return this.servers.find().then(() => this.connect());
-    void this.callOnceFound(callback);
-  }
-
-  private async callOnceFound(callback: ConnectCallback): Promise<void> {
+  private async connectOnceFound(callback: ConnectCallback): Promise<void> {
     try {
       await this.servers.find();
     } catch (error) {
       process.nextTick(callback, error as Error, undefined, () => undefined);
       return;
     }
-    this.connect(callback);
+    this.connectNow(callback);
   }
 
   /** Destroys idle connections too: they may be dead, and then the next caller would wait for an answer in vain. */
@@ -179,6 +222,13 @@ export class WatchdogPool extends Pool {
     return !answered && [...this.sockets].every((open) => open.bytesRead <= before(open));
   }
 }
+
+const noShareLeft = (cause: unknown): ApiError =>
+  new ApiError('service_unavailable', {
+    message: 'The requests of this API key use as many connections to the database as they may; try again.',
+    retryAfterS: 1,
+    cause,
+  });
 
 /** pg-pool makes its clients with `new`. Each connects to the server that is the primary at that moment. */
 function clientOf(servers: Servers): PoolConfig['Client'] {

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import type { Config } from '../config/config.ts';
 import { newRequestId } from '../http/request.ts';
-import { currentRequestId } from '../observe/logging/request-context.ts';
+import { currentRequest } from '../observe/logging/request-context.ts';
 import { snakeCaseInputs } from '../schema/snake-case.ts';
 import { DOCUMENT_LIMITS, limitDocument } from './document-limits.ts';
 import { formatGraphqlError } from './graphql-errors.ts';
@@ -140,7 +140,7 @@ export function graphqlOptions(config: Config): Omit<ApolloDriverConfig, 'driver
     plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginInlineTraceDisabled(), operationsPlugin],
     formatError: (_formatted, error) =>
       formatGraphqlError(error, {
-        requestId: currentRequestId.getStore() ?? newRequestId(),
+        requestId: currentRequest.getStore()?.id ?? newRequestId(),
         suggestions: introspection,
       }),
   };

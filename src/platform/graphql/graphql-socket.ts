@@ -1,6 +1,6 @@
 import { CloseCode, type Server } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import { currentRequestId } from '../observe/logging/request-context.ts';
+import { currentRequest } from '../observe/logging/request-context.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import type { SocketState } from './socket-operations.ts';
 
@@ -84,7 +84,7 @@ export class GraphqlSocket {
     this.inFlight += 1;
     this.throttle();
     try {
-      await currentRequestId.run(this.state.requestId, () => handle(bytes.toString()));
+      await currentRequest.run({ id: this.state.requestId }, () => handle(bytes.toString()));
     } catch {
       this.socket.close(CloseCode.InternalServerError, 'Internal server error');
     } finally {

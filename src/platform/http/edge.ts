@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/error.filter.ts';
-import { currentRequestId } from '../observe/logging/request-context.ts';
+import { currentRequest } from '../observe/logging/request-context.ts';
 import { Connections } from './connections.ts';
 import { boundChunks } from './admission/chunked-body.ts';
 import { IncomingBodies, LoadBound, UnreadAnswers } from './admission/load-bounds.ts';
@@ -79,7 +79,7 @@ export function createEdge(limits: HttpLimits, trustedProxies: readonly string[]
       done(error as Error);
       return;
     }
-    currentRequestId.run(request.id, done);
+    currentRequest.run({ id: request.id }, done);
   });
   new IncomingBodies(limits).watch(fastify);
   new UnreadAnswers(limits).watch(fastify);

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../../test/support/clock.ts';
 import { Interval } from './interval.ts';
-import { currentRequestId } from '../observe/logging/request-context.ts';
+import { currentRequest } from '../observe/logging/request-context.ts';
 
 /** A task that runs again after a second. Each run lasts until the test ends it, or no time at all. */
 function interval(lasts: 'until ended' | 'no time' = 'no time') {
@@ -11,7 +11,7 @@ function interval(lasts: 'until ended' | 'no time' = 'no time') {
   const subject = new Interval(async () => {
     most = Math.max(most, (atOnce += 1));
     const ended = Promise.withResolvers<void>();
-    runs.push({ end: ended.resolve, requestId: currentRequestId.getStore() });
+    runs.push({ end: ended.resolve, requestId: currentRequest.getStore()?.id });
     if (lasts === 'until ended') await ended.promise;
     atOnce -= 1;
     return 1;
@@ -65,7 +65,7 @@ describe('a repeated task', () => {
 
   it('belongs to no request, whoever asks for it', async () => {
     const { subject, runs } = interval();
-    await currentRequestId.run('req_1', () => subject.runNow());
+    await currentRequest.run({ id: 'req_1' }, () => subject.runNow());
     await pass(1_000);
     await subject.stop();
     expect(runs.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);

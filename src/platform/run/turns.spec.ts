@@ -35,7 +35,7 @@ it('leaves the line on an abort, and goes on after a failure', async () => {
 });
 
 it('runs no more of one owner than it may, and others meanwhile', async () => {
-  const turns = new Turns(4, 2);
+  const turns = new Turns(3, { ofOwner: 2 });
   const leave = [await turns.enter('a', never), await turns.enter('a', never)];
   const started: string[] = [];
   const wait = (name: string) => turns.enter(name[0] as string, never).then((end) => (started.push(name), end));
@@ -51,8 +51,8 @@ it('runs no more of one owner than it may, and others meanwhile', async () => {
   for (let count = 0; count < 3; count += 1) leave.push(await turns.enter(`owner ${count}`, never));
 });
 
-it('keeps the last free turn for an owner that has none', async () => {
-  const turns = new Turns(4, 2);
+it('keeps turns for owners that have none', async () => {
+  const turns = new Turns(4, { ofOwner: 2, kept: 1 });
   const leave = [await turns.enter('a', never), await turns.enter('a', never), await turns.enter('b', never)];
   let isStarted = false;
   const second = turns.enter('b', never).then((end) => ((isStarted = true), end));

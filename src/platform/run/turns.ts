@@ -8,15 +8,21 @@ export class Turns {
   private busy = 0;
   private readonly busyOf = new Map<string, number>();
 
+  private readonly ofOwner: number;
+  private readonly kept: number;
+
   /**
    * @param atOnce how many pieces of work run at a time
-   * @param ofOwner how many of them may be of one owner. If it is less than `atOnce`, the last free turn goes only to an
-   *   owner without a running piece.
+   * @param options.ofOwner how many of them may be of one owner; by default all
+   * @param options.kept how many of the turns are only for owners without a running piece; by default none
    */
   constructor(
     private readonly atOnce = 1,
-    private readonly ofOwner = atOnce,
-  ) {}
+    { ofOwner = atOnce, kept = 0 }: { ofOwner?: number; kept?: number } = {},
+  ) {
+    this.ofOwner = ofOwner;
+    this.kept = kept;
+  }
 
   /**
    * Waits for a turn, then runs `work`.
@@ -31,6 +37,13 @@ export class Turns {
     }
   }
 
+  /** @returns a function to call once, when the work is over; null if no turn is free */
+  tryEnter(owner: string): (() => void) | null {
+    if (!this.mayStart(owner)) return null;
+    this.count(owner, 1);
+    return () => this.passOn(owner);
+  }
+
   /**
    * Waits for a turn.
    * @returns a function to call once, when the work is over
@@ -38,8 +51,9 @@ export class Turns {
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.mayStart(owner)) this.count(owner, 1);
-    else await this.turnOf(owner, signal);
+    const leave = this.tryEnter(owner);
+    if (leave) return leave;
+    await this.turnOf(owner, signal);
     if (!signal.aborted) return () => this.passOn(owner);
     this.passOn(owner);
     throw signal.reason;
@@ -47,8 +61,7 @@ export class Turns {
 
   private mayStart(owner: string): boolean {
     const own = this.busyOf.get(owner) ?? 0;
-    if (own === 0 || this.ofOwner === this.atOnce) return this.busy < this.atOnce;
-    return own < this.ofOwner && this.busy + 1 < this.atOnce;
+    return own < this.ofOwner && this.busy < this.atOnce - (own === 0 ? 0 : this.kept);
   }
 
   private count(owner: string, by: 1 | -1): void {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
 import type { EntityManager } from 'typeorm';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
@@ -50,7 +49,6 @@ export class KeepTasks {
     private readonly audit: AuditLog,
     private readonly tasks: TasksService,
     private readonly cache: TaskCache,
-    private readonly turns: KeyTurns,
   ) {}
 
   /**
@@ -106,7 +104,7 @@ export class KeepTasks {
       await recordStars(record, task, stars);
       return (await setStars(tx, task, stars))!;
     };
-    const changed = await this.turns.take(apiKeyId, () => this.audit.transaction(actor, set));
+    const changed = await this.audit.transaction(actor, set);
     this.cache.drop(taskId);
     return changed;
   }

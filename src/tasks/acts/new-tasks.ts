@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller, CallerBound } from '../../auth/access/caller.ts';
 import type { MediaKind } from '../../models/definition/media-kind.ts';
 import { Config } from '../../platform/config/config.ts';
-import { currentRequestId } from '../../platform/observe/logging/request-context.ts';
+import { currentRequest } from '../../platform/observe/logging/request-context.ts';
 import { DAY_MS, DAY_S } from '../../platform/schema/time.ts';
 import { traces } from '../../platform/observe/traces/traces.ts';
 import { DatabaseClock } from '../queue/database-clock.ts';
@@ -99,7 +99,7 @@ export class NewTasks {
       batch_index: null,
       custom_id: null,
       task_events: true,
-      request_id: currentRequestId.getStore() ?? null,
+      request_id: currentRequest.getStore()?.id ?? null,
       attempt: 0,
       approximations: null,
       request_approximations: approximations?.length ? approximations : null,

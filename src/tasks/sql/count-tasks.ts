@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { equalsOrdered } from '../../platform/database/planner.ts';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
 import { TaskConditions, UNFINISHED } from './task-conditions.ts';
@@ -23,10 +22,7 @@ interface Counts {
  */
 @Injectable()
 export class CountTasks {
-  constructor(
-    private readonly sql: Sql,
-    private readonly turns: KeyTurns,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   async count(apiKeyId: string, filter: TaskFilter): Promise<Counts & { capped: boolean }> {
     const conditions = new TaskConditions([apiKeyId, MAX_COUNTED + 1]);
@@ -42,7 +38,7 @@ export class CountTasks {
              count(*) filter (where status = 'failed' and code = 'task_cancelled')::int as cancelled
       from ((${newest(UNFINISHED)}) union all (${newest('tasks_done where true')})) counted`;
     const statement = { name: conditions.nameOf('tasks.count'), text, isUnprepared: !conditions.isUsual() };
-    const [counts] = await this.turns.take(apiKeyId, () => this.sql.run<Counts>(statement, conditions.values));
+    const [counts] = await this.sql.run<Counts>(statement, conditions.values);
     const { queued, running, succeeded, failed, cancelled } = counts!;
     const capped = queued + running > MAX_COUNTED || succeeded + failed > MAX_COUNTED;
     return { queued, running, succeeded, failed, cancelled, capped };

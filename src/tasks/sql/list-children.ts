@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batch } from '../../platform/database/batch.ts';
+import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { SHOWN_COLUMNS, type ShownTask } from '../record/task.entity.ts';
@@ -33,7 +33,7 @@ const CHILDREN: Statement = {
 /** Raw SQL because the pages of many parents, which one GraphQL document may ask for, are one statement. */
 @Injectable()
 export class ListChildren {
-  private readonly batch = new Batch<ChildrenRequest, TaskPage>((requests) => this.flush(requests), {
+  private readonly batches = new BatchPerKey<ChildrenRequest, TaskPage>((requests) => this.flush(requests), {
     name: 'tasks.children',
     maxItems: 100,
   });
@@ -42,7 +42,7 @@ export class ListChildren {
 
   /** The tasks that were made from a task, newest first. */
   list(request: ChildrenRequest): Promise<TaskPage> {
-    return this.batch.add(request);
+    return this.batches.add(request.apiKeyId, request);
   }
 
   private async flush(requests: ChildrenRequest[]): Promise<TaskPage[]> {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import { patternOf, wordsOf } from '../record/search-words.ts';
 import type { TaskFilter } from '../record/task-filter.ts';
@@ -196,7 +195,6 @@ export class MatchTasks {
   constructor(
     private readonly sql: Sql,
     private readonly words: TaskWordsIndex,
-    private readonly turns: KeyTurns,
   ) {}
 
   /** Whether reading the list in its order may pass many tasks that do not match. */
@@ -216,8 +214,8 @@ export class MatchTasks {
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
     const words = filter.search ? await this.words.findable(wordsOf(filter.search)) : [];
     const few =
-      (filter.search && isIndexed(filter) && !search.isCommon ? await this.few(search, fewOfFilter(search)) : null) ??
-      (words.length > 0 ? await this.few(search, withWords(search, words)) : null);
+      (filter.search && isIndexed(filter) && !search.isCommon ? await this.few(fewOfFilter(search)) : null) ??
+      (words.length > 0 ? await this.few(withWords(search, words)) : null);
     if (few) return [...found, ...few];
     if (isIndexed(filter)) return [...found, ...(await this.rest(search))];
     for (let step = 1; ; step += 1) {
@@ -227,8 +225,9 @@ export class MatchTasks {
 
   /** Compares the next tasks in the order of the list. @returns whether the page is full or the list has ended */
   private async compare(search: Search, count: number, found: Listed[]): Promise<boolean> {
+    const { statement, values } = compared(search, count);
     type Row = Listed & { nth: number; matches: boolean; beside: number | null };
-    const rows = await this.run<Row>(search, compared(search, count));
+    const rows = await this.sql.run<Row>(statement, values);
     const matching = rows.filter(({ matches }) => matches).slice(0, search.wanted);
     found.push(...matching);
     search.wanted -= matching.length;
@@ -240,17 +239,13 @@ export class MatchTasks {
   }
 
   private rest(search: Search): Promise<Listed[]> {
-    return this.run<Listed>(search, restOfMatches(search));
+    const { statement, values } = restOfMatches(search);
+    return this.sql.run<Listed>(statement, values);
   }
 
   /** @returns null if the index may have more matches than were read */
-  private async few(search: Search, bound: Bound): Promise<Listed[] | null> {
-    const rows = await this.run<(Listed | { id: null }) & { read: number }>(search, bound);
+  private async few({ statement, values }: Bound): Promise<Listed[] | null> {
+    const rows = await this.sql.run<(Listed | { id: null }) & { read: number }>(statement, values);
     return rows[0]?.read === MANY ? null : rows.filter((row): row is Listed & { read: number } => row.id !== null);
-  }
-
-  /** Each statement has a turn of its own, so that a search of many statements lets others go in between. */
-  private run<Row extends object>({ apiKeyId }: Search, { statement, values }: Bound): Promise<Row[]> {
-    return this.turns.take(apiKeyId, () => this.sql.run<Row>(statement, values));
   }
 }

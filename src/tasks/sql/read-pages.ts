@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { Batch } from '../../platform/database/batch.ts';
+import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { equalsOrdered } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { Listed } from './page-of-tasks.ts';
@@ -22,8 +22,8 @@ type Row = [nth: number, id: string, sequence: number];
  */
 @Injectable()
 export class ReadPages {
-  /** Batches by the name of their statement. A batch that is dropped from here still answers its callers. */
-  private readonly batches = new LRUCache<string, Batch<unknown[], Listed[]>>({ max: MAX_STATEMENTS });
+  /** By the name of their statement. A batch that is dropped from here still answers its callers. */
+  private readonly batches = new LRUCache<string, BatchPerKey<unknown[], Listed[]>>({ max: MAX_STATEMENTS });
 
   constructor(private readonly sql: Sql) {}
 
@@ -39,10 +39,10 @@ export class ReadPages {
     if (!batch) {
       const statement = { name, text: textOf(conditions, order), isUnprepared: !conditions.isUsual(order) };
       const options = { name: 'tasks.list', maxItems: MAX_PAGES, concurrency: CONCURRENCY };
-      batch = new Batch((pages) => this.flush(statement, pages), options);
+      batch = new BatchPerKey((pages) => this.flush(statement, pages), options);
       this.batches.set(name, batch);
     }
-    return batch.add(conditions.values.map(toScalar));
+    return batch.add(conditions.values[0] as string, conditions.values.map(toScalar));
   }
 
   private async flush(statement: Statement, asked: unknown[][]): Promise<Listed[][]> {

@@ -4,7 +4,6 @@ import { Repository } from 'typeorm';
 import { isAhead } from '../../platform/database/past.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { toEndpointView } from '../endpoints/endpoint.view.ts';
 import { EndpointsService, type Page } from '../endpoints/endpoints.service.ts';
@@ -31,7 +30,6 @@ export class DeliveriesService {
     private readonly endpoints: EndpointsService,
     private readonly resend: ResendEvents,
     private readonly signal: DeliverySignal,
-    private readonly turns: KeyTurns,
   ) {}
 
   /** The attempts at an endpoint, newest first. @throws ApiError webhook_endpoint_not_found */
@@ -41,9 +39,7 @@ export class DeliveriesService {
     { filter = {}, ...page }: Page & { filter?: DeliveryFilter },
   ): Promise<{ deliveries: ListedDelivery[]; hasMore: boolean }> {
     await this.endpoints.find(apiKeyId, id);
-    const deliveries = await this.turns.take(apiKeyId, () =>
-      this.lists.ofEndpoint(id, filter, { ...page, limit: page.limit + 1 }),
-    );
+    const deliveries = await this.lists.ofEndpoint(id, filter, { ...page, limit: page.limit + 1 });
     return { deliveries: deliveries.slice(0, page.limit), hasMore: deliveries.length > page.limit };
   }
 

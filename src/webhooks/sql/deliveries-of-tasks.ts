@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batch } from '../../platform/database/batch.ts';
+import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { PLANNED_SEPARATELY } from '../../platform/database/planner.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 import type { ListedDelivery } from './list-deliveries.ts';
@@ -26,7 +26,7 @@ const OF_TASKS: Statement = {
 /** Raw SQL because one GraphQL document may ask for the attempts of many tasks, and one statement reads them. */
 @Injectable()
 export class DeliveriesOfTasks {
-  private readonly batch = new Batch<TaskOfKey, ListedDelivery[]>((tasks) => this.flush(tasks), {
+  private readonly batches = new BatchPerKey<TaskOfKey, ListedDelivery[]>((tasks) => this.flush(tasks), {
     name: 'webhooks.list_of_tasks',
     maxItems: 100,
   });
@@ -35,7 +35,7 @@ export class DeliveriesOfTasks {
 
   /** The attempts to send the events of one task of the key, newest first. */
   find(task: TaskOfKey): Promise<ListedDelivery[]> {
-    return this.batch.add(task);
+    return this.batches.add(task.apiKeyId, task);
   }
 
   private async flush(tasks: TaskOfKey[]): Promise<ListedDelivery[][]> {

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { HOUR_MS, idBoundAt } from '../../platform/schema/time.ts';
-import { Batch } from '../../platform/database/batch.ts';
-import { KeyTurns } from '../../platform/database/key-turns.ts';
+import { BatchPerKey } from '../../platform/database/batch-per-key.ts';
 import { Sql, type Statement } from '../../platform/database/sql.ts';
 
 /** The most attempts of one endpoint that are read. Of a busier endpoint only the newest ones count. */
@@ -66,32 +64,22 @@ interface Question {
   hours: number;
 }
 
-/** The most API keys for which batches are kept. */
-const MAX_KEYS = 1_000;
-
 @Injectable()
 export class ReadEndpointStats {
-  private readonly batches = new LRUCache<string, Batch<Question, EndpointStats>>({ max: MAX_KEYS });
+  private readonly batches = new BatchPerKey<Question, EndpointStats>((questions) => this.read(questions), {
+    name: 'webhooks.endpoint_stats',
+    maxItems: 100,
+    concurrency: Infinity,
+  });
 
-  constructor(
-    private readonly sql: Sql,
-    private readonly turns: KeyTurns,
-  ) {}
+  constructor(private readonly sql: Sql) {}
 
   /**
    * Reads the statistics of an endpoint. The calls of a key in one turn of the event loop, such as those of one GraphQL
    * document, share one statement.
    */
   of(apiKeyId: string, endpointId: string, hours: number): Promise<EndpointStats> {
-    const batch = this.batches.get(apiKeyId) ?? this.batchOf(apiKeyId);
-    return batch.add({ endpointId, hours });
-  }
-
-  private batchOf(apiKeyId: string): Batch<Question, EndpointStats> {
-    const flush = (questions: Question[]) => this.turns.take(apiKeyId, () => this.read(questions));
-    const batch = new Batch(flush, { name: 'webhooks.endpoint_stats', maxItems: 100, concurrency: Infinity });
-    this.batches.set(apiKeyId, batch);
-    return batch;
+    return this.batches.add(apiKeyId, { endpointId, hours });
   }
 
   private read(questions: Question[]): Promise<EndpointStats[]> {

@@ -1,6 +1,6 @@
 import type { LevelSettings, OperatorLevels } from '../../config/log-levels.ts';
 import { createLogger, LogLevels, NestLogger } from './logging.ts';
-import { currentRequestId } from './request-context.ts';
+import { currentRequest } from './request-context.ts';
 import { scrub } from './scrub.ts';
 
 const IDENTITY = { service: 'darkroom', version: '1.2.3', role: 'worker', process: 'host-1-ab' };
@@ -65,7 +65,7 @@ describe('the log', () => {
 
   it('names the request that a line belongs to', () => {
     const { nest, last } = logger();
-    currentRequestId.run('req_7', () => nest.log('within'));
+    currentRequest.run({ id: 'req_7' }, () => nest.log('within'));
     expect(last().request_id).toBe('req_7');
     nest.log('outside');
     expect(last()).not.toHaveProperty('request_id');

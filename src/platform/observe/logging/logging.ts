@@ -9,7 +9,7 @@ import {
 } from '../../config/log-levels.ts';
 import { Repeats } from './repeats.ts';
 import { activeSpan, traceFieldsOf } from '../traces/span.ts';
-import { currentRequestId } from './request-context.ts';
+import { currentRequest } from './request-context.ts';
 import { errorFields, scrub } from './scrub.ts';
 import { terminalLines } from './terminal-lines.ts';
 
@@ -38,7 +38,7 @@ export function createLogger(
       timestamp: isoTime,
       formatters: { level: (label) => ({ level: label }) },
       mixin: () => {
-        const id = currentRequestId.getStore();
+        const id = currentRequest.getStore()?.id;
         const span = activeSpan();
         return { ...(id !== undefined && { request_id: id }), ...(span && traceFieldsOf(span)) };
       },

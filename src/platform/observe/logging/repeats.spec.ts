@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Repeats } from './repeats.ts';
-import { currentRequestId } from './request-context.ts';
+import { currentRequest } from './request-context.ts';
 
 type Line = { level: string; repeated?: number; [field: string]: unknown };
 
@@ -9,7 +9,7 @@ function repeats() {
   const requests: (string | undefined)[] = [];
   const subject = new Repeats((level, fields) => {
     summaries.push({ level, ...fields });
-    requests.push(currentRequestId.getStore());
+    requests.push(currentRequest.getStore()?.id);
   });
   return { subject, summaries, requests };
 }
@@ -45,11 +45,11 @@ describe('a line that repeats', () => {
   it('is the same in whichever request it is logged, and the line with the number belongs to none', () => {
     const { subject, summaries, requests } = repeats();
     for (const id of ['req_1', 'req_2']) {
-      currentRequestId.run(id, () => subject.absorb('warn', { ...away(), request_id: id }));
+      currentRequest.run({ id }, () => subject.absorb('warn', { ...away(), request_id: id }));
     }
     subject.flush();
     expect(summaries).toEqual([{ level: 'warn', ...away(), repeated: 1, request_ids: ['req_2'] }]);
-    for (const id of ['req_3', 'req_4']) currentRequestId.run(id, () => subject.absorb('warn', { event: 'other' }));
+    for (const id of ['req_3', 'req_4']) currentRequest.run({ id }, () => subject.absorb('warn', { event: 'other' }));
     jest.advanceTimersByTime(10_000);
     expect(requests.at(-1)).toBeUndefined();
   });

@@ -1,13 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { currentScope } from '../traces/span.ts';
 
-/** The id of the request that the current code serves, for the log; undefined outside of a request. */
-export const currentRequestId = new AsyncLocalStorage<string | undefined>();
+/** A request that is being served, or a message on a socket. */
+export interface ServedRequest {
+  /** For the log. */
+  readonly id: string;
+  /** The API key whose share of the connections to the database the request uses; undefined until the key is known. */
+  shareOf?: string;
+}
+
+/** The request that the current code serves; undefined outside of a request. */
+export const currentRequest = new AsyncLocalStorage<ServedRequest | undefined>();
 
 /**
- * Runs background work that a request has started. The work serves many requests, so its log lines and spans must not
- * belong to the request that happened to start it.
+ * Runs background work that a request has started. The work serves many requests, so its log lines, spans and
+ * connections must not belong to the request that happened to start it.
  */
 export function outsideOfRequests<Result>(run: () => Result): Result {
-  return currentRequestId.run(undefined, () => currentScope.run(undefined, run));
+  return currentRequest.run(undefined, () => currentScope.run(undefined, run));
 }
