@@ -104,10 +104,13 @@ function assertMetadata(metadata: Record<string, string>): void {
 }
 
 /**
- * The most batches that this process creates from files at a time. Each holds a file of up to 20 MB in memory, and its
- * parsed items.
+ * The most batches that this process creates at a time. Each may hold a file of 20 MB in memory with its parsed items,
+ * and takes the main thread and the database for up to a second, even if it is refused in the end.
  */
-const FILES_AT_ONCE = 2;
+const AT_ONCE = 3;
+/** How many of them may be of one API key. */
+const OF_A_KEY = 1;
+const MAX_WAIT_MS = 30_000;
 /** How many items are translated before other requests of this process get their turn. */
 const TRANSLATED_AT_ONCE = 50;
 
@@ -121,7 +124,7 @@ export interface CreatedBatch {
 /** Validates batches and stores each in one transaction. */
 @Injectable()
 export class CreateBatches {
-  private readonly turns = new Turns(FILES_AT_ONCE);
+  private readonly turns = new Turns(AT_ONCE, { ofOwner: OF_A_KEY });
 
   constructor(
     private readonly config: Config,
@@ -161,8 +164,8 @@ export class CreateBatches {
     };
     let created: StoredBatch;
     try {
-      created =
-        settings.input_file_id === undefined ? await create() : await this.turns.take(caller.apiKeyId, gone, create);
+      const leave = await this.turn(caller, gone);
+      created = await create().finally(leave);
     } catch (error) {
       const meanwhile = reserved && error instanceof ApiError && (await this.tasks.firstAnswer(caller, reserved));
       if (!meanwhile) throw error;
@@ -171,6 +174,17 @@ export class CreateBatches {
     // Usually the end of its last task ends a batch. A batch without tasks is ended here.
     if (!created.replayed && created.tasks === 0) await this.ends.check(created.id).catch(() => undefined);
     return created;
+  }
+
+  /** @throws ApiError service_unavailable */
+  private async turn({ apiKeyId }: Caller, gone: AbortSignal): Promise<() => void> {
+    const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
+    try {
+      return await this.turns.enter(apiKeyId, AbortSignal.any([gone, tooLong]));
+    } catch (cause) {
+      const message = `The batches of an API key are created one at a time, and this one has waited ${MAX_WAIT_MS / 1000} s.`;
+      throw new ApiError('service_unavailable', { message, retryAfterS: 1, cause });
+    }
   }
 
   private async read(caller: Caller, settings: BatchSettings, endpoint: BatchEndpoint): Promise<GivenItem[]> {
