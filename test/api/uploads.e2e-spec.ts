@@ -380,6 +380,19 @@ describe('a direct upload', () => {
     expect((await announces(own, 1_000)).status).toBe(201);
   });
 
+  it('is one file for a picture that a request has in several fields', async () => {
+    const picture = `data:image/png;base64,${(await aPicture(40, 30)).toString('base64')}`;
+    const { body } = await service.api.create({
+      model: 'gpt-image-2',
+      prompt: 'A cat',
+      reference_images: [picture, picture, picture],
+    });
+    const task = await service.api.untilFinal(body.task_id);
+    expect(task.status).toBe('succeeded');
+    const [{ count }] = await query(`select count(*)::int from uploads where task_id = '${body.task_id}'`);
+    expect(count).toBe(1);
+  });
+
   it('counts in a bucket, which takes the bytes of a deleted or completed file, until its link is over', async () => {
     const signing = jest
       .spyOn(service.app.get(Storage), 'signPut')

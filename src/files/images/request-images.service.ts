@@ -173,16 +173,22 @@ export class RequestImagesService {
     if (named instanceof ApiError) return named;
     if (named.length + inline.length === 0) return NO_IMAGES;
     const replaced = new Map<string, string>();
+    const stored = new Map<string, string>(); // a picture that is sent in several fields is one file
+    const created = () => [...stored.values()];
     try {
       for (const each of named) await this.assertUsable(caller, each, uploads);
-      for (const field of inline) replaced.set(field.param, await this.store(caller, field));
-      if (replaced.size > 0) await this.reserving.reserve(caller.apiKeyId, [...replaced.values()], needS);
+      for (const field of inline) {
+        const id = stored.get(field.url) ?? (await this.store(caller, field));
+        stored.set(field.url, id);
+        replaced.set(field.param, id);
+      }
+      if (stored.size > 0) await this.reserving.reserve(caller.apiKeyId, created(), needS);
     } catch (error) {
-      await this.forget({ replaced, created: [...replaced.values()] });
+      await this.forget({ replaced, created: created() });
       if (error instanceof ApiError && error.status < 500) return error;
       throw error;
     }
-    return { replaced, created: [...replaced.values()] };
+    return { replaced, created: created() };
   }
 
   private namesOf(fields: readonly ImageUrl[]): Named[] | ApiError {

@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors/api-error.ts';
 import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import { keysWithin } from '../../auth/limits/keys-below.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import type { Statement, Tx } from '../../platform/database/sql.ts';
 import type { Purpose, Upload } from '../record/upload.entity.ts';
 
@@ -28,7 +29,7 @@ const ROOM: Statement = {
     with within as materialized (${keysWithin('$1', 'max_file_bytes')}
     ), counted as (
       select id, api_key_id, sha256, bytes, blob_id from uploads
-      where api_key_id in (select id from within) and id <> $3 and not of_task and deleted_at is null and expires_at > now()
+      where api_key_id in (select id from within) and id <> $3 and not of_task and deleted_at is null and ${hiddenTime('expires_at')} > now()
     ), announced as (
       select api_key_id, announced_bytes as bytes from upload_blobs b
       where api_key_id in (select id from within) and announced_bytes is not null and doomed_at > now()

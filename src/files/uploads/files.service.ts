@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
+import { In, IsNull, LessThan, MoreThan, Not, Raw, Repository } from 'typeorm';
 import type { Caller } from '../../auth/access/caller.ts';
 import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
+import { hiddenTime } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
 import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
@@ -148,7 +149,7 @@ export class FilesService {
         api_key_id: apiKeyId,
         ...(!withThoseOfTasks && { of_task: false }),
         deleted_at: IsNull(),
-        expires_at: MoreThan(new Date()),
+        expires_at: Raw((column) => `${hiddenTime(column)} > now()`),
         ...(after !== undefined && { id: beyond(after) }),
         ...(purpose !== undefined && { purpose }),
       },

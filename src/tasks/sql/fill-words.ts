@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Sql, type Tx } from '../../platform/database/sql.ts';
 import { EXTENSIONS, TaskWordsIndex, WORDS_INDEX } from './task-words.ts';
 
-/** Tasks of one round. */
-const AT_ONCE = 10_000;
+/** The tasks of one round are between these two numbers. Words of 10,000 short prompts take a second, of long ones minutes. */
+const FEWEST_TASKS = 100;
+const MOST_TASKS = 10_000;
 /** The longest time from the `completed_at` of a task, which is the beginning of its transaction, to the commit. */
 const SETTLED = `interval '60 seconds'`;
 /** The hours of ends that one round looks at are between these two numbers, both powers of two. */
@@ -30,11 +31,11 @@ const MAKE_INDEX = `
 
 /** Up to which end this round copies: the end of its last task if it is full, or else the end of its hours. */
 const UNTIL = `
-  select case when count(*) = ${AT_ONCE} then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
+  select case when count(*) = $2 then max(completed_at) else max(until) end as until, count(*)::int as tasks from (
     select greatest(through, least(now() - ${SETTLED}, through + make_interval(hours => $1))) as until, through from words_state) s
   left join lateral (
     select completed_at from tasks_done where completed_at > s.through and completed_at <= s.until
-    order by completed_at limit ${AT_ONCE}) d on true`;
+    order by completed_at limit $2) d on true`;
 
 /** If a task is purged meanwhile, the foreign key makes the round fail. The next try does not find the task. */
 const FILL = `
@@ -52,6 +53,7 @@ const MERGE = `select gin_clean_pending_list('${WORDS_INDEX}')`;
 @Injectable()
 export class FillWords {
   private hours = FEWEST_HOURS;
+  private tasks = MOST_TASKS;
 
   constructor(
     private readonly sql: Sql,
@@ -65,7 +67,12 @@ export class FillWords {
   async fill(): Promise<boolean> {
     const isMine = await this.sql.transaction((tx) => this.prepare(tx));
     if (!isMine) return false;
-    const mayBeMore = await this.sql.transaction((tx) => this.round(tx));
+    const mayBeMore = await this.sql
+      .transaction((tx) => this.round(tx))
+      .catch((error: unknown) => {
+        this.tasks = Math.max(FEWEST_TASKS, Math.floor(this.tasks / 2)); // long prompts may take longer than a statement may
+        throw error;
+      });
     await this.sql.transaction((tx) => tx.query(MERGE));
     return mayBeMore;
   }
@@ -83,12 +90,14 @@ export class FillWords {
 
   private async round(tx: Tx): Promise<boolean> {
     if (!(await lock(tx))) return false;
-    const { rows } = await tx.query<{ until: Date; tasks: number }>(UNTIL, [this.hours]);
+    const most = this.tasks;
+    const { rows } = await tx.query<{ until: Date; tasks: number }>(UNTIL, [this.hours, most]);
     const { until, tasks } = rows[0]!;
     await tx.query(FILL, [until]);
     await tx.query('update words_state set through = $1', [until]);
-    this.hours = tasks === AT_ONCE ? Math.max(FEWEST_HOURS, this.hours / 2) : Math.min(2 * this.hours, MOST_HOURS);
-    return tasks === AT_ONCE;
+    this.hours = tasks === most ? Math.max(FEWEST_HOURS, this.hours / 2) : Math.min(2 * this.hours, MOST_HOURS);
+    this.tasks = Math.min(2 * most, MOST_TASKS);
+    return tasks === most;
   }
 }
 

@@ -91,6 +91,11 @@ export class EndpointsService {
    */
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
     const url = change.url === undefined ? undefined : this.checkedUrl(change.url);
+    const { status } = await this.find(apiKeyId, id);
+    // Enabling also removes the due times. Otherwise the endpoint would get events that had been waiting while it was
+    // disabled. Outside of the transaction, because it takes seconds for 100,000 events, and the deliveries of all keys
+    // would wait for the locked endpoint.
+    if (change.status !== undefined && change.status !== status) await stopWaiting(this.endpoints.manager, id);
     return this.endpoints.manager.transaction(async (tx) => {
       const found = await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
       const statusChanges = change.status !== undefined && change.status !== found.status;
@@ -107,9 +112,6 @@ export class EndpointsService {
           ...((statusChanges || urlChanges) && { failing_since: null }),
         },
       );
-      // Enabling also removes the due times. Otherwise the endpoint would get events that had been waiting while it was
-      // disabled.
-      if (statusChanges) await stopWaiting(tx, id);
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
   }

@@ -15,7 +15,7 @@ export const STOP_WAITING: Statement = {
     update webhook_deliveries set next_attempt_at = null where endpoint_id = any($1::text[]) and next_attempt_at > now()`,
 };
 
-/** Runs STOP_WAITING in the caller's transaction, for one endpoint. */
-export async function stopWaiting(tx: EntityManager, endpointId: string): Promise<void> {
-  await tx.query(STOP_WAITING.text, [[endpointId]]);
+/** Runs STOP_WAITING for one endpoint. */
+export async function stopWaiting(manager: EntityManager, endpointId: string): Promise<void> {
+  await manager.query(STOP_WAITING.text, [[endpointId]]);
 }
