@@ -121,19 +121,19 @@ describe('the connections of a pool', () => {
       return rows.length === count;
     });
 
-  it('are for the requests of one API key up to a half, and the last quarter is for keys that use none', async () => {
-    pool = new WatchdogPool({ connectionString: database.url, max: 4 });
-    const slow = [as('a', waits), as('a', waits), as('a', waits), as('b', waits), as('b', waits)];
-    await waiting(3);
-    expect(await as('c', passes)).toBe('passed');
+  it('are for the requests of one API key up to a quarter, and the last quarter is for keys that use none', async () => {
+    pool = new WatchdogPool({ connectionString: database.url, max: 8 });
+    const slow = ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd'].map((key) => as(key, waits));
+    await waiting(2 + 2 + 2 + 1);
+    expect(await as('e', passes)).toBe('passed');
     expect(await passes()).toBe('passed');
-    await waiting(3);
+    await waiting(7);
     await holder.query('select pg_advisory_unlock($1)', [A_LOCK]);
     expect(await Promise.all(slow)).toEqual(slow.map(() => 'done'));
     expect(await as('a', passes)).toBe('passed');
   });
 
-  it('are refused to a request whose API key has used its half for long', async () => {
+  it('are refused to a request whose API key has used its share for long', async () => {
     pool = new WatchdogPool({ connectionString: database.url, max: 2, connectionTimeoutMillis: 200 });
     const slow = as('a', waits);
     await waiting(1);

@@ -6,7 +6,7 @@ import type { Owner } from '../../auth/api-keys/key-limits.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Config } from '../../platform/config/config.ts';
-import { hiddenTime } from '../../platform/database/planner.ts';
+import { equalsOrdered, hiddenTime } from '../../platform/database/planner.ts';
 import { Sql } from '../../platform/database/sql.ts';
 import type { ScratchFile } from '../../platform/http/multipart/scratch-file.ts';
 import { DAY_S, HOUR_S } from '../../platform/schema/time.ts';
@@ -144,16 +144,18 @@ export class FilesService {
     { limit, after, order = 'desc', purpose, withThoseOfTasks = false }: UploadPage,
   ): Promise<{ uploads: Upload[]; hasMore: boolean }> {
     const beyond = order === 'asc' ? MoreThan : LessThan;
+    // Otherwise PostgreSQL would read the uploads of all keys by the primary key or by their expiry.
+    const isOfKey = Raw((column) => equalsOrdered(column, ':apiKeyId'), { apiKeyId });
     const uploads = await this.uploads.find({
       where: {
-        api_key_id: apiKeyId,
+        api_key_id: isOfKey,
         ...(!withThoseOfTasks && { of_task: false }),
         deleted_at: IsNull(),
         expires_at: Raw((column) => `${hiddenTime(column)} > now()`),
         ...(after !== undefined && { id: beyond(after) }),
         ...(purpose !== undefined && { purpose }),
       },
-      order: { id: order },
+      order: { api_key_id: order, id: order },
       take: limit + 1,
     });
     return { uploads: uploads.slice(0, limit), hasMore: uploads.length > limit };

@@ -18,7 +18,7 @@ const CHECK_INTERVAL_MS = 250;
 const PROBE_TIMEOUT_MS = 1_250;
 
 /** The part of the connections that the requests of one API key may use at a time. */
-const SHARE = 1 / 2;
+const SHARE = 1 / 4;
 /** The part of the connections that only API keys may use that use none. */
 const KEPT = 1 / 4;
 /** How long a request waits for the share of its API key, where a connection may be waited for without end. */
