@@ -16,7 +16,8 @@ interface Where {
 
 /**
  * Waits until a server listens.
- * @throws Error that names the settings: shells and tools such as conda set HOST for purposes of their own
+ * @throws Error that names the settings of the host and the port. The operator may not have set HOST: shells and tools
+ *   such as conda set it for purposes of their own.
  */
 export async function listening({ host, variable, port }: Where, listen: () => Promise<unknown>): Promise<void> {
   try {

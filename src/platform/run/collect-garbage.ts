@@ -23,7 +23,10 @@ export function collectGarbageWhenIdle(): void {
   }, IDLE_MS).unref();
 }
 
-/** An ordinary collection would keep the space for new objects as large as the start has made it. */
+/**
+ * Runs a collection of the kind that V8 keeps for the last resort. It also shrinks the space for new objects, which has
+ * grown during the start. An ordinary collection would leave that space as large as it is.
+ */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc'); // only for contexts made from now on
   const collect = runInNewContext('gc') as NodeJS.GCFunction;

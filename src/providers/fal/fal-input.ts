@@ -16,7 +16,7 @@ export interface FalPlan {
   count: number;
   /** The seed of each request; missing: the model has none. */
   seeds?: number[];
-  /** Returns the input of the request of this index. */
+  /** Returns the input of one request. A task may need several requests, which are counted from 0. */
   input: (index: number) => object;
   /** The mask is sent in the form of OpenAI's models. */
   takesMask?: true;

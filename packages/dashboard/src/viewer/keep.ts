@@ -14,7 +14,7 @@ export async function toggleStars(files: readonly Starred[]): Promise<void> {
   return starAll(files, { kept: false, collection: null });
 }
 
-/** Keeps files in a collection; null: in none. */
+/** Marks the files as kept, and puts them into the collection. With null they are kept outside of any collection. */
 export const collect = (files: readonly Starred[], collection: string | null): Promise<void> =>
   starAll(files, { kept: true, collection });
 

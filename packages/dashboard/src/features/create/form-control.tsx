@@ -15,7 +15,8 @@ import { SizeInput } from './size-input.tsx';
 import { type Control, isPairs, mayBeCleared } from './schema-rules.ts';
 
 /**
- * A parameter with a default and at most this many values shows them side by side. Any other is a drop-down list.
+ * A parameter with a list of values shows them side by side if it has a default and at most this many values. Otherwise
+ * it shows a drop-down list.
  */
 const MAX_SEGMENTS = 6;
 

@@ -31,8 +31,8 @@ interface Props {
 
 interface TableActs extends StripActs {
   /**
-   * Puts an own picture, such as an uploaded one, into the form to make a film of it. Null: no model of films takes a
-   * picture, or the key may not create tasks.
+   * Puts one of the user's own pictures, such as an uploaded one, into the form, to make a film of it. Null if no film
+   * model takes a picture, or if the key may not create tasks.
    */
   toFilm: ((fileId: string) => void) | null;
 }
