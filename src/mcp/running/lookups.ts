@@ -4,6 +4,8 @@ import type { Exchange } from '../contract/tool.ts';
 
 /** The most look-ups at once: a quarter of the default pool of connections. The rest is for other requests. */
 const AT_ONCE = 5;
+/** How many of them may be of one API key. Its share of the connections is larger, so its other requests go on. */
+const OF_A_KEY = 3;
 
 /**
  * Bounds the look-ups of a batch, because each of its up to 50 messages may run a statement. A request that waits 2 s
@@ -12,7 +14,7 @@ const AT_ONCE = 5;
  */
 @Injectable()
 export class Lookups {
-  private readonly turns = new Turns(AT_ONCE);
+  private readonly turns = new Turns(AT_ONCE, { ofOwner: OF_A_KEY });
 
   /** @throws the reason of `gone` when the client hangs up before the turn; otherwise the error of `lookUp` */
   take<Found>({ caller, gone }: Exchange, lookUp: () => Promise<Found>): Promise<Found> {
