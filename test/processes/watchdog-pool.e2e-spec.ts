@@ -122,7 +122,7 @@ describe('the connections of a pool', () => {
     });
 
   it('are for the requests of one API key up to a quarter, and the last quarter is for keys that use none', async () => {
-    pool = new WatchdogPool({ connectionString: database.url, max: 8 });
+    pool = new WatchdogPool({ connectionString: database.url, max: 8, connectionTimeoutMillis: 60_000 });
     const slow = ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd'].map((key) => as(key, waits));
     await waiting(2 + 2 + 2 + 1);
     expect(await as('e', passes)).toBe('passed');
@@ -134,12 +134,12 @@ describe('the connections of a pool', () => {
   });
 
   it('are refused to a request whose API key has used its share for long', async () => {
-    pool = new WatchdogPool({ connectionString: database.url, max: 2, connectionTimeoutMillis: 200 });
-    const slow = as('a', waits);
-    await waiting(1);
+    pool = new WatchdogPool({ connectionString: database.url, max: 8, connectionTimeoutMillis: 1_000 });
+    const slow = [as('a', waits), as('a', waits)];
+    await waiting(2);
     await expect(as('a', passes)).rejects.toMatchObject({ code: 'service_unavailable', retryAfterS: 1 });
     expect(await as('b', passes)).toBe('passed');
     await holder.query('select pg_advisory_unlock($1)', [A_LOCK]);
-    expect(await slow).toBe('done');
+    expect(await Promise.all(slow)).toEqual(['done', 'done']);
   });
 });

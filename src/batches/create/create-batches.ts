@@ -181,9 +181,9 @@ export class CreateBatches {
     const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
     try {
       return await this.turns.enter(apiKeyId, AbortSignal.any([gone, tooLong]));
-    } catch (cause) {
+    } catch {
       const message = `The batches of an API key are created one at a time, and this one has waited ${MAX_WAIT_MS / 1000} s.`;
-      throw new ApiError('service_unavailable', { message, retryAfterS: 1, cause });
+      throw new ApiError('service_unavailable', { message, retryAfterS: 1 });
     }
   }
 

@@ -14,6 +14,7 @@ import { TaskBatches } from '../../tasks/acts/task-batches.ts';
 import { EventRecorder } from '../../webhooks/events/event-recorder.ts';
 import { BatchViews } from '../record/batch-views.ts';
 import { EndBatches, PURGE_BATCHES } from '../sql/end-batches.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 /** The least milliseconds between two checks of a batch, because a check costs as much as ending several tasks. */
 const CHECK_DEBOUNCE_MS = 100;
@@ -94,7 +95,7 @@ export class BatchEndsWorker implements OnModuleInit, OnApplicationBootstrap, On
     if (this.isStopping) return;
     const isChecking = this.checking.has(id);
     this.checking.set(id, isChecking);
-    if (!isChecking) void this.checkUntilQuiet(id);
+    if (!isChecking) void outsideOfRequests(() => this.checkUntilQuiet(id));
   }
 
   private async checkUntilQuiet(id: string): Promise<void> {

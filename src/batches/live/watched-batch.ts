@@ -1,6 +1,7 @@
 import type { ShownBatch } from '../record/batch.entity.ts';
 import { isEnded } from '../record/batch-status.ts';
 import type { BatchQueue } from './batch-queue.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 /** The least time between two states: at most four a second. */
 const THROTTLE_MS = 250;
@@ -57,7 +58,7 @@ export class WatchedBatch {
     if (this.isStopped || this.isReading || dueMs >= this.dueMs) return;
     this.dueMs = dueMs;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.readAndPush(), inMs).unref();
+    this.timer = outsideOfRequests(() => setTimeout(() => void this.readAndPush(), inMs).unref());
   }
 
   private async readAndPush(): Promise<void> {

@@ -19,6 +19,8 @@ const PROBE_TIMEOUT_MS = 1_250;
 
 /** The part of the connections that the requests of one API key may use at a time. */
 const SHARE = 1 / 4;
+/** With one connection, a slow statement would hold up all other requests of its key. */
+const FEWEST = 2;
 /** The part of the connections that only API keys may use that use none. */
 const KEPT = 1 / 4;
 /** How long a request waits for the share of its API key, where a connection may be waited for without end. */
@@ -69,7 +71,7 @@ export class WatchdogPool extends Pool {
     this.sockets = sockets;
     this.config = config;
     const { max } = this.options;
-    this.shares = new Turns(max, { ofOwner: Math.max(1, Math.floor(max * SHARE)), kept: Math.floor(max * KEPT) });
+    this.shares = new Turns(max, { ofOwner: Math.max(FEWEST, Math.floor(max * SHARE)), kept: Math.floor(max * KEPT) });
     this.servers = servers;
     this.primary = new PrimaryWatch(servers, () => {
       this.isSilent = false; // the next server is another one
@@ -114,42 +116,43 @@ export class WatchdogPool extends Pool {
 
   /** A connection for a request counts in the share of its API key, until it is released. */
   private connectInShare(callback: ConnectCallback): void {
+    const askedMs = performance.now();
     const owner = currentRequest.getStore()?.shareOf;
-    if (owner === undefined) return this.connectNow(callback);
+    if (owner === undefined) return this.connectNow(askedMs, callback);
     const leave = this.shares.tryEnter(owner);
-    if (leave) this.connectCounted(leave, callback);
-    else void this.connectInTurn(owner, callback);
+    if (leave) this.connectCounted(leave, askedMs, callback);
+    else void this.connectInTurn(owner, askedMs, callback);
   }
 
-  private async connectInTurn(owner: string, callback: ConnectCallback): Promise<void> {
+  private async connectInTurn(owner: string, askedMs: number, callback: ConnectCallback): Promise<void> {
     let leave: () => void;
     try {
       leave = await this.shares.enter(
         owner,
         AbortSignal.timeout(this.options.connectionTimeoutMillis || SHARE_WAIT_MS),
       );
-    } catch (cause) {
-      process.nextTick(callback, noShareLeft(cause), undefined, () => undefined);
+    } catch {
+      connectionAwaited(askedMs);
+      process.nextTick(callback, noShareLeft(), undefined, () => undefined);
       return;
     }
-    this.connectCounted(leave, callback);
+    this.connectCounted(leave, askedMs, callback);
   }
 
-  private connectCounted(leave: () => void, callback: ConnectCallback): void {
-    this.connectNow((error, client, done) => {
+  private connectCounted(leave: () => void, askedMs: number, callback: ConnectCallback): void {
+    this.connectNow(askedMs, (error, client, done) => {
       if (client) this.leaves.set(client, leave);
       else leave();
       callback(error, client, done);
     });
   }
 
-  private connectNow(callback: ConnectCallback): void {
-    if (!this.servers.isFound) return void this.connectOnceFound(callback);
+  private connectNow(askedMs: number, callback: ConnectCallback): void {
+    if (!this.servers.isFound) return void this.connectOnceFound(askedMs, callback);
     if (this.isSilent) {
       const error = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' });
       return process.nextTick(callback, error, undefined, () => undefined);
     }
-    const askedMs = performance.now();
     super.connect((...result) => {
       connectionAwaited(askedMs);
       if (result[0]) this.primary.noteFailure();
@@ -161,14 +164,14 @@ export class WatchdogPool extends Pool {
    * Until a search has found the primary, each connection searches first, and fails if the search fails. Later only the
    * timer searches: while the known primary is lost, connections fail.
    */
-  private async connectOnceFound(callback: ConnectCallback): Promise<void> {
+  private async connectOnceFound(askedMs: number, callback: ConnectCallback): Promise<void> {
     try {
       await this.servers.find();
     } catch (error) {
       process.nextTick(callback, error as Error, undefined, () => undefined);
       return;
     }
-    this.connectNow(callback);
+    this.connectNow(askedMs, callback);
   }
 
   /** Destroys idle connections too: they may be dead, and then the next caller would wait for an answer in vain. */
@@ -223,11 +226,10 @@ export class WatchdogPool extends Pool {
   }
 }
 
-const noShareLeft = (cause: unknown): ApiError =>
+const noShareLeft = (): ApiError =>
   new ApiError('service_unavailable', {
-    message: 'The requests of this API key use as many connections to the database as they may; try again.',
+    message: 'The connections to the database are in use, or this API key uses its share of them; try again.',
     retryAfterS: 1,
-    cause,
   });
 
 /** pg-pool makes its clients with `new`. Each connects to the server that is the primary at that moment. */

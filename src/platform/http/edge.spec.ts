@@ -145,11 +145,22 @@ describe('a body in chunks', () => {
   let edge: Edge;
   let sockets: Socket[] = [];
   let inside: IncomingMessage[] = [];
+  const late = Promise.withResolvers<void>();
+  const lateEnds: string[] = [];
   beforeAll(async () => {
     edge = createEdge({ ...HTTP_LIMITS, uploads: { ...HTTP_LIMITS.uploads, atOnceOfOwner: 1 } });
     const { fastify } = edge;
     fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
     fastify.post('/json', async ({ body }) => ({ characters: JSON.stringify(body).length }));
+    fastify.post('/late-form', { config: { body: { multipart: true } } }, async ({ body }) => {
+      await late.promise;
+      const reading = (body as MultipartBody).read({ owner: 'key_a' });
+      await reading.then(
+        () => lateEnds.push('read'),
+        () => lateEnds.push('refused'),
+      );
+      return {};
+    });
     fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body }) => {
       const { dispose } = await (body as MultipartBody).read({ owner: 'key_a' });
       await dispose();
@@ -235,6 +246,15 @@ describe('a body in chunks', () => {
     await request.answered(400);
     await request.closed();
     await eventually('its place to be free', async () => (await upload()).status === 200);
+  });
+
+  it('takes no place when it was refused before its handler reads it', async () => {
+    const request = send('/late-form', chunksOf(json(8_000), 1) + END, 'multipart/form-data; boundary=x');
+    await request.answered(400);
+    await request.closed();
+    late.resolve();
+    await eventually('the handler to end', async () => lateEnds.length === 1);
+    expect((await upload()).status).toBe(200);
   });
 
   it('in very many tiny chunks ends its connection when it was refused before', async () => {

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { EventLoop } from './event-loop.ts';
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
 
 /** Resolves if the dependency works; rejects if it does not. */
 type Check = (signal: AbortSignal) => Promise<unknown>;
@@ -69,7 +70,7 @@ export class Readiness {
   report(): Promise<ReadinessReport> {
     if (this.draining) return Promise.resolve({ ready: false, checks: { process: 'draining' } });
     if (this.latest === null || performance.now() > this.latest.until) {
-      const report = this.runAll();
+      const report = outsideOfRequests(() => this.runAll());
       this.latest = { report, until: Infinity };
       void report.then(() => (this.latest = { report, until: performance.now() + REPORT_TTL_MS }));
     }

@@ -1,3 +1,5 @@
+import { outsideOfRequests } from '../observe/logging/request-context.ts';
+
 /** Gives the last value, or reads the value again if the last one is too old. Concurrent callers share one read. */
 export class Sampled<Value> {
   private last: { value: Value; readAtMs: number } | undefined;
@@ -14,7 +16,7 @@ export class Sampled<Value> {
 
   get(): Promise<Value> | Value {
     if (this.last && performance.now() - this.last.readAtMs < this.maxAgeMs) return this.last.value;
-    return (this.reading ??= this.refresh());
+    return (this.reading ??= outsideOfRequests(() => this.refresh()));
   }
 
   /** The value that was read last, however old. */

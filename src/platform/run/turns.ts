@@ -90,16 +90,22 @@ export class Turns {
     else this.waiting.delete(owner);
   }
 
-  /** Ends a piece of work and starts the next one. The owner of the next one then waits behind all other owners. */
+  /** Ends a piece of work and starts what may run now: its owner may have none left, and then have a kept turn too. */
   private passOn(ended: string): void {
     this.count(ended, -1);
+    while (this.startNext());
+  }
+
+  /** Starts the next piece of work. Its owner then waits behind all other owners. */
+  private startNext(): boolean {
     for (const [owner, [start, ...rest]] of this.waiting) {
       if (!this.mayStart(owner)) continue;
       this.waiting.delete(owner);
       this.setWaiting(owner, rest);
       this.count(owner, 1);
       start?.();
-      return;
+      return true;
     }
+    return false;
   }
 }

@@ -22,6 +22,7 @@ import type { Claim, LeaseRef, NotedLease } from '../record/lease.ts';
 import type { LostSubmit, Place, Submission, SubmitIntent } from '../record/submission.ts';
 import { TakeoverPause } from './takeover-pause.ts';
 import { WakeSignal } from './wake-signal.ts';
+import { outsideOfRequests } from '../../platform/observe/logging/request-context.ts';
 
 /**
  * Ends within this time share one statement that wakes parked tasks. The statement costs as much as ending several
@@ -263,7 +264,7 @@ export class TaskQueue {
   private wakeNextOf(apiKeyId: string, sharedBy: string[]): void {
     if (sharedBy.length === 0) this.keysToWake.add(apiKeyId);
     else for (const id of sharedBy) this.sharingToWake.add(id);
-    if (!this.isWaking) void this.wakeAll();
+    if (!this.isWaking) void outsideOfRequests(() => this.wakeAll());
   }
 
   private async wakeAll(): Promise<void> {

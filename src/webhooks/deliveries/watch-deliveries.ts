@@ -86,7 +86,7 @@ export class WatchDeliveries implements OnApplicationShutdown {
     });
     key.queues.add(queue);
     this.timer ??= outsideOfRequests(() => setInterval(() => void this.poll(), POLL_MS).unref());
-    if (isFirst) await this.poll();
+    if (isFirst) await outsideOfRequests(() => this.poll()); // it reads for all keys
     return queue.attempts;
   }
 

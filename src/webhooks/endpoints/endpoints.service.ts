@@ -92,11 +92,11 @@ export class EndpointsService {
   async update(apiKeyId: string, id: string, change: EndpointChange): Promise<WebhookEndpoint> {
     const url = change.url === undefined ? undefined : this.checkedUrl(change.url);
     const { status } = await this.find(apiKeyId, id);
-    // Enabling also removes the due times. Otherwise the endpoint would get events that had been waiting while it was
-    // disabled. Outside of the transaction, because it takes seconds for 100,000 events, and the deliveries of all keys
-    // would wait for the locked endpoint.
-    if (change.status !== undefined && change.status !== status) await stopWaiting(this.endpoints.manager, id);
-    return this.endpoints.manager.transaction(async (tx) => {
+    // Removes due times before the endpoint is enabled and after it is disabled, so that it never gets events that have
+    // waited while it was disabled. Outside of the transaction: it takes seconds for 100,000 events, and meanwhile the
+    // deliveries of all keys would wait for the locked endpoint.
+    if (change.status === 'enabled' && status === 'disabled') await stopWaiting(this.endpoints.manager, id);
+    const changed = await this.endpoints.manager.transaction(async (tx) => {
       const found = await this.findIn(tx.getRepository(WebhookEndpoint), apiKeyId, id, 'for_no_key_update');
       const statusChanges = change.status !== undefined && change.status !== found.status;
       const urlChanges = url !== undefined && url !== found.url;
@@ -114,6 +114,8 @@ export class EndpointsService {
       );
       return tx.findOneByOrFail(WebhookEndpoint, { id });
     });
+    if (change.status === 'disabled') await stopWaiting(this.endpoints.manager, id);
+    return changed;
   }
 
   /** Deletes an endpoint and its deliveries. @throws ApiError webhook_endpoint_not_found */

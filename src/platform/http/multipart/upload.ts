@@ -28,12 +28,13 @@ export class Upload {
       throw error;
     }
     this.endWatch = watchArrival(raw, limits, (slow) => this.fail(slow));
+    // A body that has arrived, but was not read to its end, is lost too when its stream is destroyed.
     const body = bodyOf(raw);
     body.once('error', (error) => this.fail(error instanceof ApiError ? error : disconnected()));
     raw.once('close', () => {
-      if (!raw.complete) this.fail(disconnected());
+      if (!raw.readableEnded) this.fail(disconnected());
     });
-    if ((raw.destroyed || body.destroyed) && !raw.complete) this.fail(disconnected());
+    if ([raw, body].some((each) => each.destroyed && !each.readableEnded)) this.fail(disconnected());
   }
 
   /** Aborts with the first failure. */
