@@ -145,11 +145,13 @@ export class ProviderRun implements Run {
     this.task.provider = this.submission.provider;
     this.task.credential = this.submission.credential;
     this.lease.isCalling = true;
+    await this.write(() => this.lease.assertHeld());
   }
 
   async callingAgain(): Promise<void> {
     this.assertMayBuy();
     if (!(await this.write(() => this.services.queue.calledAgain(this.lease)))) throw await this.lease.whyRevoked();
+    await this.write(() => this.lease.assertHeld());
   }
 
   fewer(made: number, unknown: number): void {

@@ -28,6 +28,12 @@ export interface Lease extends NotedLease {
   stop(reason: StopReason): void;
   /** Reads why the lease no longer holds, and stops the run for that reason. Call when a write reports a lost lease. */
   whyRevoked(foundBy?: 'heartbeat' | 'write'): Promise<LeaseLost>;
+  /**
+   * Call this after the write that precedes a paid call. This process may have been frozen since that write for longer
+   * than its lease. Then another worker has claimed the task, and makes the call.
+   * @throws LeaseLost
+   */
+  assertHeld(): Promise<void>;
 }
 
 /** The lease no longer holds. The run must stop and write nothing more. */
@@ -134,6 +140,12 @@ export class RunningTasks implements OnModuleInit, OnApplicationShutdown {
         if (reason === 'lease_lost' && !signal.aborted) leaseLost(foundBy);
         lease.stop(reason);
         return new LeaseLost(`Claim ${attempt} no longer holds task ${id}.`);
+      },
+      assertHeld: async () => {
+        const askedMs = performance.now();
+        if (askedMs - lease.renewedAtMs < this.config.taskLeaseS * 1000) return;
+        if (!(await this.queue.renew([lease])).has(id)) throw await lease.whyRevoked();
+        lease.renewedAtMs = askedMs;
       },
     };
     return lease;
