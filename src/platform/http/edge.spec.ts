@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '../../../test/support/wait.ts';
 import { sendError, toApiError } from '../../errors/error.filter.ts';
@@ -145,6 +146,9 @@ describe('a body in chunks', () => {
   let edge: Edge;
   let sockets: Socket[] = [];
   let inside: IncomingMessage[] = [];
+  /** A key may have one upload. Those of the other tests count for no common key. */
+  const ownerOf = (headers: IncomingHttpHeaders) => String(headers['x-owner'] ?? randomUUID());
+  const OWNED = '\r\nX-Owner: key_a';
   const late = Promise.withResolvers<void>();
   const lateEnds: string[] = [];
   beforeAll(async () => {
@@ -152,22 +156,22 @@ describe('a body in chunks', () => {
     const { fastify } = edge;
     fastify.setErrorHandler((error, request, reply) => sendError(toApiError(error), request.id, reply));
     fastify.post('/json', async ({ body }) => ({ characters: JSON.stringify(body).length }));
-    fastify.post('/late-form', { config: { body: { multipart: true } } }, async ({ body }) => {
+    fastify.post('/late-form', { config: { body: { multipart: true } } }, async ({ body, headers }) => {
       await late.promise;
-      const reading = (body as MultipartBody).read({ owner: 'key_a' });
+      const reading = (body as MultipartBody).read({ owner: ownerOf(headers) });
       await reading.then(
         () => lateEnds.push('read'),
         () => lateEnds.push('refused'),
       );
       return {};
     });
-    fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body }) => {
-      const { dispose } = await (body as MultipartBody).read({ owner: 'key_a' });
+    fastify.post('/form', { config: { body: { multipart: true } } }, async ({ body, headers }) => {
+      const { dispose } = await (body as MultipartBody).read({ owner: ownerOf(headers) });
       await dispose();
       return {};
     });
-    fastify.post('/file', { config: { body: { signedFile: true } } }, async ({ body }) => {
-      const { bytes, dispose } = await (body as FileBody).read('key_a');
+    fastify.post('/file', { config: { body: { signedFile: true } } }, async ({ body, headers }) => {
+      const { bytes, dispose } = await (body as FileBody).read(ownerOf(headers));
       await dispose();
       return { bytes };
     });
@@ -201,7 +205,7 @@ describe('a body in chunks', () => {
   }
   const upload = () => {
     const { port } = edge.fastify.server.address() as AddressInfo;
-    return fetch(`http://127.0.0.1:${port}/file`, { method: 'POST', body: 'x' });
+    return fetch(`http://127.0.0.1:${port}/file`, { method: 'POST', body: 'x', headers: { 'x-owner': 'key_a' } });
   };
   const chunksOf = (text: string, size: number) =>
     (text.match(new RegExp(`.{1,${size}}`, 'g')) ?? [])
@@ -240,7 +244,7 @@ describe('a body in chunks', () => {
     ['/file', 'image/png'],
     ['/form', 'multipart/form-data; boundary=x'],
   ])('gives back the place of its upload when it is refused while %s reads it', async (path, type) => {
-    const request = send(path, '1\r\n-\r\n', type);
+    const request = send(path, '1\r\n-\r\n', type + OWNED);
     await eventually('its place to be taken', async () => (await upload()).status === 429);
     request.write(chunksOf(json(10_000), 1));
     await request.answered(400);
@@ -249,7 +253,7 @@ describe('a body in chunks', () => {
   });
 
   it('takes no place when it was refused before its handler reads it', async () => {
-    const request = send('/late-form', chunksOf(json(8_000), 1) + END, 'multipart/form-data; boundary=x');
+    const request = send('/late-form', chunksOf(json(8_000), 1) + END, `multipart/form-data; boundary=x${OWNED}`);
     await request.answered(400);
     await request.closed();
     late.resolve();

@@ -98,7 +98,10 @@ describeInBrowser('batches on the dashboard', () => {
       'many',
     );
     await visitor.goto(`/batches/${id}`);
-    await eventually('all items', async () => (await page.getByText('Prompt refused').count()) === COUNT);
+    await eventually(
+      'all items',
+      async () => (await page.getByText('The provider refused the content').count()) === COUNT,
+    );
     const reads: string[] = [];
     page.on('request', (request) => {
       const [, query] = /query (BatchItems|OneTask)\b/.exec(request.postData() ?? '') ?? [];
