@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { CallerBound } from '../../auth/access/caller.ts';
 import type { Actor } from '../../auth/audit/actor.ts';
-import { AuditLog, type RecordAct } from '../../auth/audit/audit-log.ts';
+import { AuditLog } from '../../auth/audit/audit-log.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { DAY_S } from '../../platform/schema/time.ts';
 import { TaskCache } from '../queue/task-cache.ts';
@@ -94,7 +94,7 @@ export class KeepTasks {
     const { apiKeyId } = actor.caller!;
     const { status } = await this.tasks.find(apiKeyId, taskId);
     if (!isFinal(status)) throw new ApiError('task_unfinished', { message: 'Only a final task can be kept.' });
-    const set = async (tx: EntityManager, record: RecordAct) => {
+    const changed = await this.audit.transaction(actor, async (tx, record) => {
       await lockStars(tx, counting);
       const task = await lockFinal(tx, apiKeyId, taskId);
       const nowS = await timeNow(tx);
@@ -103,8 +103,7 @@ export class KeepTasks {
       if (isSame(starsOf(task), stars)) return task;
       await recordStars(record, task, stars);
       return (await setStars(tx, task, stars))!;
-    };
-    const changed = await this.audit.transaction(actor, set);
+    });
     this.cache.drop(taskId);
     return changed;
   }

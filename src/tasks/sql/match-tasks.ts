@@ -204,13 +204,9 @@ export class MatchTasks {
   }
 
   /** Reads the page and one row more. */
-  rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
-    return this.find({ apiKeyId, filter, after, order, wanted: limit + 1 });
-  }
-
-  private async find(search: Search): Promise<Listed[]> {
-    const { filter } = search;
+  async rows(apiKeyId: string, filter: TaskFilter, { limit, after, order = 'desc' }: PageRequest): Promise<Listed[]> {
     const found: Listed[] = [];
+    const search: Search = { apiKeyId, filter, after, order, wanted: limit + 1 };
     if (await this.compare(search, FIRST_COMPARED, found)) return found;
     const words = filter.search ? await this.words.findable(wordsOf(filter.search)) : [];
     const few =

@@ -69,7 +69,6 @@ export class ReadEndpointStats {
   private readonly batches = new BatchPerKey<Question, EndpointStats>((questions) => this.read(questions), {
     name: 'webhooks.endpoint_stats',
     maxItems: 100,
-    concurrency: Infinity,
   });
 
   constructor(private readonly sql: Sql) {}

@@ -12,8 +12,8 @@ export interface Content {
   values: Values;
   fan: Fan;
   /**
-   * The task that the form was filled from. Null: there is none, or it no longer counts, as after the prompt was
-   * cleared.
+   * The task that the form was filled from, or null. It becomes null again when the task no longer counts, for example
+   * when the prompt was cleared.
    */
   parent: string | null;
 }

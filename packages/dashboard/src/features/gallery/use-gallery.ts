@@ -19,11 +19,11 @@ export interface Gallery {
   focusId: string | null;
   onFocus(fileId: string): void;
   /**
-   * Reads further pages until `pick` finds an output, and returns this output. Null if there is none before the end or
-   * among about 2,000 further tasks, or if a page cannot be read.
+   * Reads further pages until `pick` finds an output, and returns this output. Returns null at the end of the list, after
+   * about 2,000 further tasks, or if a page cannot be read.
    */
   readTo(pick: (shots: readonly Shot[]) => Shot | undefined): Promise<Shot | null>;
-  /** Reads all further pages, but at most 2,000 tasks. Returns the last output; null: there is none. */
+  /** Reads all further pages, but at most 2,000 tasks. Returns the last output, or null without any output. */
   readAll(): Promise<Shot | null>;
   /** Whether there are tasks that were not read yet. */
   isCut(): boolean;
