@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { currentRequest, type ServedRequest } from '../platform/observe/logging/request-context.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Sql, Statement } from '../platform/database/sql.ts';
 import { CountsAs, type GuardedRequest, Public, RequireScope } from './access/access.ts';
@@ -75,5 +76,23 @@ describe('the guard for GraphQL', () => {
 
   it('admits requests without a key to public fields', async () => {
     expect(await guard.canActivate(graphql('open', { request: { headers: {} } }))).toBe(true);
+  });
+});
+
+describe('whose share of the connections a request uses', () => {
+  const shareOf = (field: 'task' | 'open', request: GuardedRequest) => {
+    const served: ServedRequest = { id: 'req_1' };
+    return currentRequest.run(
+      served,
+      async () => (await guard.canActivate(graphql(field, { request }))) && served.shareOf,
+    );
+  };
+
+  it('is that of its API key', async () => {
+    expect(await shareOf('task', { headers: { authorization: bearer }, ip: '192.0.2.1' })).toBe('key_1');
+  });
+
+  it('is that of its address where no key is needed', async () => {
+    expect(await shareOf('open', { headers: {}, ip: '192.0.2.1' })).toBe('address 192.0.2.1');
   });
 });

@@ -14,7 +14,7 @@ import {
 } from './access/access.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
-import type { RateBucket, Scope } from './access/caller.ts';
+import { type RateBucket, type Scope, shareOwner } from './access/caller.ts';
 import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
 import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';
@@ -52,15 +52,16 @@ export class ApiKeyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Promise<boolean> | boolean {
     const access = this.accessOf(context);
-    if (access.isPublic === true) return true;
-
     const request = requestOf(context);
-    if (access.isPublic && access.isPublic(request)) return true;
+    const served = currentRequest.getStore();
+    if (access.isPublic === true || (access.isPublic && access.isPublic(request))) {
+      if (served && request.ip) served.shareOf = `address ${request.ip}`;
+      return true;
+    }
     const authenticate = () => this.authenticator.authenticateCredential(this.credentials.of(request));
     return andThen(authenticate(), (caller) => {
       request.caller = caller;
-      const served = currentRequest.getStore();
-      if (served) served.shareOf = caller.bounds?.at(-1)?.apiKeyId ?? caller.apiKeyId;
+      if (served) served.shareOf = shareOwner(caller);
       if (isGraphql(context)) this.documents.answered(request);
       // The form arrives only when the handler reads it. Until then the key may be revoked and its data erased, so the
       // key is checked again on arrival.

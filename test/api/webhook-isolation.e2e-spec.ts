@@ -165,6 +165,30 @@ it('makes no further attempt for an endpoint that is disabled or deleted while a
   expect(deleted.receiver.received).toHaveLength(1);
 });
 
+it('removes the history of a deleted endpoint in pieces, before it locks the endpoint', async () => {
+  const { hooks, endpoint, all, read } = await tenant();
+  const id = [endpoint.id];
+  await database.query(
+    `insert into webhook_dispatches (event_id, endpoint_id, attempt, delivered_at)
+     select $1::text || n, $1::text, 1, now() from generate_series(1, 5001) n`,
+    id,
+  );
+  await database.query(
+    `insert into webhook_deliveries (id, event_id, endpoint_id, event_type, attempt, trigger, attempted_at)
+     select $1::text || n, $1::text || n, $1::text, 'task.failed', 1, 'scheduled', now() from generate_series(1, 5001) n`,
+    id,
+  );
+  await database.query('begin');
+  await database.query('select from webhook_endpoints where id = $1 for key share', id);
+  expect((await hooks.remove(endpoint.id)).status).toBe(503);
+  await database.query('rollback');
+  expect(await all('true')).toBe(0);
+  const attempts = await database.query('select from webhook_deliveries where endpoint_id = $1', id);
+  expect(attempts.rows).toEqual([]);
+  expect(await read()).toMatchObject({ status: 'disabled' });
+  expect((await hooks.remove(endpoint.id)).status).toBe(204);
+});
+
 it('deletes events and their log with the retention of their tasks', async () => {
   const { api, hooks, endpoint } = await tenant();
   await api.create(aFailure);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import type { Caller } from '../../auth/access/caller.ts';
+import { type Caller, shareOwner } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BatchFiles } from '../../files/uploads/batch-files.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';
@@ -177,10 +177,10 @@ export class CreateBatches {
   }
 
   /** @throws ApiError service_unavailable */
-  private async turn({ apiKeyId }: Caller, gone: AbortSignal): Promise<() => void> {
+  private async turn(caller: Caller, gone: AbortSignal): Promise<() => void> {
     const tooLong = AbortSignal.timeout(MAX_WAIT_MS);
     try {
-      return await this.turns.enter(apiKeyId, AbortSignal.any([gone, tooLong]));
+      return await this.turns.enter(shareOwner(caller), AbortSignal.any([gone, tooLong]));
     } catch {
       const message = `The batches of an API key are created one at a time, and this one has waited ${MAX_WAIT_MS / 1000} s.`;
       throw new ApiError('service_unavailable', { message, retryAfterS: 1 });

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../auth/access/caller.ts';
+import { type Caller, shareOwner } from '../../auth/access/caller.ts';
 import { ApiKeysService } from '../../auth/api-keys/api-keys.service.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { Sql } from '../../platform/database/sql.ts';
@@ -120,7 +120,7 @@ export class DirectUploads {
   async complete(caller: Caller, id: string): Promise<Upload> {
     const upload = await this.files.findUpload(caller.apiKeyId, id);
     if (upload.status === 'processed') return upload; // without waiting for the reads of others
-    return this.reading.take(caller.apiKeyId, NEVER, () => this.completeInTurn(caller, id));
+    return this.reading.take(shareOwner(caller), NEVER, () => this.completeInTurn(caller, id));
   }
 
   private async completeInTurn(caller: Caller, id: string): Promise<Upload> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { shareOwner } from '../../auth/access/caller.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Exchange } from '../contract/tool.ts';
 
@@ -18,6 +19,6 @@ export class Lookups {
 
   /** @throws the reason of `gone` when the client hangs up before the turn; otherwise the error of `lookUp` */
   take<Found>({ caller, gone }: Exchange, lookUp: () => Promise<Found>): Promise<Found> {
-    return this.turns.take(caller.apiKeyId, gone, lookUp);
+    return this.turns.take(shareOwner(caller), gone, lookUp);
   }
 }

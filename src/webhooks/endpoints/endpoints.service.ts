@@ -6,6 +6,7 @@ import { Config } from '../../platform/config/config.ts';
 import { checkOutboundUrl } from '../../platform/outbound/url-rules.ts';
 import { Secrets } from '../../platform/config/secrets.ts';
 import { type EventType, TASK_EVENT_TYPES } from '../record/event-type.ts';
+import { deleteHistory } from '../sql/delete-history.ts';
 import { lockEndpointsOfKey } from '../sql/lock-endpoints-of-key.ts';
 import { stopWaiting } from '../sql/stop-waiting.ts';
 import { isEndpointId, newEndpointId } from '../record/webhook-id.ts';
@@ -118,10 +119,16 @@ export class EndpointsService {
     return changed;
   }
 
-  /** Deletes an endpoint and its deliveries. @throws ApiError webhook_endpoint_not_found */
+  /**
+   * Disables an endpoint, deletes its deliveries, then deletes the endpoint. If this process stops meanwhile, the
+   * endpoint stays disabled and can be deleted again.
+   * @throws ApiError webhook_endpoint_not_found
+   */
   async delete(apiKeyId: string, id: string): Promise<void> {
     await this.find(apiKeyId, id);
-    await this.endpoints.delete({ id, api_key_id: apiKeyId });
+    await this.endpoints.update({ id }, { status: 'disabled' });
+    await deleteHistory(this.endpoints.manager, id);
+    await this.endpoints.delete({ id });
   }
 
   /**

@@ -5,7 +5,10 @@ import { currentScope } from '../traces/span.ts';
 export interface ServedRequest {
   /** For the log. */
   readonly id: string;
-  /** The API key whose share of the connections to the database the request uses; undefined until the key is known. */
+  /**
+   * Whose share of the connections to the database the request uses: an API key, or an address where no key is needed.
+   * Undefined until the guard has run.
+   */
   shareOf?: string;
 }
 
