@@ -11,10 +11,11 @@ import {
   isGraphql,
   requestOf,
   SCOPE,
+  shareOwner,
 } from './access/access.ts';
 import { MultipartBody } from '../platform/http/multipart/multipart-body.ts';
 import { Authenticator } from './credentials/authenticator.ts';
-import { type RateBucket, type Scope, shareOwner } from './access/caller.ts';
+import type { RateBucket, Scope } from './access/caller.ts';
 import { bearerTokenOf, type Credential, Credentials, SessionToken } from './credentials/credential.ts';
 import { DocumentRates } from './limits/document-rates.ts';
 import { RateLimits } from './limits/rate-limits.ts';

@@ -39,6 +39,12 @@ export function callerOf({ caller }: GuardedRequest): Caller {
   return caller;
 }
 
+/**
+ * The API key whose share of connections and turns a caller uses: the topmost key above it that has limits of its own,
+ * otherwise its own key. So a key with limits cannot get more by making keys.
+ */
+export const shareOwner = ({ apiKeyId, bounds }: Caller): string => bounds?.at(-1)?.apiKeyId ?? apiKeyId;
+
 /** @throws ApiError insufficient_scope */
 export function assertScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.includes(scope)) throw lackOf(scope);

@@ -75,9 +75,3 @@ export interface Caller {
   /** `sess_…`, for a browser that signed in with the key. */
   sessionId?: string;
 }
-
-/**
- * The API key whose share of connections and turns a caller uses: the topmost key above it that has limits of its own,
- * otherwise its own key. So a key with limits cannot get more by making keys.
- */
-export const shareOwner = ({ apiKeyId, bounds }: Caller): string => bounds?.at(-1)?.apiKeyId ?? apiKeyId;

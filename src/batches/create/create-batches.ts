@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { type Caller, shareOwner } from '../../auth/access/caller.ts';
+import { shareOwner } from '../../auth/access/access.ts';
+import type { Caller } from '../../auth/access/caller.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { BatchFiles } from '../../files/uploads/batch-files.ts';
 import { type RequestImages, RequestImagesService } from '../../files/images/request-images.service.ts';

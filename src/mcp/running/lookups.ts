@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { shareOwner } from '../../auth/access/caller.ts';
+import { shareOwner } from '../../auth/access/access.ts';
 import { Turns } from '../../platform/run/turns.ts';
 import type { Exchange } from '../contract/tool.ts';
 

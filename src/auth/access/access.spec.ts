@@ -1,4 +1,5 @@
-import { type Caller, type CallerBound, shareOwner } from './caller.ts';
+import { shareOwner } from './access.ts';
+import type { Caller, CallerBound } from './caller.ts';
 
 const caller = { apiKeyId: 'key_c' } as Caller;
 const bound = (apiKeyId: string) => ({ apiKeyId }) as CallerBound;
