@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { Api, aFailure } from '../support/clients/api.ts';
+import { aCat, Api, aFailure } from '../support/clients/api.ts';
 import { type SharedService, joinService } from '../support/service.ts';
 import { Receiver } from '../support/servers/receiver.ts';
 import { eventually } from '../support/wait.ts';
@@ -187,6 +187,16 @@ it('removes the history of a deleted endpoint in pieces, before it locks the end
   expect(attempts.rows).toEqual([]);
   expect(await read()).toMatchObject({ status: 'disabled' });
   expect((await hooks.remove(endpoint.id)).status).toBe(204);
+});
+
+it('ends a task while an endpoint of its key is being deleted, as if the endpoint were gone', async () => {
+  const { api, endpoint, all } = await tenant();
+  await database.query('begin');
+  await database.query('delete from webhook_endpoints where id = $1', [endpoint.id]);
+  const { body } = await api.create(aCat);
+  expect(await api.untilFinal(body.task_id)).toMatchObject({ status: 'succeeded' });
+  await database.query('commit');
+  expect(await all('true')).toBe(0);
 });
 
 it('deletes events and their log with the retention of their tasks', async () => {

@@ -19,6 +19,7 @@ import { UnnamedVersions1700000000062 } from './migrations/0062-unnamed-versions
 import { OperatorActs1700000000063 } from './migrations/0063-operator-acts.ts';
 import { InvalidItems1700000000064 } from './migrations/0064-invalid-items.ts';
 import { LiveMetadata1700000000065 } from './migrations/0065-live-metadata.ts';
+import { FreeDispatches1700000000066 } from './migrations/0066-free-dispatches.ts';
 
 /**
  * A migration, in SQL that is written by hand. TypeORM sorts migrations by the digits of the class name, which are
@@ -57,4 +58,5 @@ export const MIGRATIONS: (new () => Migration)[] = [
   OperatorActs1700000000063,
   InvalidItems1700000000064,
   LiveMetadata1700000000065,
+  FreeDispatches1700000000066,
 ];

@@ -67,13 +67,14 @@ export class DeliveriesService {
     const endpoint = await this.endpoints.find(apiKeyId, id);
     const eventId = newEventId();
     const createdAt = new Date();
-    await this.resend.test(id, {
+    const isStored = await this.resend.test(id, {
       id: eventId,
       apiKeyId,
       body: eventBody(eventId, TEST_EVENT, toEndpointView(endpoint), createdAt),
       createdAt,
       retentionS: this.config.taskRetentionDays * DAY_S,
     });
+    if (!isStored) throw new ApiError('webhook_endpoint_not_found', { param: 'id' });
     this.signal.notify([id]);
     return eventId;
   }

@@ -120,8 +120,9 @@ export class EndpointsService {
   }
 
   /**
-   * Disables an endpoint, deletes its deliveries, then deletes the endpoint. If this process stops meanwhile, the
-   * endpoint stays disabled and can be deleted again.
+   * Disables an endpoint, deletes its deliveries, then deletes the endpoint, and the deliveries of events that came
+   * meanwhile. If this process stops before the endpoint is deleted, the endpoint stays disabled and can be deleted
+   * again.
    * @throws ApiError webhook_endpoint_not_found
    */
   async delete(apiKeyId: string, id: string): Promise<void> {
@@ -129,6 +130,7 @@ export class EndpointsService {
     await this.endpoints.update({ id }, { status: 'disabled' });
     await deleteHistory(this.endpoints.manager, id);
     await this.endpoints.delete({ id });
+    await deleteHistory(this.endpoints.manager, id);
   }
 
   /**

@@ -20,6 +20,8 @@ const DELETE_HISTORY = `
       || array(select ctid from webhook_dispatches
                where endpoint_id = $1 and due_at is not null limit ${MAX_ROWS} for update skip locked)
       || array(select ctid from webhook_dispatches
+               where endpoint_id = $1 and lease_until is not null for update skip locked)
+      || array(select ctid from webhook_dispatches
                where endpoint_id = $1 and delivered_at is null and due_at is null and lease_until is null
                limit ${MAX_ROWS} for update skip locked))
     returning 1

@@ -8,8 +8,8 @@ import { FINISH, type FinishedDelivery } from './finish-deliveries.ts';
 import { STOP_WAITING } from './stop-waiting.ts';
 
 /**
- * Serialises batches that concern the same endpoint. Transactions that end tasks insert rows that reference the
- * endpoint. They would wait for a lock `for update`, but do not wait for this lock.
+ * Serialises batches that concern the same endpoint. Transactions that end tasks skip an endpoint that is locked
+ * `for update`, because it is being deleted. They do not skip it because of this lock.
  */
 const LOCK: Statement = {
   name: 'webhooks.lock_endpoints',

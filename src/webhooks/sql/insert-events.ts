@@ -31,7 +31,8 @@ const SUBSCRIPTIONS: Statement = {
 /**
  * Inserts the events and dispatches of many ended tasks in one statement, because every transaction that ends tasks
  * runs it. The row of a dispatch is also its entry in the queue. A disabled endpoint gets a dispatch too, without a due
- * time: `recover` can send it once the endpoint is enabled again.
+ * time: `recover` can send it once the endpoint is enabled again. Only the deletion of an endpoint conflicts with the
+ * lock. An endpoint that is being deleted is skipped: the end of a task must not wait for the deletion or fail with it.
  */
 const insertEvents = (name: string, traceParent: string): Statement => ({
   name,
@@ -42,6 +43,7 @@ const insertEvents = (name: string, traceParent: string): Statement => ({
     ), subscribers as (
       select n.id as event_id, e.id as endpoint_id, e.status = 'enabled' and n.held is not true as enabled
       from new_events n join webhook_endpoints e on e.api_key_id = n.api_key_id and n.type = any(e.events)
+      for key share of e skip locked
     ), events as (
       insert into webhook_events (id, api_key_id, task_id, type, body, created_at, expires_at, trace_parent)
       select id, api_key_id, task_id, type, body, created_at, expires_at, ${traceParent} from new_events n

@@ -19,19 +19,22 @@ export interface TestEvent {
 }
 
 /**
- * Inserts a test event. It is due before everything else at the endpoint, because a person watches it. A disabled
- * endpoint can be tested too.
+ * Inserts a test event, unless the endpoint was deleted. The event is due before everything else at the endpoint,
+ * because a person watches it. A disabled endpoint can be tested too.
  */
 const TEST: Statement = {
   name: 'webhooks.test',
   text: `
-    with event as (
+    with endpoint as materialized (
+      select id from webhook_endpoints where id = $6 for key share
+    ), event as (
       insert into webhook_events (id, api_key_id, type, body, created_at, expires_at)
-      select $1, $2, '${TEST_EVENT}', $3, $4::timestamptz, $4::timestamptz + make_interval(secs => $5)
+      select $1, $2, '${TEST_EVENT}', $3, $4::timestamptz, $4::timestamptz + make_interval(secs => $5) from endpoint
       returning id
     )
     insert into webhook_dispatches (event_id, endpoint_id, due_at, trigger)
-    select id, $6, to_timestamp(0), 'test' from event`,
+    select event.id, endpoint.id, to_timestamp(0), 'test' from event, endpoint
+    returning 1`,
 };
 
 /**
@@ -89,9 +92,10 @@ const RECOVER: Statement = {
 export class ResendEvents {
   constructor(private readonly sql: Sql) {}
 
-  async test(endpointId: string, event: TestEvent): Promise<void> {
+  /** @returns false if the endpoint was deleted */
+  async test(endpointId: string, event: TestEvent): Promise<boolean> {
     const { id, apiKeyId, body, createdAt, retentionS } = event;
-    await this.sql.run(TEST, [id, apiKeyId, body, createdAt, retentionS, endpointId]);
+    return (await this.sql.run(TEST, [id, apiKeyId, body, createdAt, retentionS, endpointId])).length > 0;
   }
 
   /**

@@ -18,8 +18,8 @@ const LAPSED: Statement = {
 /**
  * Releases attempts whose process has died. Their result is unknown, so they do not count as failures of the retry
  * schedule. They are due again at once, except tests and attempts at disabled endpoints. The log shows them as broken
- * connections, as the receiver saw them. If the event was deleted, the dispatch is deleted too: it would be claimed
- * again and again, with nothing to send.
+ * connections, as the receiver saw them. If the event or the endpoint was deleted, the dispatch is deleted too: it would
+ * be found again and again, with nothing to send.
  */
 const RELEASE: Statement = {
   name: 'webhooks.release_lapsed',
@@ -27,18 +27,19 @@ const RELEASE: Statement = {
     with found as (
       select * from json_to_recordset($1::json) as w(delivery_id text, event_id text, endpoint_id text, attempt int)
     ), lapsed as (
-      select d.event_id, d.endpoint_id, d.lease_until, f.delivery_id, v.type
+      select d.event_id, d.endpoint_id, d.lease_until, f.delivery_id, v.type,
+             v.id is null or not exists (select from webhook_endpoints e where e.id = d.endpoint_id) as is_gone
       from found f join webhook_dispatches d using (event_id, endpoint_id, attempt)
         left join webhook_events v on v.id = d.event_id
       where d.lease_until < now() for update of d skip locked
     ), gone as (
       delete from webhook_dispatches d using lapsed l
-      where l.type is null and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
+      where l.is_gone and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
     ), released as (
       update webhook_dispatches d
       set lease_until = null, due_at = case when d.trigger <> 'test' and e.status = 'enabled' then now() end
       from lapsed l join webhook_endpoints e on e.id = l.endpoint_id
-      where l.type is not null and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
+      where not l.is_gone and d.event_id = l.event_id and d.endpoint_id = l.endpoint_id
       returning d.*, l.type, l.delivery_id, l.lease_until - make_interval(secs => $2) as attempted_at
     ), logged as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, attempt, trigger, attempted_at, duration_ms, error,
