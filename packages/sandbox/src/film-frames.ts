@@ -34,7 +34,7 @@ export async function encodePieces(
     letters,
     (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: hasCover(order) ? COVER_ROWS : 0 }),
   );
-  letters.width = letters.height = 1; // frees its pixels, because the encoder has a copy
+  letters.width = letters.height = 1; // frees the pixels of this canvas, because the encoder has a copy
   const composeFrame = composerOf(order, painter, encoder);
   for (let piece = board.take(pieces); piece; piece = board.take(pieces)) {
     encoder.restart();

@@ -76,7 +76,7 @@ function platedLayer({ width, height }: Frame, layer: Layer): Layer {
   const plate = createCanvas(width, height);
   const painting = plate.getContext('2d');
   layer.paint(painting, 0);
-  painting.getImageData(0, 0, 1, 1); // paint now: otherwise every use would paint all strokes again
+  painting.getImageData(0, 0, 1, 1); // reading a pixel paints the recorded strokes; else each copy would paint them
   return { paint: (context) => context.drawImage(plate, 0, 0) };
 }
 

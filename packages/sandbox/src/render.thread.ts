@@ -54,7 +54,7 @@ function sendPartial(png: Uint8Array): void {
 }
 
 /**
- * Copies the bytes, because memory of sharp cannot be transferred to another thread. Memory of the copy can, so the
- * bytes are copied only once.
+ * Copies the bytes, because memory of sharp cannot be transferred to another thread. The memory of the copy can be
+ * transferred without a second copy.
  */
 const transferable = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

@@ -32,15 +32,15 @@ export interface Call extends CallOptions {
   body?: object | undefined;
   headers?: Record<string, string>;
   /**
-   * Whether sending the request twice does no harm; by default true for GET and DELETE. Other requests are sent again
-   * only after a 429.
+   * Whether it does no harm to send the request twice. Default: true for GET and DELETE, otherwise false. If false, the
+   * request is sent again only after a 429.
    */
   isRepeatable?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Sends requests with the API key, and sends them again if that may help and does no harm. */
+/** Sends requests with the API key. Sends a failed request again if a retry may succeed and does no harm. */
 export class Transport {
   readonly base: string;
   private readonly apiKey: string | undefined;
