@@ -18,7 +18,7 @@ export interface Session {
   api_key: { id: string; name: string; hint: string; scopes: Scope[]; expires_at: number | null };
 }
 
-/** `asked`: the service has not answered yet. `lost`: the session ended while the page was open. */
+/** `asked`: it is not known yet whether there is a session. `lost`: the session ended while the page was open. */
 export type SignIn = { state: 'asked' | 'out' } | { state: 'in' | 'lost'; session: Session };
 
 const { get, set, subscribe } = createStore<SignIn>({ state: 'asked' });

@@ -53,7 +53,7 @@ interface Props {
   onTaken(): void;
 }
 
-/** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
+/** The screen Create: the runs of this tab, with the newest run next to the prompt, and a drawer beside the runs. */
 export function LightTable({ models, start, search, may, onView, onTaken }: Props) {
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
@@ -134,7 +134,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     [],
   );
 
-  /** Sends the newest content, because an image may have come since the form was drawn. */
+  /** Sends the present content of the form, because an image may have come since the last render. */
   async function send() {
     recalled.current = -1;
     const { model, values, fan, parent } = form.now();

@@ -241,8 +241,8 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   for (const [name, value] of Object.entries(values)) {
     const old = from.properties[name];
     const field = to.properties[name];
-    // A text that the user cleared stays cleared. It is kept even if this model has no such text, because a later model
-    // may have it.
+    // A text that the user cleared stays cleared. It is kept even if this model lacks the parameter, because a later
+    // model may have the parameter.
     if (value === '' && (!field || isText(kindOf(field, name)))) kept[name] = '';
     if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const fitting = field && fit(value, field);

@@ -14,12 +14,12 @@ import styles from './strip.module.css';
 
 const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ TileStar: it }) => ({ default: it }))));
 
-/** A tile of a strip, which shows the runs of one press of Generate: an output, or the position where one will be. */
+/** One tile: an output, or the position of a future one. A strip of tiles shows the runs of one press of Generate. */
 export interface Place {
   run: Run;
   task: TaskNow;
   output: Output | undefined;
-  /** The index in the task, from 0. */
+  /** The index of the output in the task, from 0. */
   index: number;
   /** How many outputs the run has or will have. */
   of: number;
@@ -52,7 +52,7 @@ interface Props extends TileActs {
 
 export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, onReference, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
-  const present = output?.url ? output : null; // its bytes may be deleted
+  const present = output?.url ? output : null; // a deleted file has no link
   const isPicture = present !== null && isUsablePicture(present);
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
   return (

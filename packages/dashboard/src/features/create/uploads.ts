@@ -78,7 +78,7 @@ export async function takeImages(files: readonly File[], formNow: () => Content)
 }
 
 /**
- * As many usable images as there is room for, and all unusable files, because `takeImage` refuses each with its name.
+ * As many usable images as there is room for, and all unusable files, because `takeImage` reports each by its name.
  */
 export function withinRoom(files: readonly File[], room: number): readonly File[] {
   const beyond = new Set(files.filter((file) => whyUnfit(file) === null).slice(Math.max(0, room)));

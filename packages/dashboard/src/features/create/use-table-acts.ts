@@ -54,7 +54,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       ({ cancelTask }) => putTasks([toRow(cancelTask)]),
       (error: unknown) => report(asCallError(error).message, true),
     );
-  /** Makes another picture from this one, with the same model; with `fillsOnly` it only fills the form. */
+  /** Makes another picture from this output with the same model. With `fillsOnly` it only fills the form. */
   function vary({ run, output }: Place, fillsOnly: boolean) {
     const model = modelOf(run.request.model);
     const place = model && imagePlaceOf(schemaOf(model), run.request);

@@ -12,7 +12,7 @@ const MAX_ZIPS = 4;
 /** The pause between downloads: browsers drop downloads that a page starts at the same time. */
 const DOWNLOAD_PAUSE_MS = 250;
 
-/** Downloads one file as it is, several as zips of at most `MAX_ZIPPED` files. */
+/** Downloads one file as it is, and several files as zips. Refuses more files than `MAX_ZIPS` zips can contain. */
 export async function downloadFiles(shots: readonly Shot[]): Promise<void> {
   if (shots.length === 1) return download(downloadUrl(shots[0]!.output));
   const most = MAX_ZIPPED * MAX_ZIPS;

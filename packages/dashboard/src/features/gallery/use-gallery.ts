@@ -36,7 +36,7 @@ export interface Gallery {
   reload(): void;
 }
 
-/** The most pages of 50 tasks that one search for a file, a day or the end reads. */
+/** One search for a file, a day or the end reads at most this many pages of 50 tasks. */
 const MAX_SEARCHED_PAGES = 40;
 
 const START = {

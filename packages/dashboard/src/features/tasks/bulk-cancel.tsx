@@ -49,7 +49,7 @@ export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   useEffect(() => {
     if (taskIds) return;
     freeze(search).then(setAll, (error: unknown) => setFault(asCallError(error).message));
-    // No dependencies, because the filters count that were set when the dialog opened.
+    // No dependencies, because only the filters at the opening of the dialog count.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 
