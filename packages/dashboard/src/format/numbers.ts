@@ -19,7 +19,7 @@ export const count = (value: number): string =>
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** An amount in millionths, with the code of the currency. */
+/** The text of an amount that is given in millionths, with the code of the currency. */
 export const money = (micros: number, currency: string): string =>
   new Intl.NumberFormat(undefined, {
     style: 'currency',

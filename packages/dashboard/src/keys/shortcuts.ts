@@ -26,7 +26,7 @@ const isPressable = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('button, a') !== null;
 
 function onKeyDown(event: KeyboardEvent): void {
-  // A button also acts only once per press, but browsers press it again and again while Enter is held.
+  // While Enter is held, browsers press a button again and again. The button must act only once.
   if (event.repeat && event.key === 'Enter' && isPressable(event.target)) return event.preventDefault();
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const mod = event.metaKey || event.ctrlKey;
@@ -52,7 +52,7 @@ const FENCE: Shortcuts = {};
 
 const actOf = (name: string) => stack.slice(stack.lastIndexOf(FENCE) + 1).findLast((each) => each[name])?.[name];
 
-/** While a component is drawn, only its shortcuts and those of later components work. Call before `useShortcuts`. */
+/** While `isUp`, only shortcuts that are added after this fence work. Call it before `useShortcuts`. */
 export function useFence(isUp = true): void {
   useEffect(() => {
     if (!isUp) return undefined;

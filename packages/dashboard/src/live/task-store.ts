@@ -59,12 +59,12 @@ export type Star = Pick<Output, 'kept' | 'collection'>;
  */
 const MAX_ROWS = 20_000;
 
-/** null: the service said that there is no such task (any more). */
+/** Rows by task id; null: the service said that there is no such task (any more). */
 const rows = new Map<string, TaskRow | null>();
 /** Stars that the service has not confirmed yet, by task and index of the output. */
 const stars = new Map<string, Map<number, Star>>();
 /**
- * Rows to which the unconfirmed stars are applied, because a read that began before the press must not remove the star.
+ * Rows with the unconfirmed stars applied. A read that began before the press on a star must not remove the star.
  */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
