@@ -51,7 +51,7 @@ export class AuthenticationError extends DarkroomError {
 export class BudgetError extends DarkroomError {
   override name = 'BudgetError';
 }
-/** 403: the key may not do this. */
+/** 403: the key has no right to make the request. */
 export class PermissionError extends DarkroomError {
   override name = 'PermissionError';
 }

@@ -10,7 +10,7 @@ export interface Camera {
 
 /** The smallest drift, as a share of the width, at depth 1 over the whole film. */
 const LEAST_DRIFT = 0.08;
-/** The largest drift, in the same unit. The margin of a frame is wide enough for it. */
+/** The largest drift, as a share of the width. The margin of a frame is wide enough for it. */
 export const MOST_DRIFT = 0.12;
 const MOST_ZOOM = 0.12;
 

@@ -19,7 +19,7 @@ export interface Plane {
   bytes: Uint8Array;
   width: number;
   height: number;
-  /** Bytes from the start of one row to that of the next. */
+  /** Bytes from the start of one row to the start of the next row. */
   stride: number;
 }
 

@@ -49,7 +49,7 @@ export async function encodePieces(
   }
 }
 
-/** @returns a function that composes, in the encoder, the frame at this time of the film */
+/** @returns a function that takes a time of the film, and composes the frame of that time in the encoder */
 function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
   const { width, height } = order.size;
   const { scene, lettersTop } = painter;

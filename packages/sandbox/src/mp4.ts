@@ -22,7 +22,7 @@ interface Film {
   hasSound?: boolean;
 }
 
-/** What the index, the box `moov`, says about one track. */
+/** The data of one track for the index, which is the box `moov`. */
 interface Track {
   id: number;
   /** Time units in a second, and the track's duration in these units. */

@@ -59,7 +59,7 @@ export interface RenderCall {
   stop: SharedArrayBuffer;
 }
 
-/** From a thread to the pool. `done` contains the PNGs; for a film it is empty. */
+/** From a thread to the pool. `done` contains the PNGs; for a film it contains none. */
 export type RenderMessage =
   | { type: 'progress'; share: number }
   | { type: 'partial'; picture: Uint8Array }

@@ -9,8 +9,8 @@ import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 // for HTTP requests. A film may start one more thread of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread checks its stop flag between frames and layers. A thread that is still inside a step this long after an
-// abort is terminated.
+// A thread checks its stop flag between frames and layers. If the thread has not stopped within this time after an
+// abort, it is terminated.
 const STOP_GRACE_MS = 400;
 // The JavaScript heap of a thread. A render uses about 30 MB of it; pixels are outside of the heap.
 const THREAD_HEAP_MB = 256;

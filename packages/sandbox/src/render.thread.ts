@@ -13,8 +13,8 @@ import type { RenderCall, RenderMessage } from './render-order.ts';
 const port = parentPort;
 if (!port) throw new Error('render.thread must be started by the render pool');
 
-// HTTP requests have priority over renders. On Linux this sets the priority of this thread; other systems would lower
-// that of the whole process.
+// HTTP requests have priority over renders. On Linux the call lowers only the priority of this thread. On other systems
+// it would lower the priority of the whole process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 port.on('message', (call: RenderCall) => {

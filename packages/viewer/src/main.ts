@@ -6,8 +6,8 @@ import './viewer.css';
 
 const POLL_MS = 1_000;
 /**
- * The pause between searches for the task. A search calls `list_tasks` twice, and each call counts as a read of the API
- * key.
+ * The pause between searches for the task. A search calls `list_tasks` up to two times, and each call counts towards
+ * the API key's limit of reads.
  */
 const SEARCH_MS = 3_000;
 /** How far the clocks of the page and of the service may differ. */

@@ -137,7 +137,7 @@ export class Transport {
   }
 }
 
-/** @returns milliseconds until the next attempt; null when the request must not be sent again */
+/** @returns milliseconds until the next attempt; null: no retry, also when the service asks for too long a wait */
 function pauseAfter(error: unknown, attempt: number, isRepeatable: boolean): number | null {
   if (!(error instanceof DarkroomError) || !error.retryable) return null;
   if (!isRepeatable && error.status !== 429) return null;

@@ -56,7 +56,7 @@ export class Files {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** No longer keeps an output, so that its retention counts again. */
+  /** Stops keeping an output. Its retention then counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

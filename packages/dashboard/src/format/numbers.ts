@@ -11,7 +11,7 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A number with separators; from 10,000 on shortened, such as `12.3K`, so that it fits a chip. */
+/** A number with separators. A number from 10,000 on is shortened, such as `12.3K`, so that it fits a chip. */
 export const count = (value: number): string =>
   new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
     value,

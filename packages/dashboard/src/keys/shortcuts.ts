@@ -9,7 +9,7 @@ export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>
 /** Keys that act again and again while they are held, because they move something. All others act once per press. */
 const MOVING = new Set(['j', 'k', '[', ']', ',', '.', '+', '-']);
 
-/** The second key must follow within this time. */
+/** The second key of a sequence such as `g t` must follow within this time. */
 const SEQUENCE_MS = 1_000;
 
 const stack: Shortcuts[] = [];

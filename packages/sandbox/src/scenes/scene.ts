@@ -123,7 +123,7 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
     },
     paint(context, seconds) {
       const now = y - seconds * frame.unit * 0.004;
-      // The copy is at whole pixels. In a glow this is not visible, and such a copy takes a quarter of the time.
+      // The glow is copied to whole pixels, which takes a quarter of the time. In a glow the rounding is not visible.
       if (glow) context.drawImage(glow, Math.round(x) - reach, Math.round(now) - reach);
       else fillGlow(context, palette, { x, y: now, radius });
       const face = context.createLinearGradient(x, now - radius, x, now + radius);
@@ -137,7 +137,7 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
   };
 }
 
-/** Fills a square around the centre, up to four times the radius, where the glow ends. */
+/** Fills a square around the centre. The glow ends at a distance of four times the radius. */
 function fillGlow(context: SKRSContext2D, palette: Palette, { x, y, radius }: Circle): void {
   const reach = radius * 4;
   const glow = context.createRadialGradient(x, y, radius * 0.6, x, y, reach);

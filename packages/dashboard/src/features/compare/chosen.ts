@@ -23,7 +23,7 @@ function ofOutput(id: string): Chosen | null {
 
 const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? { taskId: id, index: 0 } : null);
 
-/** The id of the output, in the form of the URL of the screen Compare. */
+/** The id of the output, as the address of the screen Compare contains it. */
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
 /**

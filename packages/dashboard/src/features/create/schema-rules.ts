@@ -23,7 +23,7 @@ export interface ModelSchema {
   if?: Condition;
   then?: Branch;
   else?: Branch;
-  /** Further `if` rules, beside the one above. */
+  /** Further `if` rules, beside the `if` of the schema itself. */
   allOf?: Rule[];
   /** For a parameter: the names of the parameters that it needs. */
   dependentRequired?: Record<string, string[]>;

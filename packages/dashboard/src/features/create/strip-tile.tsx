@@ -28,12 +28,13 @@ export interface Place {
 
 export interface TileActs {
   /**
-   * Makes another picture from this one; with `fillsOnly` it only fills the form. Null: the key may not create tasks.
+   * Makes another picture from the output of `place`; with `fillsOnly` it only fills the form. Null: the key may not
+   * create tasks.
    */
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
   /**
-   * Puts this picture into the form to make a film of it. Null: no model of films takes a picture, or the key may not
-   * create tasks.
+   * Puts the output of `place` into the form to make a film of it. Null: no film model takes a picture, or the key may
+   * not create tasks.
    */
   onAnimate: ((place: Place) => void) | null;
   onReference(fileId: string): void;

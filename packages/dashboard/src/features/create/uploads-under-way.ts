@@ -1,8 +1,7 @@
 import { createStore } from '../../store.ts';
 
 /**
- * What the form shows of the uploads. The code that sends uploads is in another module, because the page needs that
- * code only later.
+ * The number of uploads. The code that sends uploads is in another module, because the page needs that code only later.
  */
 export interface UploadCount {
   running: number;

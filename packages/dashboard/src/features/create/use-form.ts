@@ -27,7 +27,7 @@ export interface Form extends Content {
   /** Own images that came since the form was drawn. The user has not seen them, so nothing may replace them. */
   unseenImages(): string[];
   set(name: string, value: unknown): void;
-  /** @param place the field that takes the images; without it, or if the model lacks it, the free fields take them */
+  /** @param place the preferred field. Without it, or when it is full, the images go into the first field with room */
   addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;

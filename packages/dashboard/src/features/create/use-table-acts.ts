@@ -84,7 +84,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   };
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
-    // Only a new picture in the address counts. After that the form has the picture.
+    // No other dependencies, because the picture goes into the form only when the address names another one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 

@@ -5,9 +5,9 @@ import { report } from '../../parts/toasts.ts';
 import type { Shot } from '../../viewer/shot.ts';
 import { CreateArchive } from './gallery.documents.ts';
 
-/** The most files in one zip; the service has the same limit. */
+/** One zip contains at most this many files; the service has the same limit. */
 const MAX_ZIPPED = 100;
-/** The most zips that a key may read at the same time. */
+/** A key may read at most this many zips at the same time. */
 const MAX_ZIPS = 4;
 /** The pause between downloads: browsers drop downloads that a page starts at the same time. */
 const DOWNLOAD_PAUSE_MS = 250;

@@ -112,7 +112,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         }
       }
     },
-    // `key` contains the filter.
+    // `filter` and `isWanted` are no dependencies, because their parameters are `key` and `withExpired`.
     // oxlint-disable-next-line react/exhaustive-deps
     [key, withExpired],
   );
@@ -142,7 +142,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       if (known.size === 0) void read(null);
       else setMade((before) => new Set([...before, ...ids]));
     },
-    // `filter` contains the parameters of `isWanted`.
+    // `isWanted` is no dependency, because `filter` contains its parameters.
     // oxlint-disable-next-line react/exhaustive-deps
     [read, key, filter],
   );
@@ -157,7 +157,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   }, [read, note, key, filter]);
   useEffect(() => {
     const { metadata, batchId } = JSON.parse(key) as ReturnType<typeof filterOf>;
-    // Rows of the feed have neither metadata nor a batch id, so they cannot be compared with these filters.
+    // Rows of the feed have neither metadata nor a batch id, so it is unknown whether they match such a filter.
     return metadata || batchId ? undefined : onFeed((rows) => note(rows));
   }, [note, key]);
   useEffect(() => {
