@@ -3,7 +3,7 @@ import { FILM_ENCODER } from './encoder/film-encoder.gen.ts';
 const QUANTIZER = 22; // above about 25, skies show blocks
 const SPEED = 10; // 4.5 ms of CPU for a frame of 720p; a film encoded with 8 looks the same
 
-/** A frame as MP4 stores it: NAL units, each with its length before it. */
+/** A frame as MP4 stores it: NAL units, each preceded by its length. */
 export interface EncodedFrame {
   bytes: Uint8Array;
   /** Only for a key frame: the sequence and the picture parameter set. */
@@ -120,7 +120,7 @@ const SEQUENCE_PARAMETERS = 7;
 const PICTURE_PARAMETERS = 8;
 const LENGTH_BYTES = 4;
 
-/** The first NAL unit of this type, without the length before it. */
+/** The first NAL unit of this type, without its length; undefined: there is none. */
 function unitOf(units: Uint8Array, type: number): Uint8Array | undefined {
   const view = new DataView(units.buffer, units.byteOffset, units.byteLength);
   for (let at = 0; at < units.length;) {

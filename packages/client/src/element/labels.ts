@@ -8,7 +8,7 @@ export interface TaskLabels {
   code: string;
   /** Shown if the task cannot be read: no access, no connection, or no such task. */
   unreadable: string;
-  /** The text on the button that tries again. The button is below `unreadable`. */
+  /** The text on the button that tries again. The button is below the text `unreadable`. */
   again: string;
   /** The text in place of an output whose file was deleted, or does not load. */
   expired: string;

@@ -72,7 +72,7 @@ function format(style: Style, at: number): string {
   return known.format(at * 1_000);
 }
 
-/** `29 Nov 2026`, in the language of the browser. */
+/** `29 Nov 2026`, in the language of the browser and the time zone of the settings. */
 export const day = (at: number): string => format('day', at);
 
 /** `2026-11-29`, as a date field takes it, in the time zone of the settings. */

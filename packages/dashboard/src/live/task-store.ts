@@ -71,7 +71,7 @@ const listeners = new Map<string, Set<() => void>>();
 /** Rises whenever everything that is shown has to be read again. */
 const rounds = createStore(0);
 export const { get: roundNow, subscribe: onRound } = rounds;
-/** The round in which the newest state of a task came, by its id. */
+/** The round in which the newest state of a task came, by task id. */
 const readIn = new Map<string, number>();
 /** Rises whenever a task is added or deleted, or changes its status: then the counts are different. */
 const moves = createStore(0);

@@ -27,8 +27,8 @@ const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? 
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
 /**
- * The inputs by name, with their value in every task. Inputs that differ come first. A link to an own file is shown as
- * the id of the file.
+ * The inputs by name, with their value in every task. Inputs that differ come first. A link to a file of this service
+ * is shown as the id of the file.
  */
 export function inputsOf(
   inputs: readonly Record<string, unknown>[],

@@ -185,7 +185,7 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
   );
 }
 
-/** The request, without disabled controls. Values that equal the default are left out, unless `everything` is set. */
+/** The request. Values of disabled controls are left out, and defaults too, unless `everything` is set. */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
   for (const control of controlsOf(schema, values)) {

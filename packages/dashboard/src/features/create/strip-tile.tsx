@@ -134,7 +134,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
   );
 }
 
-/** The tile of an output that does not exist yet. It already has the final shape. */
+/** The tile of an output that does not exist (yet): its progress, or why it failed. It has the final shape already. */
 function Blank({ place: { run, task } }: { place: Place }) {
   if (run.fault || task?.status === 'FAILED') {
     const words = task?.error ? failureWords(task.error.code).title : 'Not sent';

@@ -18,7 +18,7 @@ function add(running: number, failed: number): void {
 }
 
 /**
- * Counts work as one upload until it ends.
+ * Counts `work` as one running upload until `work` ends.
  * @param work resolves to whether everything arrived in the form
  */
 export async function asUpload(work: () => Promise<boolean>): Promise<boolean> {

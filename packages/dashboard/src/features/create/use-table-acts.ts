@@ -21,18 +21,18 @@ interface Props {
   form: Form;
   runs: readonly Run[];
   may: May;
-  /** The id of an own picture to make a film of, which the address names. */
+  /** The id of the picture to make a film of, if the address names one. */
   toAnimate: string | undefined;
   /** Called when the form was filled: the focus goes to the prompt. */
   onFilled(): void;
-  /** Called when something was sent: the runs are scrolled to the newest, at the lower end. */
+  /** Called when a request was sent. The runs are then scrolled to the newest run, which is at the lower end. */
   onSent(): void;
 }
 
 interface TableActs extends StripActs {
   /**
-   * Puts one of the user's own pictures, such as an uploaded one, into the form, to make a film of it. Null if no film
-   * model takes a picture, or if the key may not create tasks.
+   * Puts a picture of this service, such as an uploaded one, into the form, to make a film of it. Null: no film model
+   * takes a picture, or the key may not create tasks.
    */
   toFilm: ((fileId: string) => void) | null;
 }

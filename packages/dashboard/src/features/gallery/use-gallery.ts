@@ -28,7 +28,7 @@ export interface Gallery {
   /** Whether there are tasks that were not read yet. */
   isCut(): boolean;
   more(): void;
-  /** Removes the tiles of files that were deleted. A gallery that shows deleted files too empties the tiles instead. */
+  /** Removes the tiles of deleted files. If the gallery also shows deleted files, the tiles become empty instead. */
   drop(fileIds: ReadonlySet<string>): void;
   /** How many new outputs match the filter but are not shown yet. */
   waiting: number;
@@ -82,7 +82,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
-        if (mine !== round.current) return; // meanwhile another filter was chosen
+        if (mine !== round.current) return; // a newer read of the first page has begun
         const rows = tasks.edges.map(({ node }) => toRow(node));
         putTasks(rows);
         const shots = rows.flatMap(shotsOf).filter(isWanted);
