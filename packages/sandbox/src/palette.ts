@@ -117,7 +117,7 @@ export function choosePalette(text: string, random: Random, shifting: Random = r
   const fallback = random.pick(MOODS);
   const own = random.between(-9, 9); // drawn for a variation too, so that the next draw chooses the same scene
   const shift = shifting === random ? own : shifting.between(-24, 24);
-  // A night mood comes before other moods, wherever the prompt names the night.
+  // A night mood comes first, wherever in the prompt its word is.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
   const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
@@ -150,8 +150,8 @@ function withHueShift(palette: Palette, degrees: number): Palette {
 }
 
 /**
- * A named mood keeps its colours. The first named colour becomes the accent and tints the sky, the far layer and the
- * light.
+ * A mood that the prompt names keeps most of its colours. The first named colour becomes the accent, and tints the sky,
+ * the far layer and the light.
  */
 function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   const accent = bright(first);

@@ -71,7 +71,7 @@ export async function endSession(): Promise<void> {
   tellOtherTabs();
 }
 
-/** All tabs share the cookie. A tab that does not know of a sign-in or sign-out shows one key and acts as another. */
+/** All tabs share the cookie. A tab that missed a sign-in or sign-out would show one key and act as another. */
 function tellOtherTabs(): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
   news?.postMessage('changed');

@@ -76,7 +76,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } else refused++;
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
-      refused = REFUSED_BEFORE_POLLING - 1; // one more try of the socket, then polling again
+      refused = REFUSED_BEFORE_POLLING - 1; // after this poll, one more refused socket leads to polling again
       if (await poll(signal)) continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));

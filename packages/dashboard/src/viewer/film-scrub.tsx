@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'react';
 import { duration } from '../format/time.ts';
 import styles from './viewer.module.css';
 
-/** The number of stills. */
 const STILLS = 10;
 const HEIGHT = 44;
 

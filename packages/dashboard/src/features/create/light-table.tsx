@@ -91,7 +91,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
     if (search.ref || search.animate) onTaken(); // `useTableActs` takes `animate` in the same commit
-    // No other dependencies, because a picture goes into the form only when the address names another one.
+    // No other dependencies, because a picture goes into the form only when the address names a new one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref, search.animate]);
 

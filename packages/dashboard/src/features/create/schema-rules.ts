@@ -185,7 +185,10 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
   );
 }
 
-/** The request. Values of disabled controls are left out, and defaults too, unless `everything` is set. */
+/**
+ * The request without the values of disabled controls. Values that equal the default are left out too, but not if
+ * `everything` is set.
+ */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
   for (const control of controlsOf(schema, values)) {

@@ -24,7 +24,7 @@ export interface Form extends Content {
   notes: { texts: string[]; undo(): void } | null;
   /** The newest content, which may not be rendered yet. */
   now(): Content;
-  /** Images of this service that came since the last render. Nothing may replace them, as the user has not seen them. */
+  /** Images of this service that came since the last render. The user has not seen them, so they are not replaced. */
   unseenImages(): string[];
   set(name: string, value: unknown): void;
   /** @param place the preferred field. Without it, or when it is full, the images go into the first field with room */

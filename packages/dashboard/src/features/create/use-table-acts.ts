@@ -84,7 +84,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   };
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
-    // No other dependencies, because the picture goes into the form only when the address names another one.
+    // No other dependencies, because a picture goes into the form only when the address names a new one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 
