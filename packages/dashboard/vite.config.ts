@@ -49,7 +49,7 @@ export default defineConfig({
     rolldownOptions: {
       // One file has all that the first page needs, because twenty small ones compress worse.
       output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
-      // Packages that servers can render too mark files with "use client", which has no meaning here.
+      // Packages for server rendering mark files with "use client", which has no meaning here.
       onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
     },
   },

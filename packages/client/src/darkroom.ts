@@ -43,7 +43,7 @@ export class Darkroom {
     return new Run(this.transport, task.task_id, task);
   }
 
-  /** The run of a task that was created elsewhere or earlier. */
+  /** A `Run` for a task that already exists, such as a task that another process has created. */
   run(taskId: string): Run {
     return new Run(this.transport, taskId);
   }

@@ -8,7 +8,7 @@ export interface ErrorDetails {
   type: string;
   /** The field that caused the error, such as `reference_images[2]`; null: no field. */
   param: string | null;
-  /** Name this id when you report a problem. Null: the answer had none. */
+  /** Name this id when you report a problem. Null: there was no answer, or the answer had no id. */
   requestId: string | null;
 }
 
@@ -24,7 +24,7 @@ export class DarkroomError extends Error implements ErrorDetails {
   retryable = false;
   /** How many seconds the service asked to wait; null: it did not ask. */
   retryAfterS: number | null = null;
-  /** Only with `batch_invalid`: what is wrong with which item. */
+  /** What is wrong with which item of a batch. Empty unless `code` is `batch_invalid`. */
   errors: readonly Record<string, unknown>[] = [];
 
   constructor(message: string, details: ErrorDetails, options?: { cause?: unknown }) {
@@ -51,7 +51,7 @@ export class AuthenticationError extends DarkroomError {
 export class BudgetError extends DarkroomError {
   override name = 'BudgetError';
 }
-/** 403: the key may not do this. */
+/** 403: the key has no right to make the request. */
 export class PermissionError extends DarkroomError {
   override name = 'PermissionError';
 }
@@ -116,7 +116,8 @@ export class WaitTimeoutError extends Error {
 }
 
 /**
- * A webhook that cannot be verified: its signature, a header or its timestamp is not valid, or a secret is malformed.
+ * A webhook cannot be verified: a header is missing, the signature or the timestamp is not valid, or a secret is
+ * malformed.
  */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';

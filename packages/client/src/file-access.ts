@@ -1,7 +1,7 @@
 /** Access to the file system. node.ts registers it with `useFileAccess`; browsers and Workers have none. */
 export interface FileAccess {
   read(path: string): Promise<File>;
-  /** Writes the whole file or nothing. @throws Error if the bytes have another hash */
+  /** Writes the whole file or nothing. @throws Error if the hash of the bytes is not `sha256` */
   write(path: string, bytes: ReadableStream<Uint8Array>, sha256: string): Promise<void>;
 }
 

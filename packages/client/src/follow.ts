@@ -3,19 +3,19 @@ import { readEvents } from './http/events.ts';
 import { backoffMs, sleep } from './http/retry.ts';
 import type { Transport } from './http/transport.ts';
 
-/** A task, a batch or all tasks of the key, followed until a final state. */
+/** What `follow` follows: one task, one batch, or all tasks of the key. */
 export interface Followed<State> {
   id: string;
   /** The path of the stream of events; null: there is no stream, only reads. */
   events: string | null;
   isFinal: (state: State) => boolean;
   /**
-   * Reads the present state; null: the service has no such read. `events` and `read` are never both null.
-   * @param waits true if only reads are tried. Each read then waits for a change, or pauses first, because `follow`
-   *   makes no pause between reads
+   * Reads the present state; null: there is no read, only the stream. `events` and `read` are never both null.
+   * @param waits true if `follow` only reads. `read` must then wait for a change, or pause before it reads, because
+   *   `follow` makes no pause between reads
    */
   read: ((signal: AbortSignal | undefined, waits: boolean) => Promise<State>) | null;
-  /** How long the service may be unreachable. */
+  /** How long the service may be unreachable, by default `PATIENCE_MS`. */
   patienceMs?: number;
 }
 
@@ -31,16 +31,18 @@ const PATIENCE_MS = 300_000;
 const FIRST_EVENT_MS = 10_000;
 
 /**
- * How many streams in a row may deliver nothing while reads are answered. After that only reads are tried, if the
- * service has a read.
+ * After this many streams in a row without an event, `follow` only reads, unless `read` is null. A failed read sets the
+ * count to zero.
  */
 const MAX_FAILED_STREAMS = 2;
 
 /**
- * Yields the states of a task or batch until its final one. It reads a stream of events, and resumes the stream where
- * it broke. Where streams do not work it reads the state instead. After a broken stream the next try is a read, because
- * a proxy may cut or refuse streams but not reads. A restart of the service does not end the iteration.
- * @throws DarkroomError when the service refuses, or was unreachable for `patienceMs`
+ * Yields each state until the final one. `follow` reads a stream of events, and resumes the stream where it broke.
+ * Where streams do not work, `follow` reads the state instead. After a broken stream the next attempt is a read,
+ * because a proxy may cut or refuse streams but not reads. A restart of the service does not end the iteration.
+ * @throws DarkroomError when the service refuses
+ * @throws the last error when the service was unreachable for `patienceMs`
+ * @throws the reason of `signal` when it aborts
  */
 export async function* follow<State>(
   transport: Transport,
@@ -79,10 +81,10 @@ export async function* follow<State>(
     } catch (error) {
       signal?.throwIfAborted();
       const isRefused = error instanceof DarkroomError && !error.retryable;
-      if (isRefused && !(streams && read)) throw error; // perhaps a proxy refused the stream, so a read decides
+      if (isRefused && !(streams && read)) throw error; // a refused stream: perhaps a proxy refused it, so try a read
       awaySince ??= Date.now();
       if (Date.now() - awaySince > patienceMs) throw error;
-      // If a read fails too, the service itself is unreachable, so its failed streams are no longer counted.
+      // A failed read sets the count to zero: the service is unreachable, so its streams failed for the same reason.
       if (streams)
         failedStreams = delivered ? 0 : failedStreams + (error instanceof ConnectionError ? 1 : MAX_FAILED_STREAMS);
       else failedStreams = 0;

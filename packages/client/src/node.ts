@@ -8,7 +8,7 @@ import { type FileAccess, useFileAccess } from './file-access.ts';
 
 export * from './index.ts';
 
-/** The entry for Node, Deno and Bun: the same client, which can also read and write files. */
+/** This entry for Node, Deno and Bun registers these functions, so that the client can also read and write files. */
 const files: FileAccess = {
   async read(path) {
     const bytes = await readFile(path).catch((cause: unknown) => {

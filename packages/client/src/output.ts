@@ -20,7 +20,7 @@ export type FinishedTask = SucceededTask & { readonly outputs: readonly Output[]
 /** After this many attempts in a row that deliver nothing, a download ends with an error. */
 const MAX_FAILURES = 5;
 
-/** Adds `outputs` in such a way that JSON.stringify leaves it out and writes the task as the service sent it. */
+/** Adds `outputs` as a property that is not enumerable: JSON.stringify then writes the task as the service sent it. */
 export function withOutputs(transport: Transport, task: SucceededTask): FinishedTask {
   const outputs = task.result.outputs.map((output) => toOutput(transport, task.task_id, output));
   return Object.defineProperty({ ...task }, 'outputs', { value: outputs }) as unknown as FinishedTask;
@@ -77,7 +77,8 @@ function download(
     }
   }
   /**
-   * Opens the link, or, if it fails, a new link. A link fails once it has expired, or the service has another address.
+   * Opens the link. If the link fails, reads a new link and opens it. A link fails once it has expired, or once the
+   * service has another address.
    * @throws NotFoundError if the file was deleted
    */
   async function openLink(range: Record<string, string>): Promise<Response> {

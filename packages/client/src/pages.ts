@@ -11,7 +11,7 @@ export interface Pages<Item> extends AsyncIterable<Item> {
   first(): Promise<Page<Item>>;
 }
 
-/** @param query may contain `limit`, the size of one page. It does not limit the whole list */
+/** @param query may contain `limit`, the size of one page, not of the whole list */
 export function pages<Item>(
   transport: Transport,
   path: string,

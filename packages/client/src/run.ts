@@ -5,7 +5,7 @@ import { type FinishedTask, withOutputs } from './output.ts';
 import type { FailedTask, SucceededTask, Task } from './types.gen.ts';
 
 export interface WaitOptions<State> {
-  /** Called with each change of the percentage or the status. */
+  /** Called with the first state, and at each change of the percentage or the status. */
   onProgress?: (percent: number, state: State) => void;
   /** The limit of the wait in milliseconds. By default there is none: the wait ends with the task or batch. */
   timeoutMs?: number;
@@ -36,7 +36,7 @@ export class Run implements AsyncIterable<Task> {
   ) {}
 
   /**
-   * Waits for the result. It may be called again, also in another process: `darkroom.run(id).wait()`.
+   * Waits for the result. A second wait is possible, also in another process: `darkroom.run(id).wait()`.
    * @throws TaskFailedError when the task ends without a result
    * @throws WaitTimeoutError when the time runs out; the task goes on
    */

@@ -2,7 +2,7 @@ import type { Random } from './random.ts';
 
 /** How a camera moves during a film. In a picture it does not move. */
 export interface Camera {
-  /** How many pixels a layer has moved to the side. @param depth 0 does not move; 1 is nearest and moves most */
+  /** The horizontal offset of a layer in pixels. @param depth 0 does not move; 1 is nearest and moves most */
   drift(depth: number, seconds: number): number;
   /** The factor by which a layer is enlarged, at least 1. */
   zoom(depth: number, seconds: number): number;
@@ -10,7 +10,7 @@ export interface Camera {
 
 /** The smallest drift, as a share of the width, at depth 1 over the whole film. */
 const LEAST_DRIFT = 0.08;
-/** The largest drift. The margin of a frame is wide enough for it. */
+/** The largest drift, as a share of the width. The margin of a frame is wide enough for it. */
 export const MOST_DRIFT = 0.12;
 const MOST_ZOOM = 0.12;
 

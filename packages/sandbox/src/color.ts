@@ -1,6 +1,6 @@
 /**
- * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. Equal differences of these numbers look
- * equal to the eye, so mixed colours look natural.
+ * A colour in OKLCH: lightness 0 to 1, chroma 0 to about 0.3, hue in degrees. OKLCH follows human perception, so that
+ * mixed colours look natural.
  */
 export interface Color {
   l: number;

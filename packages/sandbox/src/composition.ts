@@ -19,8 +19,8 @@ interface Composed {
 
 /**
  * Chooses the palette and the scene of one picture or film at random. The prompt, the model, the given seed and the
- * picture's index seed the choice. The references give the colours. Without a seed, a variation has the scene and mood
- * of its original, but is another picture.
+ * picture's index seed the choice. The references give the colours. With `variation` and without `seed`, the scene and
+ * the mood stay the same, but all other choices are drawn anew.
  * @throws UndecodableImage
  */
 export async function compose(frame: Frame, order: Composed, index: number): Promise<Layer[]> {

@@ -6,7 +6,7 @@ import type { PicturesOrder, SourceImage } from './render-order.ts';
 const RIM_SHARE = 1 / 32;
 
 /**
- * Edits a new picture. With `strength`, the first reference shines through. With a mask, the first reference stays
+ * Edits a painted picture. With `strength`, the first reference shines through. With a mask, the first reference stays
  * where the mask is black. A transparent picture gets a transparent rim.
  * @param rgba the pixels of the picture, changed in place
  * @throws UndecodableImage
@@ -46,7 +46,8 @@ function clearRim(rgba: Uint8ClampedArray, size: PicturesOrder['size']): void {
 }
 
 /**
- * The pixels of an image, scaled to the size of the picture. A mask is scaled without smoothing its edges.
+ * The pixels of an image, scaled to the size of the picture. An image with one channel is a mask, whose edges stay
+ * sharp.
  * @throws UndecodableImage
  */
 async function pixelsOf(image: SourceImage, { width, height }: PicturesOrder['size'], channels: 1 | 4) {

@@ -1,6 +1,6 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 
-/** A row and the colour there, as canvas text. */
+/** A row of pixels and its colour in CSS. */
 export type RowColor = readonly [row: number, color: string];
 
 /**

@@ -5,10 +5,10 @@ import type { Frame } from './scenes/scene.ts';
 
 const WEIGHT = 600;
 const SPACING = 0.12;
-/** The height of a row, as a multiple of the letters' height. */
+/** The height of the title row, as a multiple of the font size. */
 const ROW_HEIGHT = 2.2;
 const FACT_ROW_HEIGHT = 1.5;
-/** The largest share of the frame's height that rows of facts take. */
+/** The largest share of the frame's height that all rows of facts together take. */
 const MAX_FACTS_SHARE = 0.4;
 const MAX_TITLE_CHARACTERS = 320;
 const MAX_FACT_CHARACTERS = 90;
@@ -18,7 +18,7 @@ const LEAST_TITLE_CHARACTERS = 6;
 const BASE = color(0.15, 0.014, 45);
 const INK = color(0.8, 0.145, 66);
 
-/** A strip at the lower edge with small letters, like those on the edge of a film. The scene itself has no letters. */
+/** A strip with small letters at the lower edge of the frame, as on photographic film. The scene has no letters. */
 export interface FilmEdge {
   /** The row of the frame at which the strip starts. The strip ends with the frame and is as wide as the frame. */
   top: number;
@@ -60,7 +60,7 @@ export function layOutFilmEdge(frame: Frame, text: Text): FilmEdge {
     paint(context) {
       context.save();
       context.beginPath();
-      context.rect(0, 0, width, height - top); // else stacked accents would reach the scene
+      context.rect(0, 0, width, height - top); // without this clip, stacked accents of letters would reach the scene
       context.clip();
       context.fillStyle = css(BASE);
       context.fillRect(0, 0, width, height - top);
@@ -84,7 +84,7 @@ export function layOutFilmEdge(frame: Frame, text: Text): FilmEdge {
   };
 }
 
-/** If the fonts cannot write the value, only the name is shown. */
+/** The text of a fact's row. If the fonts cannot write the value, only the name is shown. */
 function factRow(fact: string): string {
   const [name = '', ...value] = fact.split(' ');
   return [...`${name} ${writable(value.join(' '))}`].slice(0, MAX_FACT_CHARACTERS).join('').trim();
@@ -110,7 +110,7 @@ function lineOf(
   return { left: shown ? `${marks} · ${shown}` : marks, right };
 }
 
-/** The text, or as much of its beginning as fits, with an ellipsis. Empty if too little fits. */
+/** The text, or as much of its beginning as fits, with an ellipsis. Empty if fewer than six characters fit. */
 function fitted(text: string, fits: (part: string) => boolean): string {
   if (fits(text)) return text;
   const characters = [...text];

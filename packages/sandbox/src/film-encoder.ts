@@ -1,9 +1,9 @@
 import { FILM_ENCODER } from './encoder/film-encoder.gen.ts';
 
 const QUANTIZER = 22; // above about 25, skies show blocks
-const SPEED = 10; // 4.5 ms of CPU for a frame of 720p; 8 looks the same
+const SPEED = 10; // 4.5 ms of CPU for a frame of 720p; a film encoded with 8 looks the same
 
-/** A frame as MP4 stores it: NAL units, each with its length before it. */
+/** A frame as MP4 stores it: NAL units, each preceded by its length. */
 export interface EncodedFrame {
   bytes: Uint8Array;
   /** Only for a key frame: the sequence and the picture parameter set. */
@@ -19,7 +19,7 @@ export interface Plane {
   bytes: Uint8Array;
   width: number;
   height: number;
-  /** Bytes from the start of one row to that of the next. */
+  /** Bytes from the start of one row to the start of the next row. */
   stride: number;
 }
 
@@ -30,7 +30,7 @@ interface FilmShape {
   scale: number;
   /** The pixels of the letters, which lie over the scene: premultiplied RGBA of the film's width. */
   letters: Uint8Array;
-  /** The most rows of `cover`. */
+  /** How many rows `cover` has. */
   coverRows: number;
 }
 
@@ -78,8 +78,8 @@ export class FilmEncoder {
   }
 
   /**
-   * Composes `count` rows of the next frame, from `top` on. Both numbers are even. `lettersTop` is the row at which the
-   * letters begin. `covered` says whether `cover` has pixels for these rows.
+   * Composes `count` rows of the next frame, from the row `top` on. `count` and `top` are even. `lettersTop` is the row
+   * at which the letters begin. `covered` says whether `cover` has pixels for these rows.
    */
   compose(top: number, count: number, lettersTop: number, covered: boolean): void {
     this.exports.compose(top, count, lettersTop, Number(covered));
@@ -97,7 +97,7 @@ export class FilmEncoder {
     return [plane(0, 1), plane(1, 2), plane(2, 2)];
   }
 
-  /** Makes the next frame a key frame, so that it and later frames depend on no earlier one. */
+  /** Makes the next frame a key frame: neither that frame nor a later one depends on an earlier one. */
   restart(): void {
     if (this.exports.restart() !== 0) throw new Error('the film encoder cannot restart');
   }
@@ -120,7 +120,7 @@ const SEQUENCE_PARAMETERS = 7;
 const PICTURE_PARAMETERS = 8;
 const LENGTH_BYTES = 4;
 
-/** The first NAL unit of this type, without the length before it. */
+/** The first NAL unit of this type, without its length; undefined: there is none. */
 function unitOf(units: Uint8Array, type: number): Uint8Array | undefined {
   const view = new DataView(units.buffer, units.byteOffset, units.byteLength);
   for (let at = 0; at < units.length;) {

@@ -34,7 +34,7 @@ export async function encodePieces(
     letters,
     (pixels) => new FilmEncoder({ size, scale, letters: pixels, coverRows: hasCover(order) ? COVER_ROWS : 0 }),
   );
-  letters.width = letters.height = 1; // frees its pixels, because the encoder has a copy
+  letters.width = letters.height = 1; // frees the pixels of this canvas, because the encoder has a copy
   const composeFrame = composerOf(order, painter, encoder);
   for (let piece = board.take(pieces); piece; piece = board.take(pieces)) {
     encoder.restart();
@@ -49,7 +49,7 @@ export async function encodePieces(
   }
 }
 
-/** @returns a function that composes, in the encoder, the frame at this time of the film */
+/** @returns a function that takes a time of the film, and composes the frame of that time in the encoder */
 function composerOf(order: FilmOrder, painter: FilmPainter, encoder: FilmEncoder): (seconds: number) => void {
   const { width, height } = order.size;
   const { scene, lettersTop } = painter;

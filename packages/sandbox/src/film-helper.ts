@@ -25,7 +25,7 @@ export class FilmHelper {
   private readonly worker: Worker;
 
   constructor(call: HelperCall, onPiece: (index: number, frames: EncodedFrame[]) => void) {
-    // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
+    // In dist this file and film.thread are JavaScript. In development both are TypeScript, whose types Node strips.
     const file = fileURLToPath(new URL(`./film.thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url));
     this.worker = new Worker(file, { execArgv: [], workerData: call });
     this.finished = new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export class FilmHelper {
         code === 0 ? resolve() : reject(new Error(`a film helper ended with ${code}`)),
       );
     });
-    this.finished.catch(() => undefined); // the film may fail before anybody waits for the helper
+    this.finished.catch(() => undefined); // no unhandled rejection if the film fails before it awaits `finished`
   }
 
   async end(): Promise<void> {

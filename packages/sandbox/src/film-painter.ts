@@ -6,8 +6,8 @@ import { FRAMES_PER_SECOND } from './film-pieces.ts';
 import type { FilmOrder } from './render-order.ts';
 import { type Frame, frameOf, type Layer } from './scenes/scene.ts';
 
-// The scene of a film with more pixels is painted in half the width and height, to limit time and memory in 4K. The
-// shapes of a scene are soft, so the difference is hard to see.
+// The scene of a film with more pixels than this is painted in half the width and height, to limit time and memory in
+// 4K. The shapes of a scene are soft, so the difference is hard to see.
 const MAX_SCENE_PIXELS = 1920 * 1152;
 
 /** Paints the parts of a frame, from bottom to top: the scene, the letters, the client's first and last picture. */
@@ -19,7 +19,7 @@ export interface FilmPainter {
   paintScene(seconds: number): void;
   /** The row of the film at which the letters begin. */
   lettersTop: number;
-  /** The opacity of the more opaque of the client's pictures, 0 to 1. At 1 nothing below it is visible. */
+  /** The higher of the opacities of the client's two pictures, 0 to 1. At 1 the scene and the letters are invisible. */
   coverAt(seconds: number): number;
   /** Paints the client's pictures with their opacity, in the coordinates of the film. */
   paintCover(context: SKRSContext2D, seconds: number): void;
@@ -76,7 +76,7 @@ function platedLayer({ width, height }: Frame, layer: Layer): Layer {
   const plate = createCanvas(width, height);
   const painting = plate.getContext('2d');
   layer.paint(painting, 0);
-  painting.getImageData(0, 0, 1, 1); // paint now: otherwise every use would paint all strokes again
+  painting.getImageData(0, 0, 1, 1); // reading a pixel paints the recorded strokes; else each copy would paint them
   return { paint: (context) => context.drawImage(plate, 0, 0) };
 }
 

@@ -1,9 +1,10 @@
 /**
- * A part of a film that is encoded alone. It depends on no frame of another piece, so two threads can encode one film.
+ * A part of a film that is encoded on its own. No frame of a piece depends on another piece, so that two threads can
+ * encode one film.
  */
 export interface Piece {
   index: number;
-  /** The number of its first frame, which is a key frame. */
+  /** The number of the first frame of the piece, which is a key frame. */
   from: number;
   frames: number;
 }
@@ -16,7 +17,7 @@ const MAX_PIECE_FRAMES = 48;
 const MAX_UNSHARED_FRAMES = 24;
 
 /**
- * The pieces of a film. A short film is one piece. Otherwise their number is even and their lengths are almost equal,
+ * The pieces of a film. A short film is one piece. A longer film has an even number of pieces of almost equal length,
  * so that two threads finish together.
  */
 export function piecesOf(frameCount: number): Piece[] {
@@ -33,7 +34,7 @@ const DONE_FRAMES = 1;
 
 /** What the threads of one film share: which piece is next, and how many frames are done. */
 export class PieceBoard {
-  /** Shared memory to send to another thread, which creates its own board on it. */
+  /** The shared memory of the board. Another thread that receives it creates its own `PieceBoard` with it. */
   readonly shared: SharedArrayBuffer;
   private readonly counters: Int32Array;
 
@@ -47,7 +48,7 @@ export class PieceBoard {
     return pieces[Atomics.add(this.counters, NEXT_PIECE, 1)];
   }
 
-  /** @returns how many frames all threads together have done */
+  /** Counts one more encoded frame. @returns how many frames all threads together have encoded */
   countFrame(): number {
     return Atomics.add(this.counters, DONE_FRAMES, 1) + 1;
   }

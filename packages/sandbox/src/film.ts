@@ -9,12 +9,12 @@ import { writeMp4 } from './mp4.ts';
 import type { RenderControl } from './render-control.ts';
 import type { FilmOrder } from './render-order.ts';
 
-// Pixels of the longest side of a still. A larger film gets a smaller still.
+// The longer side of a still in pixels, at most. The still of a larger film is scaled down.
 const MAX_STILL_SIDE = 1920;
 const STILL_QUALITY = 85;
 const MAX_SHARED_OPENING_PIXELS = 1920 * 1152;
 
-/** Renders the film of an order into its file. */
+/** Renders a film into the file `order.path`, and its first frame into `order.stillPath`. */
 export async function renderFilm(order: FilmOrder, control: RenderControl): Promise<void> {
   const file = await open(order.path, 'wx'); // first, so that a full or read-only disk fails before the work
   try {
@@ -49,7 +49,8 @@ async function encode(order: FilmOrder, control: RenderControl): Promise<Encoded
 
 /**
  * Whether two threads encode the film. A film of one piece needs only one thread. A large film that opens or ends with
- * a picture of the client also gets only one: each thread would decode its own copy of the picture, which takes 100 MB.
+ * a picture of the client also gets one thread: each thread would decode its own copy of the picture, which takes
+ * 100 MB.
  */
 function isShared(order: FilmOrder): boolean {
   const { width, height } = order.size;

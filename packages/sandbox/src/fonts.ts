@@ -11,8 +11,8 @@ interface Face {
   covers(codePoint: number): boolean;
 }
 
-// Ideographs, kana and their punctuation. The package's ranges also contain emoji, but the package has no glyphs for
-// them.
+// Ideographs, kana and their punctuation. The ranges of noto-sans-sc also contain emoji, but its files have no glyphs
+// for emoji.
 const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fb\u30fc\uff01-\uff9f]$/u;
 
@@ -26,8 +26,8 @@ const FACES: Face[] = [
 ];
 
 /**
- * The text without emoji and control characters. Empty if the fonts lack a letter or digit of the text, or if the text
- * has none: the rest would be fragments and stray commas.
+ * The text without emoji and control characters. Empty if the text has no letters or digits, or if the fonts lack one
+ * of them: what remains would be fragments and stray commas.
  */
 export function writable(text: string): string {
   const characters = [...text.normalize('NFC')];
@@ -88,7 +88,7 @@ function faces(packageName: string, name: string, accepts: (codePoint: number) =
   });
 }
 
-/** The ranges of a package. If the package is not installed, pictures are painted without its characters. */
+/** The ranges of a package. Without the package there are none, and pictures are painted without its characters. */
 function rangesOf(packageName: string): Record<string, string> {
   try {
     return JSON.parse(readFileSync(require.resolve(`${packageName}/unicode.json`), 'utf8')) as Record<string, string>;

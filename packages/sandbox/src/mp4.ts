@@ -1,10 +1,10 @@
 import type { EncodedFrame, ParameterSets } from './film-encoder.ts';
 import { FRAME_SAMPLES, silenceOf, SOUND_CONFIG, SOUND_RATE } from './silence.ts';
 
-// H.264 level 6.0. The encoder declares at most level 5.1, which allows 36,864 macroblocks.
+// H.264 level 6.0, for films with more macroblocks than level 5.1 allows. The encoder declares at most level 5.1.
 const LEVEL_6 = 60;
 const LEVEL_5_1_MACROBLOCKS = 36_864;
-/** Time units that one frame lasts. */
+/** The duration of one frame in time units. */
 const FRAME_TICKS = 512;
 /** The language code "und" (undetermined), five bits a letter. */
 const NO_LANGUAGE = 0x55c4;
@@ -22,7 +22,7 @@ interface Film {
   hasSound?: boolean;
 }
 
-/** What the index, the box `moov`, says about one track. */
+/** The data of one track for the index, which is the box `moov`. */
 interface Track {
   id: number;
   /** Time units in a second, and the track's duration in these units. */
@@ -34,10 +34,10 @@ interface Track {
   /** The media header of the track's type, and the description of the track's samples. */
   header: Buffer;
   description: Buffer;
-  /** The length of each sample in bytes. All samples last equally long, except the last. */
+  /** The length of each sample in bytes. Each sample lasts `sampleTicks`; only the final one may be shorter. */
   sizes: number[];
   sampleTicks: number;
-  /** Numbers of the samples at which playback can begin, from 1; null: at any. */
+  /** Numbers (from 1) of the samples at which playback can begin; null: at any sample. */
   keys: number[] | null;
   /** The size of the picture in pixels. */
   size: { width: number; height: number };
@@ -54,7 +54,7 @@ export function writeMp4(film: Film): Uint8Array[] {
   // The sound comes first. It is small, so a player that reads from the start has it with the first frame.
   const media = [...soundOf(film), ...film.frames.map(({ bytes }) => bytes)];
   const mediaBytes = media.reduce((sum, { length }) => sum + length, 0);
-  const header = 8; // of the box `mdat`, which contains the media data
+  const header = 8; // bytes of the header of the box `mdat`, which contains the media data
   // The index has the same length for every position of the media data.
   const mediaStart = ftyp.length + moov(film, 0).length + header;
   return [ftyp, moov(film, mediaStart), Buffer.concat([u32(header + mediaBytes), text('mdat')]), ...media];

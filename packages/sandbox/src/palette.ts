@@ -109,14 +109,15 @@ const HUES: { words: RegExp; chroma: number; hue: number }[] = [
 ];
 
 /**
- * The mood that the prompt names, else a random one. Its hues are shifted a little, unless the prompt names a colour
- * and there is no variation. Named colours replace or tint those of the mood.
+ * The mood that the prompt names, else a random one. Colours that the prompt names replace or tint the colours of the
+ * mood. The hues of the mood are shifted a little, unless the prompt names a colour and there is no variation.
+ * @param shifting draws the shift of a variation
  */
 export function choosePalette(text: string, random: Random, shifting: Random = random): Palette {
   const fallback = random.pick(MOODS);
-  const own = random.between(-9, 9); // a variation draws this too, so the next draw gives the scene of its original
+  const own = random.between(-9, 9); // drawn for a variation too, so that the next draw chooses the same scene
   const shift = shifting === random ? own : shifting.between(-24, 24);
-  // Night comes before any other mood, wherever the prompt names it.
+  // A night mood comes first, wherever in the prompt its word is.
   const [mood, other] = mentioned(text, MOODS).sort((a, b) => Number(b.night) - Number(a.night));
   const [first, second = null] = mentioned(text, HUES);
   const base = withHueShift(mood ?? fallback, first && shifting === random ? 0 : shift);
@@ -149,8 +150,8 @@ function withHueShift(palette: Palette, degrees: number): Palette {
 }
 
 /**
- * A named mood keeps its colours. The first named colour becomes the accent and tints the sky, the far layer and the
- * light.
+ * A mood that the prompt names keeps most of its colours. The first named colour becomes the accent, and tints the sky,
+ * the far layer and the light.
  */
 function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   const accent = bright(first);
@@ -164,7 +165,7 @@ function withAccent(palette: Palette, first: Dye, second: Dye | null): Palette {
   };
 }
 
-/** Without a named mood, the named colour dominates the picture and a second one colours the foreground. */
+/** Without a named mood, the first named colour dominates the picture, and a second one colours the foreground. */
 function recoloured(palette: Palette, first: Dye, second: Dye | null): Palette {
   const dye = (a: Color, { chroma, hue }: Dye, strength: number): Color =>
     mix(a, { l: a.l, c: Math.min(chroma, Math.max(a.c, chroma * 0.75)), h: hue }, strength);

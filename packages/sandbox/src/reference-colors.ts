@@ -10,7 +10,7 @@ const SIDE = 8;
 /** The colours of images, row by row from the top. @throws UndecodableImage */
 export async function sampleColors(images: readonly SourceImage[]): Promise<Color[][]> {
   const samples: Color[][] = [];
-  // One image at a time, and each is scaled down while it is decoded: sixteen images of 33 megapixels would take 2 GB.
+  // One image at a time, scaled down while it is decoded: sixteen decoded images of 33 megapixels would take 2 GB.
   for (const { path, param } of images) {
     try {
       const rgb = await sharp(path, { failOn: 'error' })

@@ -2,9 +2,9 @@ import { RenderStopped } from './render-errors.ts';
 
 const REPORT_INTERVAL_MS = 200;
 
-/** Connects a render to its caller in another thread: it reports progress, and stops the render after an abort. */
+/** Connects a render to its caller in another thread: reports progress, and stops the render after an abort. */
 export class RenderControl {
-  /** The shared 32-bit flag, to pass to another thread of the same render. */
+  /** A shared 32-bit flag for all threads of the render. Any value but 0 stops the render. */
   readonly stop: SharedArrayBuffer;
   private readonly stopFlag: Int32Array;
   private readonly report: (share: number) => void;

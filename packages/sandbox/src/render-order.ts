@@ -10,7 +10,7 @@ export interface SourceImage {
 
 interface Order {
   model: string;
-  /** The prompt without directives. */
+  /** The prompt without directives such as `#hang`. */
   text: string;
   /** Pixels. */
   size: { width: number; height: number };
@@ -30,7 +30,7 @@ export interface PicturesOrder extends Order {
   partials: number;
   /** The first reference changes where the mask is white. Elsewhere its pixels stay. */
   mask?: SourceImage | null | undefined;
-  /** How much the first reference is painted over, 0 to 1. */
+  /** How much the first reference is painted over, 0 to 1. Absent: 1. */
   strength?: number | undefined;
   /** Whether the rim of the picture is transparent. */
   isTransparent?: boolean | undefined;
@@ -59,7 +59,7 @@ export interface RenderCall {
   stop: SharedArrayBuffer;
 }
 
-/** From a thread to the pool. `done` contains the PNGs; for a film it is empty. */
+/** From a thread to the pool. `done` contains the PNGs; for a film it contains none. */
 export type RenderMessage =
   | { type: 'progress'; share: number }
   | { type: 'partial'; picture: Uint8Array }

@@ -5,12 +5,12 @@ import { Worker } from 'node:worker_threads';
 import { RenderCrashed, UndecodableImage } from './render-errors.ts';
 import type { RenderCall, RenderMessage, RenderOrder } from './render-order.ts';
 
-// The most threads. At least two, so that a picture need not wait for a film. One core stays free for HTTP requests. A
-// film may start one more thread of its own (film-helper.ts).
+// The largest number of render threads. At least two, so that a picture need not wait for a film. One core stays free
+// for HTTP requests. A film may start one more thread of its own (film-helper.ts).
 const THREADS = Math.min(8, Math.max(2, availableParallelism() - 1));
 const IDLE_MS = 30_000;
-// A thread checks its stop flag between frames and layers. A thread that is still inside a step this long after an
-// abort is terminated.
+// A thread checks its stop flag between frames and layers. If the thread has not stopped within this time after an
+// abort, it is terminated.
 const STOP_GRACE_MS = 400;
 // The JavaScript heap of a thread. A render uses about 30 MB of it; pixels are outside of the heap.
 const THREAD_HEAP_MB = 256;
@@ -49,7 +49,7 @@ export class RenderPool {
   /**
    * @param onProgress gets the share of the whole work that is done, 0 to 1
    * @param onPartial gets the early stages of an order of pictures, as PNGs
-   * @returns the PNGs of an order of pictures; nothing for a film, which is in its file
+   * @returns the PNGs of an order of pictures; an empty array for a film, which is in the file `order.path`
    * @throws UndecodableImage
    * @throws RenderCrashed
    * @throws Error when the pool is closed
@@ -169,7 +169,7 @@ export class RenderPool {
 }
 
 function startThread(): Thread {
-  // In dist both files are JavaScript. In development both are TypeScript, whose types Node strips.
+  // In dist this file and render.thread are JavaScript. In development both are TypeScript, whose types Node strips.
   const here = fileURLToPath(import.meta.url);
   const file = fileURLToPath(new URL(`./render.thread${extname(here)}`, import.meta.url));
   const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB } });

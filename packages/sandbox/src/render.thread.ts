@@ -13,8 +13,8 @@ import type { RenderCall, RenderMessage } from './render-order.ts';
 const port = parentPort;
 if (!port) throw new Error('render.thread must be started by the render pool');
 
-// HTTP requests have priority over renders. On Linux this sets the priority of this thread; other systems would lower
-// that of the whole process.
+// HTTP requests have priority over renders. On Linux the call lowers only the priority of this thread. On other systems
+// it would lower the priority of the whole process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 port.on('message', (call: RenderCall) => {
@@ -54,7 +54,7 @@ function sendPartial(png: Uint8Array): void {
 }
 
 /**
- * Copies the bytes, because memory of sharp cannot be transferred to another thread. Memory of the copy can, so the
- * bytes are copied only once.
+ * Copies the bytes, because memory of sharp cannot be transferred to another thread. The memory of the copy can be
+ * transferred without a second copy.
  */
 const transferable = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

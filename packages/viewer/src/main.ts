@@ -6,8 +6,8 @@ import './viewer.css';
 
 const POLL_MS = 1_000;
 /**
- * The pause between searches for the task. A search calls `list_tasks` twice, and each call counts as a read of the API
- * key.
+ * The pause between searches for the task. A search calls `list_tasks` up to two times, and each call counts towards
+ * the API key's limit of reads.
  */
 const SEARCH_MS = 3_000;
 /** How far the clocks of the page and of the service may differ. */
@@ -15,7 +15,7 @@ const CLOCKS_S = 60;
 
 const app = new App({ name: 'darkroom-viewer', version: '1.0.0' }, {});
 const openedS = Date.now() / 1000;
-/** Rises each time the page shows something else. An answer that was requested before the last rise is dropped. */
+/** Rises with each call and each result that the page shows. Answers requested before the last rise are dropped. */
 let turn = 0;
 let shown: Task | null = null;
 
@@ -71,7 +71,7 @@ async function show({ task, previews, refusal }: Answer): Promise<void> {
   }
   shown = task;
   showTask(task);
-  const outputs = (task.result?.outputs ?? []).filter(({ url }) => url !== null); // only these have previews
+  const outputs = (task.result?.outputs ?? []).filter(({ url }) => url !== null); // without a link there is no preview
   const replace = showOutputs(outputs, previews, task.input.prompt ?? '');
   showActs({ call: mayCall(), open: mayOpen() && outputs.some(({ url }) => url !== null) });
   for (const [at, output] of outputs.entries()) {
@@ -96,7 +96,7 @@ async function follow(first: Task, mine: number): Promise<void> {
       await show(answer);
       return;
     }
-    task = answer?.task ?? task; // after a failed poll the next one follows
+    task = answer?.task ?? task; // a failed poll: keep the state until the next poll
     showTask(task);
   }
   if (!isFinal(task)) return;

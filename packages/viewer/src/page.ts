@@ -20,7 +20,7 @@ export function showTask(task: Task): void {
   if (task.status === 'running' && task.progress > 0) bar.value = task.progress;
 }
 
-/** Shows a text, and hides the sign that something is being made. */
+/** Shows a text, and hides the progress indicator. */
 export function showState(text: string): void {
   byId('state').textContent = text;
   working.hidden = true;

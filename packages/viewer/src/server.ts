@@ -6,9 +6,9 @@ const MAX_FILE_BYTES = 20_000_000;
 
 export interface Answer {
   task: Task | null;
-  /** Small pictures as `data:` URLs, one for each output that has one. */
+  /** Small pictures as `data:` URLs, one for each output that has a preview. */
   previews: string[];
-  /** Why the call was refused. */
+  /** Why the call was refused; null: it was not refused. */
   refusal: string | null;
 }
 
@@ -27,7 +27,7 @@ export function answerOf({ structuredContent, content, isError }: Result): Answe
   return { task, previews, refusal: isError && !task ? messageIn(textOf({ content })) : null };
 }
 
-/** The message of a refusal. The tools answer with the same JSON as REST. */
+/** The message of a refusal. The tools refuse a call with the same error JSON as the REST API. */
 function messageIn(text: string): string {
   try {
     return (JSON.parse(text) as { error: { message: string } }).error.message;
@@ -47,7 +47,7 @@ export async function call(app: App, name: string, given: Record<string, unknown
 /**
  * Finds the unfinished task of a call that is not answered yet, among the newest running and queued tasks.
  * @param matches whether a task may be the task of the call
- * @returns null if no such task is among them
+ * @returns null if none of those tasks matches
  */
 export async function findUnfinished(app: App, matches: (task: Task) => boolean): Promise<Task | null> {
   for (const status of ['running', 'queued']) {

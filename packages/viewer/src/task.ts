@@ -1,4 +1,4 @@
-/** The fields of a task and its outputs that the page reads. The tools return the task in `structuredContent`. */
+/** These types contain only the fields that the page reads. The tools return the task in `structuredContent`. */
 export interface Output {
   id: string;
   type: 'image' | 'video';

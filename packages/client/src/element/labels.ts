@@ -6,9 +6,9 @@ export interface TaskLabels {
   failed: string;
   /** The text before the error code of a failed task. */
   code: string;
-  /** The task cannot be read: no access, no connection, or no such task. */
+  /** Shown if the task cannot be read: no access, no connection, or no such task. */
   unreadable: string;
-  /** The text on the button that tries again. The button is below `unreadable`. */
+  /** The text on the button that tries again. The button is below the text `unreadable`. */
   again: string;
   /** The text in place of an output whose file was deleted, or does not load. */
   expired: string;

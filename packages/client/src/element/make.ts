@@ -1,4 +1,4 @@
-/** Makes a DOM element from its tag name and properties. Style sheets of the page select it by `::part()`. */
+/** Makes a DOM element. Style sheets of the page select the element by `::part()` with one of the names in `part`. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   part: string,

@@ -6,7 +6,7 @@ export interface OutputTexts {
   expired: string;
 }
 
-/** Reads a new link for the output with this index, whose link has failed; null: the output has no link any more. */
+/** Reads a new link for the output with this index after its link failed. Null: the output has no link any more. */
 type Renew = (index: number) => Promise<string | null>;
 
 /** The images or videos of a task. A link that fails, such as an expired one, is replaced once. */

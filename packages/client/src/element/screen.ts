@@ -12,7 +12,7 @@ export interface Shown {
   reread: () => Promise<Task>;
 }
 
-/** What the element draws in its shadow root. */
+/** What `<darkroom-task>` draws in its shadow root. */
 export class Screen {
   private readonly progress = make('progress', 'progress', { max: 100 });
   private readonly status = make('span', 'status');
@@ -20,8 +20,8 @@ export class Screen {
   private readonly waiting = make('div', 'frame');
   private readonly content = make('div', 'content');
   /**
-   * Screen readers speak this text when the status changes, but not at each per cent. It is empty after a failure,
-   * because the text of the failure is an alert.
+   * Screen readers speak this text when the status changes, but not when only the percentage changes. The text is empty
+   * after a failure, because screen readers then speak the alert of the failure.
    */
   private readonly announcement = make('p', 'announcement', { role: 'status' });
 

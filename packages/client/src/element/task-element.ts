@@ -12,7 +12,7 @@ const READ_TIMEOUT_MS = 20_000;
 
 const isFinal = ({ status }: Task): boolean => status === 'succeeded' || status === 'failed';
 
-/** A server that renders pages has no DOM. There the module can be loaded, but defines no element. */
+/** A server that renders pages has no `HTMLElement`. The module still loads on it, but then defines no element. */
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
 /**
@@ -33,7 +33,7 @@ export class DarkroomTask extends Base {
 
   /** The newest state that was read; null before the first read. */
   task: Task | null = null;
-  /** Whether the last read has failed. */
+  /** Whether following the task has ended with an error. */
   private isUnreadable = false;
   private screen: Screen | null = null;
   private reading: AbortController | null = null;
@@ -47,7 +47,7 @@ export class DarkroomTask extends Base {
     this.setAttribute('src', url);
   }
 
-  /** Sends the requests in place of the page's `fetch`, for instance with the visitor's token in a header. */
+  /** A function that the element calls instead of the global `fetch`, for instance to add the visitor's token. */
   get fetch(): typeof fetch | undefined {
     return this.givenFetch;
   }
@@ -56,7 +56,7 @@ export class DarkroomTask extends Base {
     this.restart();
   }
 
-  /** Texts for pages in another language. What is left out stays English. */
+  /** Texts for pages in another language. A text that is left out stays English. */
   get labels(): Partial<TaskLabels> {
     return this.givenLabels;
   }
@@ -137,7 +137,7 @@ export class DarkroomTask extends Base {
     return transport.json<Task>('GET', path, { query });
   }
 
-  /** Every request carries the query of `src`, which may be a token. */
+  /** Every request carries the query of `src`, which may contain a token. */
   private source() {
     const { origin, pathname, search, searchParams } = new URL(this.src, document.baseURI);
     const transport = new Transport({ baseUrl: origin, ...(this.givenFetch && { fetch: this.givenFetch }) });

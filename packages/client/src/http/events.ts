@@ -9,8 +9,8 @@ const SILENCE_MS = 35_000;
 
 /**
  * Reads server-sent events until the stream ends.
- * @param firstMs how long the stream may be silent before its first event; a proxy that buffers streams delivers
- *   nothing
+ * @param firstMs how long the stream may be silent before its first event. A proxy that buffers the stream would
+ *   deliver nothing
  * @throws Error when the stream breaks, or is silent for too long
  */
 export async function* readEvents(

@@ -1,4 +1,4 @@
-/** The lines of a text that are not empty, each as soon as it has arrived. */
+/** Yields each line of a text as soon as the line has arrived. Leaves out empty lines. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();

@@ -5,7 +5,7 @@ const MAX_BACKOFF_MS = 8_000;
  */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether a retry may succeed. The header `x-should-retry` decides, or without it the status. */
+/** Whether a retry may succeed. The header `x-should-retry` decides. Without it the status and the code decide. */
 export function mayRetry(status: number, headers: Headers, code: string): boolean {
   const advice = headers.get('x-should-retry');
   if (advice !== null) return advice === 'true';
@@ -26,7 +26,7 @@ export function retryAfterMs(headers: Headers): number | null {
 
 /**
  * The pause after an attempt, in milliseconds: 500 after attempt 0, then 1,000, 2,000 and 4,000, then always 8,000.
- * Each pause is up to a quarter shorter, because otherwise all clients would come back at the same time.
+ * Each pause is shortened by a random part, at most a quarter. Otherwise all clients would come back at the same time.
  */
 export function backoffMs(attempt: number): number {
   const full = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);

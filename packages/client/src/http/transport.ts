@@ -32,15 +32,15 @@ export interface Call extends CallOptions {
   body?: object | undefined;
   headers?: Record<string, string>;
   /**
-   * Whether sending the request twice does no harm; by default true for GET and DELETE. Other requests are sent again
-   * only after a 429.
+   * Whether it does no harm to send the request twice. Default: true for GET and DELETE, otherwise false. If false, the
+   * request is sent again only after a 429.
    */
   isRepeatable?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Sends requests with the API key, and sends them again if that may help and does no harm. */
+/** Sends requests with the API key. Sends a failed request again if a retry may succeed and does no harm. */
 export class Transport {
   readonly base: string;
   private readonly apiKey: string | undefined;
@@ -137,7 +137,7 @@ export class Transport {
   }
 }
 
-/** @returns milliseconds until the next attempt; null when the request must not be sent again */
+/** @returns milliseconds until the next attempt; null: no retry, also when the service asks for too long a wait */
 function pauseAfter(error: unknown, attempt: number, isRepeatable: boolean): number | null {
   if (!(error instanceof DarkroomError) || !error.retryable) return null;
   if (!isRepeatable && error.status !== 429) return null;

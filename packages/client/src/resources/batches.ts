@@ -89,7 +89,7 @@ export class Batches {
     return new BatchRun(this.transport, batch.id, batch);
   }
 
-  /** The run of a batch that was created elsewhere or earlier. */
+  /** A `BatchRun` for a batch that already exists, such as a batch that another process has created. */
   run(id: string): BatchRun {
     return new BatchRun(this.transport, id);
   }

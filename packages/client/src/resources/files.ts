@@ -14,7 +14,7 @@ interface UploadOptions extends CallOptions {
 
 const UPLOAD_TIMEOUT_MS = 300_000;
 
-/** Uploads, and the outputs of tasks. */
+/** The files of the API key: uploaded files and outputs of tasks. */
 export class Files {
   constructor(private readonly transport: Transport) {}
 
@@ -29,12 +29,12 @@ export class Files {
       form.append('expires_after[seconds]', String(expiresAfterS));
     }
     form.append('file', blob, filename ?? (blob as Partial<File>).name ?? 'file');
-    // Repeatable: a second upload gives the same bytes another id, which expires like the first.
+    // Repeatable: a second upload only stores the same bytes under another id, which expires like the first.
     const more = { timeoutMs: UPLOAD_TIMEOUT_MS, ...call, body: form, isRepeatable: true };
     return this.transport.json('POST', '/v1/files', more);
   }
 
-  /** Uploads only, newest first. */
+  /** The uploaded files without the outputs of tasks, newest first. */
   list(query: { purpose?: UploadPurpose; limit?: number } = {}, options: CallOptions = {}): Pages<StoredFile> {
     return pages(this.transport, '/v1/files', query, options);
   }
@@ -56,7 +56,7 @@ export class Files {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** No longer keeps an output, so that its retention counts again. */
+  /** Stops keeping an output. Its retention then counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<StoredFile> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

@@ -2,7 +2,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
 import { type Pages, pages } from '../pages.ts';
 import type { CreateShareInput, DeletedShare, Share } from '../types.gen.ts';
 
-/** Shares: web pages that show files to people without a key. */
+/** Shares: web pages on which people without a key see files. */
 export class Shares {
   constructor(private readonly transport: Transport) {}
 

@@ -43,7 +43,7 @@ export class Tasks {
     return this.transport.json('PUT', `${pathOf(id)}/keep`, { ...options, body: { collection }, isRepeatable: true });
   }
 
-  /** No longer keeps a task, so that its retention counts again. */
+  /** Stops keeping a task. Its retention then counts again. */
   unkeep(id: string, options: CallOptions = {}): Promise<Task> {
     return this.transport.json('DELETE', `${pathOf(id)}/keep`, { ...options, isRepeatable: true });
   }

@@ -2,7 +2,7 @@
 export interface FailureWords {
   title: string;
   advice: string;
-  /** The same request always fails again. */
+  /** Set if the same request would always fail again. */
   isFinal?: true;
 }
 

@@ -1,6 +1,6 @@
 import type { CombinedError } from '@urql/core';
 
-/** A failed call, as the API describes it. */
+/** A failed call, as the API describes it. Without an answer of the API the code is `no_response`. */
 export class CallError extends Error {
   override name = 'CallError';
   readonly code: string;

@@ -1,14 +1,14 @@
 import { createStore } from '../store.ts';
 import { noteMissingPart } from './outdated.ts';
 
-/** The first and the longest pause before a part of the page, a module that is loaded later, is requested again. */
+/** The first and the longest pause before a part is requested again. A part is a module that the page loads later. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 8_000;
 /** A part is given up after this many broken answers. */
 const ATTEMPTS = 3;
 
 /**
- * Set when a part of the page could not be loaded: the time at which it is requested again, in unix milliseconds.
+ * When a part that could not be loaded is requested again, in unix milliseconds. Null: no part waits for that.
  */
 export type Awaited = { retryAt: number } | null;
 
@@ -19,7 +19,7 @@ const known: (() => Promise<unknown>)[] = [];
 
 export const askForPartNow = (): void => tryNow?.();
 
-/** Whether styles may be missing: the bundler's loader requests each style sheet only once. */
+/** Whether a style sheet may have failed to load. The bundler's loader requests each style sheet only once. */
 let mayLackStyles = false;
 
 /** Marks a part of the page that is loaded later, so that `loadAllParts` can load it before it is needed. */

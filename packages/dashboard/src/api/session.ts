@@ -18,7 +18,7 @@ export interface Session {
   api_key: { id: string; name: string; hint: string; scopes: Scope[]; expires_at: number | null };
 }
 
-/** `asked`: the service has not answered yet. `lost`: the session ended while the page was open. */
+/** `asked`: it is not known yet whether there is a session. `lost`: the session ended while the page was open. */
 export type SignIn = { state: 'asked' | 'out' } | { state: 'in' | 'lost'; session: Session };
 
 const { get, set, subscribe } = createStore<SignIn>({ state: 'asked' });
@@ -71,7 +71,7 @@ export async function endSession(): Promise<void> {
   tellOtherTabs();
 }
 
-/** All tabs share the cookie. A tab that did not know of the change would show one key and act as another. */
+/** All tabs share the cookie. A tab that missed a sign-in or sign-out would show one key and act as another. */
 function tellOtherTabs(): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has only one origin
   news?.postMessage('changed');

@@ -3,7 +3,7 @@ const DAY = 86_400;
 /** How long before its deletion a file is marked. */
 const NEAR_S = 2 * DAY;
 
-/** `Deleted in 2 days`; null: not within two days, never, or already deleted. */
+/** `Deleted in 2 days`, `Deleted in 5 hours`, `Deleted in 9 min`; null: later, never, or already deleted. */
 export function endWords(filesUntil: number, now: number): string | null {
   const left = filesUntil - now;
   if (filesUntil === 0 || left <= 0 || left > NEAR_S) return null;

@@ -11,7 +11,7 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** A number with separators; from 10,000 on shortened, such as `12.3K`, so that it fits a chip. */
+/** A number with separators. A number from 10,000 on is shortened, such as `12.3K`, so that it fits a chip. */
 export const count = (value: number): string =>
   new Intl.NumberFormat(undefined, value >= 10_000 ? { notation: 'compact', maximumFractionDigits: 1 } : {}).format(
     value,
@@ -19,7 +19,7 @@ export const count = (value: number): string =>
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** An amount in millionths, with the code of the currency. */
+/** The text of an amount that is given in millionths, with the code of the currency. */
 export const money = (micros: number, currency: string): string =>
   new Intl.NumberFormat(undefined, {
     style: 'currency',

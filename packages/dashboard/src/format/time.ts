@@ -5,8 +5,8 @@ const HOUR = 3_600;
 const DAY = 86_400;
 
 /**
- * `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. Many times are known in whole seconds only, so a whole number
- * gets no decimals, and 0 is `under 1 s`.
+ * `0.9 s`, `14 s`, `3 min 20 s`, `1 h 5 min`, `2 d 3 h`. Many durations are known only in whole seconds. Therefore a
+ * whole number gets no decimals, and 0 is `under 1 s`.
  */
 export function duration(seconds: number): string {
   if (Number.isInteger(seconds) && seconds < MINUTE) return seconds < 1 ? 'under 1 s' : `${seconds} s`;
@@ -72,7 +72,7 @@ function format(style: Style, at: number): string {
   return known.format(at * 1_000);
 }
 
-/** `29 Nov 2026`, in the language of the browser. */
+/** `29 Nov 2026`, in the language of the browser and the time zone of the settings. */
 export const day = (at: number): string => format('day', at);
 
 /** `2026-11-29`, as a date field takes it, in the time zone of the settings. */

@@ -9,7 +9,7 @@ export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>
 /** Keys that act again and again while they are held, because they move something. All others act once per press. */
 const MOVING = new Set(['j', 'k', '[', ']', ',', '.', '+', '-']);
 
-/** The second key must follow within this time. */
+/** The second key of a sequence such as `g t` must follow within this time. */
 const SEQUENCE_MS = 1_000;
 
 const stack: Shortcuts[] = [];
@@ -26,7 +26,7 @@ const isPressable = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('button, a') !== null;
 
 function onKeyDown(event: KeyboardEvent): void {
-  // A button also acts only once per press, but browsers press it again and again while Enter is held.
+  // While Enter is held, browsers press a button again and again. The button must act only once.
   if (event.repeat && event.key === 'Enter' && isPressable(event.target)) return event.preventDefault();
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const mod = event.metaKey || event.ctrlKey;
@@ -52,7 +52,7 @@ const FENCE: Shortcuts = {};
 
 const actOf = (name: string) => stack.slice(stack.lastIndexOf(FENCE) + 1).findLast((each) => each[name])?.[name];
 
-/** While a component is drawn, only its shortcuts and those of later components work. Call before `useShortcuts`. */
+/** While `isUp`, only shortcuts that are added after this fence work. Call it before `useShortcuts`. */
 export function useFence(isUp = true): void {
   useEffect(() => {
     if (!isUp) return undefined;

@@ -9,7 +9,7 @@ export interface ListPlace<Pages> {
   focusId: string | null;
 }
 
-/** The most entries of the history that are remembered. The oldest are dropped first. */
+/** At most this many entries of the history are remembered. The oldest are dropped first. */
 const MAX_PLACES = 20;
 const places = new Map<string, ListPlace<unknown>>();
 

@@ -7,7 +7,7 @@ import { type EventAttempt, EventAttempts, ResendEvent } from './resend.document
 const LOOK_MS = [300, 500, 1_000, 1_000, 2_000, 2_000, 3_000, 5_000];
 
 interface Resent {
-  /** The answer of the receivers, in words. */
+  /** The answers of the receivers, in words. */
   text: string;
   bad: boolean;
 }

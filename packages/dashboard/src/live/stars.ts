@@ -27,7 +27,7 @@ export async function setStar({ taskId, output: { id, index } }: Starred, star: 
   });
   underWay.set(taskId, turn);
   const fault = await turn;
-  if (isLast()) await readTask(taskId); // the deletion times of its other outputs may have changed too
+  if (isLast()) await readTask(taskId); // the deletion times of the task's other outputs may have changed too
   if (isLast()) {
     underWay.delete(taskId);
     liftStars(taskId);

@@ -24,9 +24,9 @@ const GOING_AWAY = 1001;
 const pending = new Map<string, TaskRow>();
 const listeners = new Set<FeedListener>();
 /**
- * The latest end of a task that the feed has brought, in unix seconds. After a break or a lost session the feed goes on
- * from there. At first it is a time shortly before the start of the feed, because lists are read before the socket
- * opens. 0: the feed was not started.
+ * The time from which the feed goes on after a break or a lost session, in unix seconds: the latest end of a task that
+ * the feed has brought. 0 until the feed starts. The start sets a time shortly in the past, because lists are read
+ * before the socket opens.
  */
 let newestEnd = 0;
 onOtherKey(() => {
@@ -76,7 +76,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     } else refused++;
     if (closeCode === GOING_AWAY && wasOpen) continue;
     if (closeCode === TOO_MANY || refused >= REFUSED_BEFORE_POLLING) {
-      refused = REFUSED_BEFORE_POLLING - 1; // one more try of the socket, then polling again
+      refused = REFUSED_BEFORE_POLLING - 1; // after this poll, one more refused socket leads to polling again
       if (await poll(signal)) continue;
     }
     await pauseBeforeRetry(pauseMs * (0.75 + Math.random() / 2));

@@ -37,7 +37,7 @@ type State = (typeof STATES)[number];
 /** The value of `status` for all unfinished tasks. */
 export const UNFINISHED = 'queued,running';
 
-/** The most pairs of metadata that the service accepts. */
+/** The service accepts at most this many pairs of metadata. */
 export const MAX_PAIRS = 16;
 const META = 'meta.';
 

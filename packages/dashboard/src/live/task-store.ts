@@ -59,19 +59,19 @@ export type Star = Pick<Output, 'kept' | 'collection'>;
  */
 const MAX_ROWS = 20_000;
 
-/** null: the service said that there is no such task (any more). */
+/** Rows by task id; null: the service said that there is no such task (any more). */
 const rows = new Map<string, TaskRow | null>();
 /** Stars that the service has not confirmed yet, by task and index of the output. */
 const stars = new Map<string, Map<number, Star>>();
 /**
- * Rows to which the unconfirmed stars are applied, because a read that began before the press must not remove the star.
+ * Rows with the unconfirmed stars applied. A read that began before the press on a star must not remove the star.
  */
 const starred = new Map<string, TaskRow>();
 const listeners = new Map<string, Set<() => void>>();
 /** Rises whenever everything that is shown has to be read again. */
 const rounds = createStore(0);
 export const { get: roundNow, subscribe: onRound } = rounds;
-/** The round in which the newest state of a task came, by its id. */
+/** The round in which the newest state of a task came, by task id. */
 const readIn = new Map<string, number>();
 /** Rises whenever a task is added or deleted, or changes its status: then the counts are different. */
 const moves = createStore(0);

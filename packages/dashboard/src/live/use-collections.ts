@@ -5,7 +5,7 @@ import { KeptNames } from './stars.documents.ts';
 /** How many pages of 100 kept tasks are read to collect the names. Older names can still be typed. */
 const MAX_PAGES = 10;
 
-/** The names of the collections. Empty before they are read, which happens only if `isWanted` or by `reload`. */
+/** The names of the collections; empty until they are read. They are read if `isWanted`, and by `reload`. */
 export function useCollections(isWanted: boolean): { names: readonly string[]; reload(): void } {
   const [names, setNames] = useState<readonly string[]>([]);
   const reload = useCallback(() => void readNames().then(setNames, () => undefined), []);

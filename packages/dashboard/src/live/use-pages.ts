@@ -29,7 +29,7 @@ export function usePages<Result, Given extends { after?: string | null }>(
   const reading = useQuery(document, asked && ({ ...asked, after: cursors.at(-1) ?? null } as unknown as Given));
   const info = reading.data && infoOf(reading.data);
   const next = info?.hasNextPage ? info.endCursor : null;
-  // If the next page could not be read, the page before is still shown, and ends where the next one begins.
+  // If the next page could not be read, the previous page is still shown. It ends at the cursor of the failed page.
   const hasFailed = next !== null && next === cursors.at(-1);
   const turn = (to: readonly string[]) => () => setPlace({ key, cursors: to });
   return {

@@ -45,8 +45,8 @@ export function useQuery<Result, Given extends Record<string, unknown>>(
   }, [document, key]);
   useEffect(() => void reload(), [reload]);
   useEffect(() => whileSeen(() => void reload(), everyMs), [reload, everyMs]);
-  // An error of earlier variables is not shown. If the present ones have failed, data of earlier ones is not shown
-  // either.
+  // An error of earlier variables is not shown. If the read with the present variables has failed, data of earlier
+  // variables is not shown either.
   const error = failedKey === key ? state.error : null;
   const data = error && answeredKey !== key ? null : state.data;
   useWhenLive(() => void reload(), error !== null);

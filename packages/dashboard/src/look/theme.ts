@@ -45,7 +45,7 @@ function apply(): void {
   else delete root.dataset.motion;
 }
 
-/** Applies the theme of the system as long as the user has not chosen one. */
+/** Follows changes of the system's theme. They have an effect only if the user has not chosen a theme. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
 }

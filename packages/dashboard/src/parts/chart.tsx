@@ -19,7 +19,7 @@ interface Props {
   series: readonly ChartSeries[];
   columns: readonly ChartColumn[];
   format(value: number): string;
-  /** A lower chart, for a few figures beside others. */
+  /** Whether the chart has less height, for a few figures beside others. */
   small?: boolean;
   /** Whether values are whole numbers, so that the axis shows no halves. */
   whole?: boolean;
@@ -36,7 +36,7 @@ export function Chart({ title, series, columns, format, small = false, whole = f
   const highest = Math.max(0, ...columns.map(({ values }) => (values ? sum(values) : 0)));
   const top = axisTop(highest, whole);
   const ticks = whole && top % 2 === 1 ? [top, 0] : [top, top / 2, 0];
-  // Without any cost all three labels would read USD 0.00, so only the lowest is shown.
+  // Of equal labels only the lowest is shown: without any cost, all labels would read USD 0.00.
   const labels = ticks.map(format);
   const last = columns.at(-1);
   const shown = (at === null ? null : columns[at]) ?? null;

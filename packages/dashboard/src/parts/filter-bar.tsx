@@ -10,13 +10,13 @@ export interface FilterChip {
 }
 
 interface Props {
-  /** The filters behind the button Filter that are set. */
+  /** Those filters behind the button Filter that are set. */
   chips: readonly FilterChip[];
   isFiltered: boolean;
   onClear(): void;
   /** The filters that are always visible. */
   children: ReactNode;
-  /** The filters that the button Filter shows. Before that these filters are in the page, but hidden. */
+  /** The filters behind the button Filter. They are in the page even while they are hidden. */
   renderMore(isShown: boolean): ReactNode;
 }
 

@@ -16,7 +16,6 @@ interface Props {
   busy: string;
   /** The text of the button that only closes the dialog. */
   leave: string;
-  /** Whether a reason is required. */
   required?: boolean;
   children?: ReactNode;
   /** @returns the text to report */

@@ -9,7 +9,7 @@ import { type Language, LANGUAGES, snippet, type Wait, WAITS } from './snippets.
 interface Props {
   /** The request, as REST takes it. */
   request: Record<string, unknown>;
-  /** A further choice, left of the choice of how to wait. */
+  /** A further choice, shown before the choice how to wait. */
   children?: ReactNode;
 }
 

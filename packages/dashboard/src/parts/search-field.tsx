@@ -3,7 +3,7 @@ import { useShortcuts } from '../keys/shortcuts.ts';
 import styles from './filter-bar.module.css';
 import { TextInput } from './text-input.tsx';
 
-/** The pause after the last key before a search. */
+/** The pause between the last keystroke and the search. */
 const TYPING_MS = 300;
 
 interface Props {

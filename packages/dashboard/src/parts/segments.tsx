@@ -31,7 +31,7 @@ export function Segments<Value extends string>({ label, value, options, onChange
   );
 }
 
-/** Scrolls the row to the chosen value, where a phone has no room for all. */
+/** Scrolls the row to the chosen value. On a phone the row has no room for all values. */
 function reveal(label: HTMLLabelElement | null): void {
   const row = label?.parentElement;
   if (row) row.scrollLeft = label.offsetLeft - row.offsetLeft - (row.clientWidth - label.clientWidth) / 2;

@@ -23,7 +23,7 @@ const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 /** A text in single quotes, for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The ways in which each language can wait, with their labels. JSON is only the request, so it has none. */
+/** The ways in which each language can wait, with their labels. JSON has none, because it is only the request. */
 export const WAITS: Record<Language, readonly { value: Wait; label: string }[]> = {
   curl: [
     { value: 'poll', label: 'read until it ends' },

@@ -4,7 +4,7 @@ import { nowS, onTick } from '../format/clock.ts';
 
 interface Props {
   at: number;
-  /** The class and role of the element, where it is itself a cell. */
+  /** The class and role of the element, if the element is itself a cell of a grid. */
   className?: string | undefined;
   role?: 'gridcell';
 }

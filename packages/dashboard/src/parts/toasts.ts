@@ -1,6 +1,6 @@
 import { createStore } from '../store.ts';
 
-/** A short message about what an action did. A read that fails is shown in place of its data instead. */
+/** A short message about what an action did. A failed read gets no message, because its error replaces the data. */
 export interface Report {
   id: number;
   text: string;

@@ -38,7 +38,7 @@ function SignedIn() {
   if (!session) return null;
   return (
     <>
-      {/* Another key gets new screens, because the old ones still hold what was typed and shown with the last key. */}
+      {/* Another key gets new screens, because the old ones still hold what was typed and shown with the old key. */}
       <Shell key={session.api_key.id} session={session} />
       {state === 'lost' && (
         <Suspense>

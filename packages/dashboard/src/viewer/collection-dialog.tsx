@@ -10,7 +10,7 @@ import { TextInput } from '../parts/text-input.tsx';
 import styles from './collection-dialog.module.css';
 import { collect, outputNow } from './keep.ts';
 
-/** The most characters that the service accepts as a name. */
+/** The service accepts at most this many characters in the name of a collection. */
 const MAX_CHARACTERS = 64;
 
 interface Props {

@@ -9,7 +9,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Asks for the id of any own file. */
+/** Asks for the id of any file of this service. */
 export function CompareById({ onChoose, onClose }: Props) {
   const [id, setId] = useState('');
   const isId = /^file_[0-9a-z]{26}(?:_\d+)?$/.test(id.trim());

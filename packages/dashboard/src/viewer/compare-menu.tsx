@@ -10,7 +10,7 @@ interface Props {
   onChoose(fileId: string): void;
 }
 
-/** A menu of what to compare a picture with: another output, a reference, or any own file by its id. */
+/** A menu of what to compare a picture with: another output, a reference, or any file of this service by its id. */
 export function CompareMenu({ candidates, onChoose }: Props) {
   const [asks, setAsks] = useState(false);
   return (

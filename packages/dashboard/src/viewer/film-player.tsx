@@ -74,7 +74,7 @@ export function FilmPlayer({ fileId, src, label, stillsOf, plays = false, childr
     if (!resume.current) return;
     film.current.currentTime = resume.current.at;
     if (resume.current.plays) void film.current.play().catch(() => undefined);
-    else if (resume.current.at > 0) film.current.pause(); // a film that plays when shown would start once it is loaded again
+    else if (resume.current.at > 0) film.current.pause(); // otherwise `autoPlay` would start the film again
     resume.current = null;
   }
 

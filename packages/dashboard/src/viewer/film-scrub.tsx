@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'react';
 import { duration } from '../format/time.ts';
 import styles from './viewer.module.css';
 
-/** The number of stills. */
 const STILLS = 10;
 const HEIGHT = 44;
 
@@ -15,7 +14,7 @@ interface Props {
   onSeek(second: number): void;
 }
 
-/** Stills along the film. A press on one jumps there; by keyboard the controls of the film do the same. */
+/** Stills along the film. A press on a still jumps to its time. For keyboards the controls of the film do the same. */
 export function FilmScrub({ src, seconds, ratio, onSeek }: Props) {
   const stills = useRef<HTMLDivElement>(null);
   useEffect(() => drawStills(src, [...(stills.current?.querySelectorAll('canvas') ?? [])]), [src]);
@@ -62,7 +61,7 @@ function drawStills(src: string, canvases: readonly HTMLCanvasElement[]): () => 
   film.src = src;
   return () => {
     film.removeEventListener('seeked', draw);
-    film.removeAttribute('src'); // closes its connection
+    film.removeAttribute('src'); // closes the connection of the film
     film.load();
   };
 }

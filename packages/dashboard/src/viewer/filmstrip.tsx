@@ -5,7 +5,7 @@ import styles from './full-viewer.module.css';
 import type { Shot } from './shot.ts';
 import { useOutput } from './use-output.ts';
 
-/** The most pictures that are drawn on each side. */
+/** At most this many pictures are drawn on each side of the open one. */
 const NEAR = 12;
 
 interface Props {

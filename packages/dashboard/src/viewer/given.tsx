@@ -6,7 +6,7 @@ import { Id } from '../parts/id.tsx';
 import styles from './given.module.css';
 import { ownFileIn } from './own-file-in.ts';
 
-/** A value of an input. An own file is shown as a small picture with its id, a foreign link without its query. */
+/** A value of an input. A file of this service is shown as a small picture and its id, a foreign link without query. */
 export function Given({ value }: { value: unknown }): ReactNode {
   if (Array.isArray(value)) {
     return value.map((each, at) => (
@@ -21,8 +21,8 @@ export function Given({ value }: { value: unknown }): ReactNode {
 }
 
 /**
- * A foreign URL is never loaded. A link with the path of an own file may name another host, so its text is shown if the
- * file is not found.
+ * A foreign URL is never loaded. A link with a file path of this service may name another host, so the text of the link
+ * is shown if the file is not found.
  */
 function Reference({ fileId, text }: { fileId: string; text: string }) {
   const { data, error } = useQuery(OwnFile, { id: fileId });

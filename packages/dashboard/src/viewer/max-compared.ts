@@ -1,2 +1,2 @@
-/** The most outputs that the screen Compare shows side by side. */
+/** The screen Compare shows at most this many outputs side by side. */
 export const MAX_COMPARED = 4;

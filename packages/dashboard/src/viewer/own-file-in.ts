@@ -1,6 +1,6 @@
 /**
- * The id of the own file, a file of this service, that a value of an input names, by its id or by a link; null: none.
- * The link may have any host, because PUBLIC_URL can change.
+ * The id of the file of this service that a value names by its id or by a link; null: none. The link may have any host,
+ * because PUBLIC_URL can change.
  */
 export const ownFileIn = (value: unknown): string | null =>
   typeof value === 'string'

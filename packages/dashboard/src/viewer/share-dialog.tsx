@@ -29,7 +29,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Creates a share: a web page that shows the files to people without a key. It also lists shares and ends them. */
+/** Creates a share: a web page on which people without a key see the files. The dialog also lists and ends shares. */
 export function ShareDialog({ files, onClose }: Props) {
   const [until, setUntil] = useState(() => dateOf(nowS() + DEFAULT_DAYS * DAY_S));
   const [showPrompt, setShowPrompt] = useState(false);

@@ -102,7 +102,7 @@ function Fact({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-/** The own files in a value; none if any part of the value is something else. */
+/** The ids of the files of this service in a value; none if any part of the value is something else. */
 function ownFilesIn(value: unknown): string[] {
   const all = [value].flat();
   const ids = all.map(ownFileIn).filter((id) => id !== null);
@@ -124,7 +124,7 @@ function TaskTile({ taskId }: { taskId: string }) {
   );
 }
 
-/** A reference image. If it is an output, it links to its task. */
+/** A reference image. A reference that is an output links to its task. */
 function ReferenceTile({ fileId }: { fileId: string }) {
   const picture = useOwnPicture(fileId);
   const from = taskOf(fileId);

@@ -8,7 +8,7 @@ import { useTask } from '../live/use-task.ts';
 export interface Listed {
   taskId: string;
   output: Output;
-  /** Unix seconds at which its file is deleted, unless it is kept; 0: never. */
+  /** Unix seconds at which the file is deleted, unless the file is kept; 0: never. */
   filesUntil: number;
 }
 

@@ -3,7 +3,7 @@ import { fileUrl } from '../live/link-keeper.ts';
 import { useQuery } from '../live/use-query.ts';
 import type { Shown } from './picture.tsx';
 
-/** An own picture by its id; null: it is not read yet or deleted, or the file is a film. */
+/** A picture of this service by its id; null: not read yet, deleted, or a film. */
 export function useOwnPicture(fileId: string | null): Shown | null {
   const { data } = useQuery(OwnFile, fileId ? { id: fileId } : null);
   const file = data?.file;

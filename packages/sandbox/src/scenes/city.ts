@@ -15,7 +15,7 @@ interface House {
   pane: { width: number; height: number };
 }
 
-/** A skyline in four rows with random lit windows. */
+/** Four rows of houses, in which random windows are lit. */
 export const city: Scene = {
   words: anyOf(
     'city', 'street', 'tokyo', 'new york', 'paris', 'london', 'skyline', 'building', 'skyscraper', 'tower', 'urban', 'car', 'robot', 'neon',
@@ -64,7 +64,7 @@ function row(setup: SceneSetup, depth: number): Layer {
   };
 }
 
-/** The lowest height of a roof, as a share of the frame from the top. */
+/** Where the lowest roof of a row may be, as a share of the frame's height from the top. */
 const lowestRoof = (depth: number) => 0.6 + 0.22 * depth;
 
 function planHouse({ frame, random }: SceneSetup, x: number, depth: number): House {

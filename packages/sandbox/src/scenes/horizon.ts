@@ -21,7 +21,7 @@ const WOODED = anyOf(
   '林',
 );
 
-/** Ridges of hills under a low sun, each with its own mist. */
+/** Ridges of hills, each in its own mist, under a low sun. */
 export const horizon: Scene = {
   words: anyOf(
     'mountain', 'hill', 'valley', 'forest', 'tree', 'desert', 'dune', 'canyon', 'landscape', 'sunset', 'sunrise', 'fox', 'wolf', 'deer', 'bear',

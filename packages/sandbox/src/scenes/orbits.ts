@@ -3,7 +3,7 @@ import { type Color, css, lighter, mix } from '../color.ts';
 import { anyOf } from '../words.ts';
 import { type Circle, fillCircle, fillFrame, type Layer, type Point, type Pose, type Scene, stars } from './scene.ts';
 
-/** A large planet with rings, and smaller bodies that move along them. */
+/** A large planet with rings. Smaller bodies move along the rings. */
 export const orbits: Scene = {
   words: anyOf(
     'planet', 'space', 'orbit', 'galaxy', 'universe', 'cosmos', 'cosmic', 'astronaut', 'rocket', 'moon', 'star', 'satellite', 'atom', 'science',

@@ -64,7 +64,7 @@ export const petals: Scene = {
 interface Wreath {
   /** 1 for the outermost wreath, towards 0 for the innermost. */
   size: number;
-  /** How many petals it has. */
+  /** How many petals the wreath has. */
   count: number;
 }
 

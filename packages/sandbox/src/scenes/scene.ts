@@ -50,7 +50,7 @@ export interface SceneSetup {
   palette: Palette;
   random: Random;
   camera: Camera;
-  /** The prompt without directives. */
+  /** The prompt without directives such as `#hang`. */
   text: string;
 }
 
@@ -74,7 +74,7 @@ export function frameOf(width: number, height: number): Frame {
   return { width, height, unit, margin: Math.ceil((width * MOST_DRIFT) / 2 + unit * 0.04) };
 }
 
-/** A slow swing by `reach` pixels to each side, for water and wind. */
+/** A slow swing by `reach` pixels in each direction. */
 export function sway(reach: number, periodSeconds: number, phase = 0): (seconds: number) => number {
   return (seconds) => reach * Math.sin((seconds / periodSeconds) * 2 * Math.PI + phase);
 }
@@ -119,11 +119,11 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
       glow = createCanvas(2 * reach, 2 * reach);
       const context = glow.getContext('2d');
       fillGlow(context, palette, { x: reach, y: reach, radius });
-      context.getImageData(0, 0, 1, 1); // paint now: otherwise every use would paint it again
+      context.getImageData(0, 0, 1, 1); // reading a pixel paints the recorded glow; else each copy would paint it
     },
     paint(context, seconds) {
       const now = y - seconds * frame.unit * 0.004;
-      // The copy is at whole pixels. In a glow this is not visible, and such a copy takes a quarter of the time.
+      // The glow is copied to whole pixels, which takes a quarter of the time. In a glow the rounding is not visible.
       if (glow) context.drawImage(glow, Math.round(x) - reach, Math.round(now) - reach);
       else fillGlow(context, palette, { x, y: now, radius });
       const face = context.createLinearGradient(x, now - radius, x, now + radius);
@@ -137,7 +137,7 @@ export function sun({ frame, palette, camera }: SceneSetup, { x, y, radius }: Ci
   };
 }
 
-/** Fills a square around the centre, up to four times the radius, where the glow ends. */
+/** Fills a square around the centre. The glow ends at a distance of four times the radius. */
 function fillGlow(context: SKRSContext2D, palette: Palette, { x, y, radius }: Circle): void {
   const reach = radius * 4;
   const glow = context.createRadialGradient(x, y, radius * 0.6, x, y, reach);

@@ -126,7 +126,7 @@ export function BatchPage({ batchId, scopes, fileId, onView }: Props) {
   );
 }
 
-/** A button that runs the failed items again. It appears once an item has failed that may succeed in another run. */
+/** A button that runs failed items again. It appears once there is a failed item that may succeed in another run. */
 function Again({ items, onDone }: { items: readonly BatchItem[]; onDone(): void }) {
   useTasks(
     items.map(({ taskId }) => taskId),

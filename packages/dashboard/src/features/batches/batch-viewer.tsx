@@ -16,7 +16,7 @@ interface Props {
   onView(fileId: string | null, replace: boolean): void;
 }
 
-/** The outputs of a batch that can be read, one at a time, in the order of its items. */
+/** The outputs of a batch that still have a link, one at a time, in the order of the items. */
 export function BatchViewer({ items, hasFailed, fileId, mayKeep, onView }: Props) {
   // `reads: false`, because the tiles already read the tasks.
   const tasks = useTasks(items?.map(({ taskId, againId }) => againId ?? taskId) ?? [], { reads: false });

@@ -8,7 +8,7 @@ import type { BatchItem } from './use-batch-items.ts';
 /** Whether the task has failed and may succeed when it runs again. A cancelled item did not fail. */
 const isFailure = (row: TaskNow): boolean => row?.status === 'FAILED' && !isCancelled(row) && mayRunAgain(row);
 
-/** The items that failed and that were not run again, or whose last run failed too. */
+/** The items whose first and last run failed, each with an error after which another run may succeed. */
 export const failedOf = (items: readonly BatchItem[]): BatchItem[] =>
   items.filter(
     ({ taskId, againId }) => isFailure(taskRow(taskId)) && (againId === null || isFailure(taskRow(againId))),

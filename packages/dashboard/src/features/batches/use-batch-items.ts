@@ -45,7 +45,7 @@ export function useBatchItems(batchId: string): Items {
   useEffect(
     () =>
       onRound(() => {
-        // Reads 20 pages. Otherwise each of up to 1,000 tiles would read its task again.
+        // `reload` reads at most 20 pages. Without `noteRead` each of up to 1,000 tiles would also read its own task.
         for (const { taskId } of items ?? []) noteRead(taskId);
         void reload();
       }),

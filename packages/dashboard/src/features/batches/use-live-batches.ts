@@ -4,13 +4,14 @@ import { isEnded, newerOf } from './batch-words.ts';
 import { type Batch, BatchUpdated } from './batches.documents.ts';
 
 /**
- * The most batches that are followed. A socket carries 50 operations, and other parts of the page need some of them.
+ * At most this many batches are followed. A socket carries 50 operations, and other parts of the page need some of
+ * them.
  */
 const MAX_FOLLOWED = 20;
 
 /**
  * The given batches in their present state. Follows at most `MAX_FOLLOWED` batches that have not ended.
- * @param reload reads the batches again: while there is no socket, and when a batch may be deleted
+ * @param reload reads the batches again: while there is no socket, and when a batch may have been deleted
  */
 export function useLiveBatches(batches: readonly Batch[], reload: () => void): readonly Batch[] {
   const [news, setNews] = useState<ReadonlyMap<string, Batch>>(new Map());

@@ -23,12 +23,12 @@ function ofOutput(id: string): Chosen | null {
 
 const ofTask = (id: string): Chosen | null => (/^task_[0-9a-z]{26}$/.test(id) ? { taskId: id, index: 0 } : null);
 
-/** The id of the output, in the form of the URL of the screen Compare. */
+/** The id of the output, as the address of the screen Compare contains it. */
 export const outputId = ({ taskId, index }: Chosen): string => `${taskId.replace('task_', 'file_')}_${index}`;
 
 /**
- * The inputs by name, with their value in every task. Inputs that differ come first. A link to an own file is shown as
- * the id of the file.
+ * The inputs by name, with their value in every task. Inputs that differ come first. A link to a file of this service
+ * is shown as the id of the file.
  */
 export function inputsOf(
   inputs: readonly Record<string, unknown>[],

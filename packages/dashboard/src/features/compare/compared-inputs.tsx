@@ -8,7 +8,7 @@ import styles from './compare.module.css';
 
 interface Props {
   chosen: readonly Chosen[];
-  /** What each of the tasks was asked for, in the order of `chosen`. */
+  /** The input of each task, in the order of `chosen`. */
   inputs: readonly Record<string, unknown>[];
 }
 

@@ -20,7 +20,7 @@ interface Props {
   mayManageKeys: boolean;
 }
 
-/** How an app calls this instance, with proof that its request arrived. */
+/** Shows how an app calls this instance, and the task of the app when it arrives. */
 export function ConnectPage({ mayRead, mayManageKeys }: Props) {
   const [chosen, setChosen] = useState<Recipe>('curl');
   const baseUrl = location.origin;

@@ -95,7 +95,7 @@ const severalWords = ({ fan }: Form): string =>
     .filter(Boolean)
     .join(', ');
 
-/** What a chip shows: the value in words or, if it has none, previews of its images and the name of the setting. */
+/** What a chip shows: the value in words. For images: their previews and the name of the setting. */
 function ChipFace({ control, value }: { control: Control; value: unknown }) {
   const images = imagesOf(control.kind === 'image' || control.kind === 'images' ? value : undefined);
   const previewOf = usePreviews(images);

@@ -4,9 +4,9 @@ export interface CreateSearch {
   /** The id of a task whose input fills the form. */
   from?: string;
   as?: string;
-  /** The id of an own file to use as reference. */
+  /** The id of a file of this service to use as reference. */
   ref?: string;
-  /** The id of an own picture to make a film of. */
+  /** The id of a picture of this service to make a film of. */
   animate?: string;
   /** The id of the file that is open in the viewer. */
   view?: string;

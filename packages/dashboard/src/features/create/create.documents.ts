@@ -36,8 +36,8 @@ export const typicalRunS = ({ typical, health }: Model): number | null =>
   typical ? typical.runP50Ms / 1_000 : health.medianRunS;
 
 /**
- * Reads only the id, because the live feed brings the task. The feed also brings the task of a repeated request, which
- * gets the answer of the first request.
+ * Reads only the id, because the live feed brings the task. A repeated request gets the id that the first request got,
+ * and the feed brings that task.
  */
 export const CreateGeneration = graphql(`
   mutation CreateGeneration($input: CreateGenerationInput!, $key: String) {

@@ -47,7 +47,7 @@ export function Dock(props: Props) {
   const prompt = String(values.prompt ?? '');
   const limit = schemaOf(model).properties['prompt']?.maxLength ?? 0;
   const length = codePoints(prompt);
-  // If the drawer shows the settings, each fault except that of the prompt is shown there at its control.
+  // A drawer with the settings shows each fault at its control, except the fault of the prompt.
   const shownFaults = Object.entries(faults).filter(([name]) => name === 'prompt' || drawer !== 'settings');
   const submit = (event: FormEvent) => {
     event.preventDefault();

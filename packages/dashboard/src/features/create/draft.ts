@@ -74,7 +74,7 @@ function save(key: string, content: unknown): void {
 
 export function savedDraft(): Draft | null {
   const draft = saved<Draft & { owner?: string | null }>(DRAFT_KEY);
-  if (draft?.owner !== keyNow()) return null; // it was typed with another API key
+  if (draft?.owner !== keyNow()) return null; // no draft, or a draft that was typed with another API key
   return typeof draft?.model === 'string' && typeof draft.values === 'object' ? draft : null;
 }
 

@@ -5,7 +5,7 @@ export const DRAWER_TITLES: Record<DrawerTab, string> = { code: 'Code', settings
 
 const STORAGE_KEY = 'darkroom.drawer';
 
-/** The drawer that was open last; null: none, as at first. */
+/** What the drawer showed last; null: the drawer was closed, or never open. */
 export function savedDrawer(): DrawerTab | null {
   try {
     const saved = localStorage.getItem(STORAGE_KEY);

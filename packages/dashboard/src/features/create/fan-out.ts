@@ -33,7 +33,7 @@ export function fanOf({ also = [], repeat = 1 }: Draft, models: readonly ModelLi
 export interface Target {
   model: string;
   request: Values & { model: string; prompt: string };
-  /** What was changed because the model lacks it, such as `resolution 4K → 720p: …`. */
+  /** Which values were changed because the model lacks them, such as `resolution 4K → 720p: …`. */
   notes: string[];
 }
 

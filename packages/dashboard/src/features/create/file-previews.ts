@@ -8,8 +8,8 @@ const previews = createStore<ReadonlyMap<string, string | null>>(new Map());
 const put = (id: string, url: string | null): void => previews.set(new Map(previews.get()).set(id, url));
 
 /**
- * Stores the path of a link for its file. The host is left out: the service may name itself by another host than the
- * browser uses.
+ * Stores the path of a file's link. The host is left out, because the service may write links with another host than
+ * the browser uses.
  */
 export function rememberPreview(fileId: string, link: string): void {
   const { pathname, search } = new URL(link, location.origin);

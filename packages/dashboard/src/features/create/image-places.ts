@@ -2,8 +2,9 @@ import { type Control, controlsOf, imagesOf, isImage, type ModelSchema, roomOf, 
 
 /**
  * Puts each image into the field `name` if that field has room. Otherwise the image goes into the first field with room
- * that takes a picture on its own (a mask does not). If all these fields are full, the image replaces the image of the
- * first one, but only if that field is for a single image. An image that is already in one of the fields is skipped.
+ * that takes a picture on its own (the field of a mask does not). If all these fields are full, the image replaces the
+ * image of the first one, but only if that field is for a single image. An image that is already in one of the fields
+ * is skipped.
  * @param unseen images that the user has not seen in the form yet. They and `images` are not replaced
  * @returns the values, and how many images found no field
  */
@@ -28,7 +29,7 @@ export function withImages(
   return { values: next, left };
 }
 
-/** The field `name`, then the other fields that take a picture on its own and have an effect beside the values. */
+/** The field `name`, then all other fields that take a picture on its own and that the other values do not disable. */
 function placesOf(schema: ModelSchema, values: Values, name: string | null): Control[] {
   const isOpen = ({ kind, disabled }: Control) => isImage(kind) && disabled === null;
   const alone = new Set(
@@ -41,7 +42,7 @@ function placesOf(schema: ModelSchema, values: Values, name: string | null): Con
   return [...named, ...controls.filter((each) => isOpen(each) && alone.has(each.name) && each.name !== name)];
 }
 
-/** The first field of a model that takes a picture on its own (a mask does not); null: there is none. */
+/** The first field of a model that takes a picture on its own (the field of a mask does not); null: there is none. */
 export function imagePlaceOf(schema: ModelSchema, values: Values = {}): Control | null {
   const places = controlsOf(schema, withoutImages(schema, values));
   return places.find(({ kind, disabled }) => isImage(kind) && disabled === null) ?? null;

@@ -4,8 +4,8 @@ import { IconButton } from '../../parts/icon-button.tsx';
 import styles from './image-tray.module.css';
 
 /**
- * The data type of a dragged slot, whose data is the slot's index. With a type of our own, nothing else takes the slot
- * for text or a file.
+ * The data type of a dragged slot. The data is the index of the slot. Because the type is our own, no other drop target
+ * mistakes the slot for text or a file.
  */
 const DRAGGED = 'application/x-darkroom-slot';
 

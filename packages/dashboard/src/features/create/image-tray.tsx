@@ -153,7 +153,7 @@ export function ImageTray({ ids, label, name, faults, value, max, disabled, onCh
   );
 }
 
-/** The host of a foreign URL, `inline image` for a data URL, or the id of an own file. */
+/** The host of a foreign URL, `inline image` for a data URL, or the id of a file of this service. */
 function hostOf(image: string): string {
   return URL.canParse(image) ? new URL(image).host || 'inline image' : image;
 }

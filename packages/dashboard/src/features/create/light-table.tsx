@@ -53,7 +53,7 @@ interface Props {
   onTaken(): void;
 }
 
-/** The screen Create: the runs of this tab with the newest at the prompt. Settings and code lie beside them. */
+/** The screen Create: the runs of this tab, with the newest run next to the prompt, and a drawer beside the runs. */
 export function LightTable({ models, start, search, may, onView, onTaken }: Props) {
   const form = useForm(models, start);
   const runs = useSyncExternalStore(onRuns, currentRuns);
@@ -91,7 +91,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
   useEffect(() => {
     if (search.ref) form.addImages(search.ref.split(','));
     if (search.ref || search.animate) onTaken(); // `useTableActs` takes `animate` in the same commit
-    // Only a new picture in the address counts. After that the form has the picture.
+    // No other dependencies, because a picture goes into the form only when the address names a new one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [search.ref, search.animate]);
 
@@ -134,7 +134,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
     [],
   );
 
-  /** Sends the newest content, because an image may have come since the form was drawn. */
+  /** Sends the present content of the form, because an image may have come since the last render. */
   async function send() {
     recalled.current = -1;
     const { model, values, fan, parent } = form.now();
@@ -207,7 +207,7 @@ export function LightTable({ models, start, search, may, onView, onTaken }: Prop
       data-drawer={drawer !== null && !isNarrow}
       onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => take(event, event.dataTransfer.files)}
-      // Text from an office program also brings an image of itself, which is ignored.
+      // Text that was copied in an office program comes with an image of the text. The image is ignored.
       onPaste={(event) => event.clipboardData.types.includes('text/plain') || take(event, event.clipboardData.files)}
     >
       <h1 className="visually-hidden">Create</h1>

@@ -31,7 +31,7 @@ export interface Run {
 
 const STORAGE_KEY = 'darkroom.runs';
 const MAX_RUNS = 50;
-/** The most attempts to send a request that gets no answer, all with the same key. */
+/** A request that gets no answer is sent at most this many times, always with the same key. */
 const ATTEMPTS = 4;
 
 /**

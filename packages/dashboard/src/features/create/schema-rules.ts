@@ -23,7 +23,7 @@ export interface ModelSchema {
   if?: Condition;
   then?: Branch;
   else?: Branch;
-  /** Further `if` rules, beside the one above. */
+  /** Further `if` rules, beside the `if` of the schema itself. */
   allOf?: Rule[];
   /** For a parameter: the names of the parameters that it needs. */
   dependentRequired?: Record<string, string[]>;
@@ -185,7 +185,10 @@ function holds({ properties = {}, required = [] }: Condition, values: Values, sc
   );
 }
 
-/** The request, without disabled controls. Values that equal the default are left out, unless `everything` is set. */
+/**
+ * The request without the values of disabled controls. Values that equal the default are left out too, but not if
+ * `everything` is set.
+ */
 export function requestOf(model: string, schema: ModelSchema, values: Values, everything = false): Values {
   const request: Values = { model };
   for (const control of controlsOf(schema, values)) {
@@ -241,8 +244,8 @@ export function switchModel(values: Values, from: ModelSchema, to: ModelSchema, 
   for (const [name, value] of Object.entries(values)) {
     const old = from.properties[name];
     const field = to.properties[name];
-    // A text that the user cleared stays cleared. It is kept even if this model has no such text, because a later model
-    // may have it.
+    // A text that the user cleared stays cleared. It is kept even if this model lacks the parameter, because a later
+    // model may have the parameter.
     if (value === '' && (!field || isText(kindOf(field, name)))) kept[name] = '';
     if (isEmpty(value) || (old && isImage(kindOf(old)))) continue;
     const fitting = field && fit(value, field);

@@ -14,12 +14,12 @@ import styles from './strip.module.css';
 
 const TileStar = lazy(part(() => import('../../viewer/tile-star.tsx').then(({ TileStar: it }) => ({ default: it }))));
 
-/** A tile of a strip, which shows the runs of one press of Generate: an output, or the position where one will be. */
+/** One tile: an output, or the position of a future one. A strip of tiles shows the runs of one press of Generate. */
 export interface Place {
   run: Run;
   task: TaskNow;
   output: Output | undefined;
-  /** The index in the task, from 0. */
+  /** The index of the output in the task, from 0. */
   index: number;
   /** How many outputs the run has or will have. */
   of: number;
@@ -28,12 +28,13 @@ export interface Place {
 
 export interface TileActs {
   /**
-   * Makes another picture from this one; with `fillsOnly` it only fills the form. Null: the key may not create tasks.
+   * Makes another picture from the output of `place`; with `fillsOnly` it only fills the form. Null: the key may not
+   * create tasks.
    */
   onVary: ((place: Place, fillsOnly: boolean) => void) | null;
   /**
-   * Puts this picture into the form to make a film of it. Null: no model of films takes a picture, or the key may not
-   * create tasks.
+   * Puts the output of `place` into the form to make a film of it. Null: no film model takes a picture, or the key may
+   * not create tasks.
    */
   onAnimate: ((place: Place) => void) | null;
   onReference(fileId: string): void;
@@ -52,7 +53,7 @@ interface Props extends TileActs {
 
 export function StripTile({ place, isLarge, withModel, develops, onVary, onAnimate, onReference, mayKeep }: Props) {
   const { run, task, output, index, of, ratio } = place;
-  const present = output?.url ? output : null; // its bytes may be deleted
+  const present = output?.url ? output : null; // a deleted file has no link
   const isPicture = present !== null && isUsablePicture(present);
   const mark = withModel ? run.request.model : of > 1 ? String(index + 1) : undefined;
   return (
@@ -133,7 +134,7 @@ export function StripTile({ place, isLarge, withModel, develops, onVary, onAnima
   );
 }
 
-/** The tile of an output that does not exist yet. It already has the final shape. */
+/** The tile of an output that does not exist (yet): its progress, or why it failed. It has the final shape already. */
 function Blank({ place: { run, task } }: { place: Place }) {
   if (run.fault || task?.status === 'FAILED') {
     const words = task?.error ? failureWords(task.error.code).title : 'Not sent';

@@ -1,8 +1,7 @@
 import { createStore } from '../../store.ts';
 
 /**
- * What the form shows of the uploads. The code that sends uploads is in another module, because the page needs that
- * code only later.
+ * The number of uploads. The code that sends uploads is in another module, because the page needs that code only later.
  */
 export interface UploadCount {
   running: number;
@@ -19,7 +18,7 @@ function add(running: number, failed: number): void {
 }
 
 /**
- * Counts work as one upload until it ends.
+ * Counts `work` as one running upload until `work` ends.
  * @param work resolves to whether everything arrived in the form
  */
 export async function asUpload(work: () => Promise<boolean>): Promise<boolean> {

@@ -74,11 +74,11 @@ export async function takeImages(files: readonly File[], formNow: () => Content)
   if (taken.length < files.length) report(`${model.id} takes at most ${most}.`, true);
   const startedBy = keyNow();
   for (const file of taken) if (keyNow() === startedBy) await takeImage(file, place.name);
-  return keyNow() === startedBy; // each upload has counted its own failure
+  return keyNow() === startedBy; // true even after a failed upload, because that upload has counted its failure
 }
 
 /**
- * As many usable images as there is room for, and all unusable files, because `takeImage` refuses each with its name.
+ * As many usable images as there is room for, and all unusable files, because `takeImage` reports each by its name.
  */
 export function withinRoom(files: readonly File[], room: number): readonly File[] {
   const beyond = new Set(files.filter((file) => whyUnfit(file) === null).slice(Math.max(0, room)));
@@ -122,7 +122,7 @@ async function send(file: File, place: Uploaded['place']): Promise<boolean> {
   }
 }
 
-/** Makes the browser ask before it leaves the app, because leaving ends the upload. */
+/** Makes the browser ask before the user leaves the page, because leaving ends the uploads. */
 const hold = (event: BeforeUnloadEvent): void => event.preventDefault();
 
 /** An image of one API key must not get into the form of another. */

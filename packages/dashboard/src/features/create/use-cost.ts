@@ -17,7 +17,7 @@ export interface CostWords {
 export function useCost(models: readonly Model[], targets: readonly Target[], repeat: number): CostWords | null {
   const [cost, setCost] = useState<CostWords | null>(null);
   const priced = targets.filter(({ model }) => models.some(({ id, pricing }) => id === model && pricing !== null));
-  // The price does not depend on the prompt. So typing sends no request.
+  // The price does not depend on the prompt. With a constant prompt, typing sends no request.
   const requests = priced.map(({ request }) => ({ ...request, prompt: 'x', metadata: undefined }));
   const key = JSON.stringify(requests);
   const isPartial = priced.length < targets.length;

@@ -22,12 +22,12 @@ export interface Form extends Content {
   faults: Record<string, string>;
   /** What a change of the model has reset, with a function that undoes the change; null: nothing. */
   notes: { texts: string[]; undo(): void } | null;
-  /** The newest content, which may not be drawn yet. */
+  /** The newest content, which may not be rendered yet. */
   now(): Content;
-  /** Own images that came since the form was drawn. The user has not seen them, so nothing may replace them. */
+  /** Images of this service that came since the last render. The user has not seen them, so they are not replaced. */
   unseenImages(): string[];
   set(name: string, value: unknown): void;
-  /** @param place the field that takes the images; without it, or if the model lacks it, the free fields take them */
+  /** @param place the preferred field. Without it, or when it is full, the images go into the first field with room */
   addImages(fileIds: readonly string[], place?: string | null): void;
   replace(draft: Draft): void;
   setFaults(faults: Record<string, string>): void;
@@ -114,7 +114,7 @@ export function useForm(models: readonly [Model, ...Model[]], start: Draft): For
   };
 }
 
-/** The ids of own files among the values. */
+/** The ids of files of this service among the values. */
 const ownImages = (values: Values): string[] =>
   Object.values(values)
     .flatMap(imagesOf)

@@ -21,18 +21,18 @@ interface Props {
   form: Form;
   runs: readonly Run[];
   may: May;
-  /** The id of an own picture to make a film of, which the address names. */
+  /** The id of the picture to make a film of, if the address names one. */
   toAnimate: string | undefined;
   /** Called when the form was filled: the focus goes to the prompt. */
   onFilled(): void;
-  /** Called when something was sent: the runs are scrolled to the newest, at the lower end. */
+  /** Called when a request was sent. The runs are then scrolled to the newest run, which is at the lower end. */
   onSent(): void;
 }
 
 interface TableActs extends StripActs {
   /**
-   * Puts one of the user's own pictures, such as an uploaded one, into the form, to make a film of it. Null if no film
-   * model takes a picture, or if the key may not create tasks.
+   * Puts a picture of this service, such as an uploaded one, into the form, to make a film of it. Null: no film model
+   * takes a picture, or the key may not create tasks.
    */
   toFilm: ((fileId: string) => void) | null;
 }
@@ -54,7 +54,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
       ({ cancelTask }) => putTasks([toRow(cancelTask)]),
       (error: unknown) => report(asCallError(error).message, true),
     );
-  /** Makes another picture from this one, with the same model; with `fillsOnly` it only fills the form. */
+  /** Makes another picture from this output with the same model. With `fillsOnly` it only fills the form. */
   function vary({ run, output }: Place, fillsOnly: boolean) {
     const model = modelOf(run.request.model);
     const place = model && imagePlaceOf(schemaOf(model), run.request);
@@ -84,7 +84,7 @@ export function useTableActs({ models, form, runs, may, toAnimate, onFilled, onS
   };
   useEffect(() => {
     if (toAnimate) toFilm(toAnimate);
-    // Only a new picture in the address counts. After that the form has the picture.
+    // No other dependencies, because a picture goes into the form only when the address names a new one.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [toAnimate]);
 

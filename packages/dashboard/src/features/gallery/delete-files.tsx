@@ -18,7 +18,7 @@ const TYPED_FROM = 51;
 
 interface Props {
   shots: readonly Shot[];
-  /** Called when the user keeps the files instead. */
+  /** Called when the user cancels the deletion. */
   onKeep(): void;
   /** @param fileIds the deleted files */
   onDone(fileIds: ReadonlySet<string>): void;

@@ -5,14 +5,14 @@ import { report } from '../../parts/toasts.ts';
 import type { Shot } from '../../viewer/shot.ts';
 import { CreateArchive } from './gallery.documents.ts';
 
-/** The most files in one zip; the service has the same limit. */
+/** One zip contains at most this many files; the service has the same limit. */
 const MAX_ZIPPED = 100;
-/** The most zips that a key may read at the same time. */
+/** A key may read at most this many zips at the same time. */
 const MAX_ZIPS = 4;
 /** The pause between downloads: browsers drop downloads that a page starts at the same time. */
 const DOWNLOAD_PAUSE_MS = 250;
 
-/** Downloads one file as it is, several as zips of at most `MAX_ZIPPED` files. */
+/** Downloads one file as it is, and several files as zips. Refuses more files than `MAX_ZIPS` zips can contain. */
 export async function downloadFiles(shots: readonly Shot[]): Promise<void> {
   if (shots.length === 1) return download(downloadUrl(shots[0]!.output));
   const most = MAX_ZIPPED * MAX_ZIPS;

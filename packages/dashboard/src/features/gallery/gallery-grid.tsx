@@ -12,7 +12,7 @@ const GAP = 8;
 const HEADING = 44;
 /** Height in pixels of the bars over the list, with a margin. */
 const UNDER_BARS = 72;
-/** Rows that are drawn beyond each edge of the screen. */
+/** How many rows are drawn beyond each edge of the screen. */
 const OVERSCAN = 3;
 
 type Line = { day: string } | { row: Row<Shot> };
@@ -216,7 +216,7 @@ export function GalleryGrid(props: Props) {
   );
 }
 
-/** The id of the file in the tile that contains the element, or is the element. */
+/** The file id of the element's tile. The element may be the tile or lie in it; undefined: neither. */
 const tileOf = (target: EventTarget): string | undefined =>
   (target as HTMLElement).closest<HTMLElement>('[data-tile]')?.dataset.tile;
 

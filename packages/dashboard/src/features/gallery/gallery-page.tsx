@@ -25,7 +25,7 @@ import { KeepKeys } from '../../viewer/keep-keys.tsx';
 import { type Shot, shotsOf, taskOf } from '../../viewer/shot.ts';
 import { useGallery } from './use-gallery.ts';
 
-/** The viewer and its dialog are half of the code, so they are loaded with the first opened picture. */
+/** The viewer and its dialog are half of the gallery's code, so they are loaded when the first picture is opened. */
 const FullViewer = lazy(
   part(() => import('../../viewer/full-viewer.tsx').then(({ FullViewer: it }) => ({ default: it }))),
 );
@@ -74,7 +74,7 @@ export function GalleryPage(props: Props) {
     const before = endOfDay(to);
     const found = await gallery.readTo((shots) => shots.find(({ createdAt }) => createdAt < before));
     if (found) return setLocated({ fileId: found.output.id, as: focus ? 'day, focused' : 'day' });
-    // The day is too far down to read everything before it, so the gallery begins there instead.
+    // Reading all pages up to the day would take too long, so the gallery begins with the day instead.
     if (gallery.isCut()) return onSearch({ ...search, to: String(before) });
     report('Nothing of that day or before it matches.');
   };

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { TextInput } from '../../parts/text-input.tsx';
 import styles from './gallery.module.css';
 
-/** The earliest day to jump to. A year that is half typed is earlier, such as 0020, and no picture is that old. */
+/** The earliest day to jump to. It excludes a year that is half typed, such as 0020. */
 const FIRST_DAY = '2000-01-01';
 
 interface Props {

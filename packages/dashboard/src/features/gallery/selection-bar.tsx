@@ -18,7 +18,7 @@ const ShareDialog = lazy(
 );
 const DeleteFiles = lazy(part(() => import('./delete-files.tsx').then(({ DeleteFiles: it }) => ({ default: it }))));
 
-/** The most files in one share; the service has the same limit. */
+/** One share contains at most this many files; the service has the same limit. */
 const MAX_SHARED = 8;
 
 interface Props {

@@ -28,7 +28,7 @@ export interface Gallery {
   /** Whether there are tasks that were not read yet. */
   isCut(): boolean;
   more(): void;
-  /** Removes the tiles of files that were deleted. A gallery that shows deleted files too empties the tiles instead. */
+  /** Removes the tiles of deleted files. If the gallery also shows deleted files, the tiles become empty instead. */
   drop(fileIds: ReadonlySet<string>): void;
   /** How many new outputs match the filter but are not shown yet. */
   waiting: number;
@@ -36,7 +36,7 @@ export interface Gallery {
   reload(): void;
 }
 
-/** The most pages of 50 tasks that one search for a file, a day or the end reads. */
+/** One search for a file, a day or the end reads at most this many pages of 50 tasks. */
 const MAX_SEARCHED_PAGES = 40;
 
 const START = {
@@ -82,7 +82,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       setLoading(true);
       try {
         const { tasks } = await run(GalleryPage, { filter: JSON.parse(key) as ReturnType<typeof filterOf>, after });
-        if (mine !== round.current) return; // meanwhile another filter was chosen
+        if (mine !== round.current) return; // a newer read of the first page has begun
         const rows = tasks.edges.map(({ node }) => toRow(node));
         putTasks(rows);
         const shots = rows.flatMap(shotsOf).filter(isWanted);
@@ -112,7 +112,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
         }
       }
     },
-    // `key` contains the filter.
+    // `filter` and `isWanted` are no dependencies, because their parameters are `key` and `withExpired`.
     // oxlint-disable-next-line react/exhaustive-deps
     [key, withExpired],
   );
@@ -142,7 +142,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
       if (known.size === 0) void read(null);
       else setMade((before) => new Set([...before, ...ids]));
     },
-    // `filter` contains the parameters of `isWanted`.
+    // `isWanted` is no dependency, because `filter` contains its parameters.
     // oxlint-disable-next-line react/exhaustive-deps
     [read, key, filter],
   );
@@ -157,7 +157,7 @@ export function useGallery(search: TaskSearch, withExpired: boolean): Gallery {
   }, [read, note, key, filter]);
   useEffect(() => {
     const { metadata, batchId } = JSON.parse(key) as ReturnType<typeof filterOf>;
-    // Rows of the feed have neither metadata nor a batch id, so they cannot be compared with these filters.
+    // Rows of the feed have neither metadata nor a batch id, so it is unknown whether they match such a filter.
     return metadata || batchId ? undefined : onFeed((rows) => note(rows));
   }, [note, key]);
   useEffect(() => {

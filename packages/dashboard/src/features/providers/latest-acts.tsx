@@ -17,7 +17,7 @@ interface Props {
   onWithMakers(withMakers: boolean): void;
 }
 
-/** The operations on the instance, with who did them, newest first. */
+/** The operations on the instance and who did them, newest first. */
 export function LatestActs({ acts, pager, withMakers, onWithMakers }: Props) {
   return (
     <section className={styles.section}>

@@ -238,7 +238,7 @@ const deleteItem = (onSelect: () => void): MenuItem => ({
 export const promptOf = (detail: Pick<Detail, 'input'>): string =>
   String((detail.input as { prompt?: unknown }).prompt ?? '');
 
-/** The own files among the inputs. */
+/** The ids of the inputs that are files of this service. */
 const referencesOf = ({ input }: Pick<Detail, 'input'>): string[] =>
   Object.values(input as Record<string, unknown>)
     .flat()

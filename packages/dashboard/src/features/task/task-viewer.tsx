@@ -24,7 +24,7 @@ interface Props {
   /** The aspect ratio of the request, as width / height. */
   ratio: number;
   output: number;
-  /** Own files that the task was made from. */
+  /** The ids of files of this service that the task was made from. */
   references: readonly string[];
   /** The id of the file that is compared with the output; null: none. */
   compare: string | null;

@@ -67,7 +67,7 @@ export const TaskWait = graphql(`
   }
 `);
 
-/** The schema of a model, which has its defaults and the parameter for the aspect ratio. */
+/** The schema of a model's parameters, with their defaults and the list of aspect ratios. */
 export const ModelParameters = graphql(`
   query ModelParameters($id: String!) {
     model(id: $id) {

@@ -14,11 +14,11 @@ import { report } from '../../parts/toasts.ts';
 import { CancelTasks, TaskIds } from './tasks.documents.ts';
 import styles from './tasks.module.css';
 
-/** The most ids in one call. */
+/** At most this many ids are sent in one call. */
 const CHUNK = 100;
 /** From this many tasks on, the user has to type the number to confirm. */
 const TYPED_FROM = 51;
-/** The most tasks that one dialog reads and cancels. */
+/** One dialog reads and cancels at most this many tasks. */
 const MAX_TASKS = 10_000;
 
 interface Frozen {
@@ -36,7 +36,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Cancels the tasks that were there when the dialog opened. Later tasks are not cancelled. */
+/** Cancels the tasks that were selected or matched the filters when the dialog opened, but no later tasks. */
 export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   const [all, setAll] = useState(() => taskIds && taskIds.map(asFrozen));
   const [isQueuedOnly, setQueuedOnly] = useState(false);
@@ -49,7 +49,7 @@ export function BulkCancel({ search, taskIds, onClose, onDone }: Props) {
   useEffect(() => {
     if (taskIds) return;
     freeze(search).then(setAll, (error: unknown) => setFault(asCallError(error).message));
-    // No dependencies, because the filters count that were set when the dialog opened.
+    // No dependencies, because only the filters at the opening of the dialog count.
     // oxlint-disable-next-line react/exhaustive-deps
   }, []);
 

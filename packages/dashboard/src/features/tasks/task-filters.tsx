@@ -17,7 +17,7 @@ import { MetadataFilter } from './metadata-filter.tsx';
 
 interface Props {
   search: TaskSearch;
-  /** The counts by status for the search without its own status; null: not counted yet. */
+  /** The counts by status of the tasks that match all filters but the status; null: not counted yet. */
   counts: Counts | null;
   /** @param isTyping true while the user types: the change then replaces the entry of the history */
   onSearch(search: TaskSearch, isTyping?: boolean): void;

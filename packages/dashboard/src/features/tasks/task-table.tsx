@@ -7,7 +7,7 @@ import { TaskLine } from './task-line.tsx';
 import styles from './tasks.module.css';
 import type { TaskList } from './use-task-list.ts';
 
-/** Rows that are drawn beyond each edge of the screen. */
+/** How many rows are drawn beyond each edge of the screen. */
 const OVERSCAN = 2;
 const NEAR_END = 10;
 
@@ -70,7 +70,7 @@ export function TaskTable({ list, selected, selectable, filter, peek, onSelect, 
     focusRow(index);
     if (peek && ids[index]) onPeek(ids[index], true);
   };
-  // After Back the row gets the focus once, as soon as scrolling has brought the row into the page.
+  // After Back the row that had the focus gets it again, as soon as scrolling has brought the row into the page.
   useEffect(() => {
     if (!returnTo.current) return;
     const link = place.current?.querySelector<HTMLElement>(`[data-index="${ids.indexOf(returnTo.current)}"] a`);

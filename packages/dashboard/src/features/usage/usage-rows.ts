@@ -64,7 +64,7 @@ export function csvRows(
   return [heading, ...lines];
 }
 
-/** The most groups that get a colour of their own. */
+/** At most this many groups get a colour of their own. */
 const MOST_SERIES = 5;
 
 /**

@@ -32,7 +32,7 @@ export function FiguresTable({ label, first, rows, currency }: Props) {
   );
 }
 
-/** A cost of 0 is a dash: nothing was charged, or nothing has a price. */
+/** A cost of 0 is a dash, because nothing was charged or nothing has a price. Film of 0 seconds is a dash too. */
 function shown(figure: (typeof FIGURES)[number], value: number, currency: string): string {
   if (figure !== 'costMicros' && figure !== 'videoSeconds') return count(value);
   if (value === 0) return '–';

@@ -14,7 +14,7 @@ const OUTCOMES = [
   { value: 'failed', label: 'Failed' },
   { value: 'waiting', label: 'Waiting' },
 ];
-/** The pause after the last key before the log is read. */
+/** The pause between the last keystroke and the reading of the log. */
 const TYPING_MS = 300;
 
 interface Props {

@@ -49,5 +49,5 @@ function wordsOf(endpoint: Endpoint): string {
   }
 }
 
-/** The clock time of a moment today, such as `14:03`; the day of an earlier one. */
+/** The clock time, such as `14:03`, if the moment is today; otherwise the day. */
 const since = (at: number): string => (day(at) === day(nowS()) ? clockTime(at).slice(0, 5) : day(at));

@@ -28,9 +28,9 @@ export function useDeliveries(endpointId: string, search: DeliverySearch) {
   const shown = newest?.edges.map(({ node }) => node) ?? [];
   const known = new Set(shown.map(({ id }) => id));
   const pages = older?.key === key ? older : null;
-  // Deliveries that leave the newest page join the older ones. If the new page and the last one have nothing in common,
-  // deliveries between them may be missing. Then, and under another filter, the older ones are dropped. They are read
-  // again when the user asks for them.
+  // Deliveries that leave the newest page join the older ones. If the newest page has no delivery in common with the
+  // one read before, deliveries between the two may be missing. Then, and under another filter, the older ones are
+  // dropped, and read again when the user asks for them.
   const [last, setLast] = useState({ key, newest, shown });
   if (newest !== last.newest) {
     setLast({ key, newest, shown });
@@ -47,7 +47,7 @@ export function useDeliveries(endpointId: string, search: DeliverySearch) {
       const next = (await run(Deliveries, { endpointId, filter, after: cursor })).webhookDeliveries;
       const added = next.edges.map(({ node }) => node);
       const end = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;
-      // The newest page at the time of the press is kept too, because new deliveries may have pushed some of it out.
+      // The newest page as it was before this read is kept too, because new deliveries may have pushed some of it out.
       setOlder((now) => ({
         key,
         deliveries: now?.key === key ? [...now.deliveries, ...added] : [...shown, ...added],
