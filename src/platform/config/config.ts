@@ -34,7 +34,10 @@ export class Config extends FromTable {
 
 export type Role = Config['role'];
 
-/** For these variables, and for the credentials that bindings name, `NAME_FILE` may name a file with the value. */
+/**
+ * Variables whose value may be in a file, which `NAME_FILE` names. The credentials that bindings name may be in files
+ * too.
+ */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
 /** Reports a wrong configuration. The message lists every fault, one per line. */

@@ -36,8 +36,8 @@ export class Reloads {
   }
 
   /**
-   * Calls what `onHangup` registered, then applies new values. If a value cannot be read or is wrong, the fault is
-   * logged and the old value stays.
+   * Calls what `onHangup` registered, then applies new values. The old value stays if the variable is no longer set. It
+   * stays too if the new value cannot be read or is wrong: then the fault is logged.
    */
   run(): void {
     for (const act of this.acts) act();

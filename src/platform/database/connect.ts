@@ -4,7 +4,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { createDataSource } from './data-source.ts';
 import type { WatchdogPoolConfig } from './watchdog-pool.ts';
 
-/** A try ends after 2 s, which suits requests. A start on a busy machine may need several tries. */
+/** One try ends after 2 s, which is the timeout for requests. On a busy machine a start may need several tries. */
 const TRIES = 15;
 /** At a start all modules ask for a connection at once, so on a busy machine a connection may take long. */
 const START_TIMEOUT_MS = 30_000;

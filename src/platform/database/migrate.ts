@@ -7,7 +7,9 @@ import { assertNotTooOld, noteOldestPrograms } from './oldest-program.ts';
 import { keepSettingsInRole } from './role-settings.ts';
 import { Servers } from './servers/servers.ts';
 
-/** An arbitrary fixed number that no other program uses in this database ("dark" in ASCII). */
+/**
+ * Key of the advisory lock: an arbitrary fixed number that no other program uses in this database ("dark" in ASCII).
+ */
 const LOCK = 0x6461726b;
 
 /**
@@ -53,8 +55,8 @@ export async function migrate(url: string, { isBehindPooler = false, maxTries = 
 }
 
 /**
- * Runs only the named migrations of this program. Use this before inserting rows of a database in which only these had
- * run.
+ * Runs only the named migrations of this program. Use this before you insert rows from a database in which only these
+ * migrations had run.
  */
 export async function migrateTo(url: string, names: readonly string[]): Promise<void> {
   await withMigrationLock(url, () => runMigrations(url, { names }));

@@ -9,8 +9,8 @@ import { Servers } from './servers/servers.ts';
 const ROUNDS = 5;
 
 /**
- * Identifies the server process behind a connection, even if a failover puts another machine behind the address. The two
- * settings tell whether the settings of the session have arrived.
+ * Identifies the server process behind a connection, even if a failover puts another machine behind the address. The
+ * two settings tell whether the settings of the session have arrived.
  */
 const BACKEND = `select pg_backend_pid() || ' ' || extract(epoch from pg_postmaster_start_time()) as backend,
   current_setting('lock_timeout') as lock_timeout, current_setting('enable_seqscan') as enable_seqscan`;

@@ -124,7 +124,7 @@ export class Echo {
     if (this.silentTicks >= this.backoffTicks) this.partitioned();
   }
 
-  /** During an outage an echo is not sent, because it would fill the outbox, but counts as lost. */
+  /** During an outage no echo is sent, because echoes would fill the outbox. The missing echo counts as lost. */
   private send(): void {
     const sentMs = Math.floor(performance.now());
     this.waiting.push(sentMs);

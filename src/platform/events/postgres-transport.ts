@@ -106,7 +106,10 @@ export class PostgresTransport implements Transport {
     this.listener.sendable();
   }
 
-  /** A primary that was cut off still returns echoes, but does not reach the processes that have left it. */
+  /**
+   * Leaves a server that is no longer the primary. A primary that was cut off still returns echoes, but does not reach
+   * the processes that have left it.
+   */
   private async watchPrimary(): Promise<number> {
     const client = this.client;
     const hasMoved = client !== null && (await this.servers.hasMoved().catch(() => false));

@@ -53,7 +53,10 @@ export const DOCUMENT_LIMITS = Object.freeze({
    * little. A full page of tasks has two JSON values for each task.
    */
   json: 200,
-  /** The most JSON values in one state of a subscription, because 1,000 subscriptions of a key get each change of a task. */
+  /**
+   * The most JSON values in one state of a subscription. It is small, because 1,000 subscriptions of an API key may get
+   * each change of a task.
+   */
   jsonOfSubscription: 2,
   /**
    * How much of the schema a document may ask for, as a multiple of the introspection query that tools send. An answer
@@ -269,7 +272,7 @@ function minutesOf(field: FieldNode): number {
   return sizeIn(field, 'minutes', DEFAULT_MINUTES, MAX_MINUTES);
 }
 
-/** A variable counts as `most`. */
+/** A variable counts as `most`. A missing argument, or null, counts as `usual`. */
 function sizeIn(field: FieldNode, argument: string, usual: number, most: number): number {
   const given = field.arguments?.find(({ name }) => name.value === argument)?.value;
   if (!given || given.kind === Kind.NULL) return usual;

@@ -29,8 +29,8 @@ const VARIABLE_PATH = /^Variable "\$\w+" got invalid value .* at "\w+?\.(?<param
 const KEPT = 1_000;
 
 /**
- * A message may quote a value of a megabyte. The patterns begin again at many places of such a text: their time would
- * grow with the square of its length.
+ * Cuts the middle out of a long message: it may quote a value of a megabyte. The patterns begin again at many places of
+ * a text, so their time would grow with the square of its length.
  */
 const withoutMiddle = (text: string): string =>
   text.length <= 2 * KEPT ? text : `${text.slice(0, KEPT)}…${text.slice(-KEPT)}`.toWellFormed();

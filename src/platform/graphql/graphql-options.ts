@@ -33,14 +33,14 @@ import { planOf } from './query-plan.ts';
 
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
-/** The largest document that is allowed takes 530 kB of memory (measured). */
+/** Maximum number of documents in the store. The largest document that is allowed takes 530 kB of memory (measured). */
 const MAX_DOCUMENTS = 200;
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Keeps documents that Apollo has parsed and validated. Apollo's own store keeps the text and the tokens of a document
- * without counting them, so clients without a key could fill the memory. `parseOptions` bounds the tokens, and
- * `limitDocument` the comments.
+ * Keeps documents that Apollo has parsed and validated. Apollo's own store ignores the text and the tokens of a
+ * document when it counts bytes, so clients without a key could fill the memory. `parseOptions` limits the tokens of a
+ * document, and `limitDocument` its comments.
  */
 export function documentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({

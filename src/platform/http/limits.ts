@@ -48,15 +48,15 @@ export interface HttpLimits {
    * `requestsAtOnce`.
    */
   stallMs: number;
-  /** Requests in flight, without event streams and those of `stopCounting`; more get 503. */
+  /** Requests in flight, except event streams and requests that called `stopCounting`; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
   bodyBytesAtOnce: number;
   /** Bodies still being received, together; over the limit the oldest upload gets 503. */
   incomingBytesAtOnce: number;
   /**
-   * Bytes of large answers that their clients have not taken, together; over the limit a connection of the caller with
-   * most is closed.
+   * Bytes of large answers that their clients have not read, together. Over the limit, the oldest connection of the
+   * caller with the most such bytes is closed.
    */
   unreadBytesAtOnce: number;
   uploads: UploadLimits;

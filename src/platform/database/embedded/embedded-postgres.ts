@@ -24,7 +24,7 @@ const START_ATTEMPTS = 5;
  */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=', // unused: a path there could exceed the length limit of sockets
+  'unix_socket_directories=', // no socket: its path could exceed the length limit of socket paths
   'max_connections=200',
   'shared_buffers=128MB',
   'timezone=UTC',
@@ -71,7 +71,10 @@ export async function startEmbeddedPostgres(
  */
 type Presence = Client & { ref(): void; unref(): void }; // pg has both methods, its types do not
 
-/** Joins the server named in `postmaster.pid`. Null when there is no such file, or its server takes no connection. */
+/**
+ * Joins the server that `postmaster.pid` names. Returns null if there is no such file, or if its server does not accept
+ * a connection.
+ */
 async function joinServer(cluster: EmbeddedCluster): Promise<Presence | null> {
   for (const giveUpAt = Date.now() + WAIT_MS; Date.now() < giveUpAt; await sleep(100)) {
     const running = readPostmasterPid(cluster.path);
@@ -103,8 +106,8 @@ async function startServer(cluster: EmbeddedCluster): Promise<Presence> {
       await user.run(binaries.pgCtl, args, { timeoutMs: WAIT_MS + 5000 });
       return await connect(cluster, port);
     } catch (cause) {
-      // The server may still be recovering after a crash. Another program may have taken the port. Or children of a
-      // killed server may still be ending.
+      // Possible causes: the server is still recovering after a crash, another program has taken the port, or children
+      // of a killed server are still ending.
       const joined = await joinServer(cluster);
       if (joined) return joined;
       if (attempt === START_ATTEMPTS) {

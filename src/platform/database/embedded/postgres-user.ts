@@ -87,10 +87,10 @@ function lookUpUser(): { uid: number; gid: number } | null {
 }
 
 /**
- * Finds the least privilege with which the user reaches both the programs and the data. A path that is open to all (a
- * clone in /srv) needs no capability. Another path (a clone in /root, mode 0700) needs one that bypasses folder
- * permissions. The candidates are tried in turn, not computed: containers drop capabilities, and access lists and mount
- * options matter too.
+ * Finds the least privilege with which the user reaches both the programs and the data. A path that is open to all,
+ * such as a clone in /srv, needs no capability. A closed path, such as a clone in /root (mode 0700), needs a capability
+ * that bypasses folder permissions. The candidates are tried in turn, not computed: containers drop capabilities, and
+ * access lists and mount options matter too.
  */
 function reachingPrefix(uid: number, gid: number, dataDir: string, binaries: PostgresBinaries): Prefix {
   const candidates: Prefix[] = [
@@ -150,7 +150,8 @@ function run(
         reject(new Error(`${program} failed: ${lastLines || error.message}`, { cause: error }));
       },
     );
-    // The program exited before it read everything. Its exit code is reported instead of this error.
+    // This error means that the program exited before it read all input. The exit code of the program is reported
+    // instead.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });

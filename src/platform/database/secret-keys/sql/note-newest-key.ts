@@ -2,8 +2,8 @@ import type { Sql, Statement } from '../../sql.ts';
 import { isAgreed } from '../agreed.ts';
 
 /**
- * Half of the time between two notes of a process. So in this time at most two of many processes with one key write the
- * row.
+ * Seconds in which the row is not written again: half of the time between two notes of a process. So many processes
+ * with the same key write the row at most twice in that time.
  */
 const FRESH_S = 15;
 
