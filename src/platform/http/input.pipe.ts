@@ -31,7 +31,8 @@ export class InputPipe implements PipeTransform {
 }
 
 /**
- * Gathers text maps, and joins with commas the values of each parameter in the class's static list `repeatable`.
+ * Gathers text maps such as `metadata[team]=a`. For a parameter in the class's static list `repeatable`, joins all its
+ * values with commas.
  * @throws ApiError invalid_type for another parameter of the class that is given twice
  */
 function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record<string, unknown> {

@@ -169,7 +169,10 @@ function operationId(controller: string, method: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
 }
 
-/** Adds to an operation a note about its scope, missing descriptions of responses, headers and errors. */
+/**
+ * Completes an operation: adds a note about its scope, the descriptions that its responses lack, headers, and error
+ * responses.
+ */
 function finish(operation: Json, method: string, shared: Json): void {
   const scope = operation[SCOPE_KEY];
   if (scope) operation.description = [operation.description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' ');

@@ -60,8 +60,8 @@ const PURPOSES = {
 
 export interface OutboundRequest {
   /**
-   * `webhook`: https only, unless the operator allows http; an answer over the limit is truncated. `image`: http too; an
-   * answer over the limit is an error.
+   * - `webhook`: only https, unless the operator allows http. An answer over the limit is truncated.
+   * - `image`: https or http. An answer over the limit is an error.
    */
   purpose: keyof typeof PURPOSES;
   method: 'GET' | 'POST';
@@ -94,7 +94,7 @@ export interface OutboundAnswer extends Answer {
 /**
  * Calls addresses that clients chose, but only public ones or those that the operator has excepted. For each request
  * and each redirect, the URL, every DNS answer and the connected socket are checked. Uses no proxy and no cookies. A
- * webhook may reuse the connection of an earlier webhook, if its address is still among the addresses of the name.
+ * webhook may reuse the connection of an earlier webhook, if the name still resolves to the connection's address.
  */
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
@@ -152,8 +152,8 @@ export class Outbound implements OnApplicationShutdown {
     } catch (error) {
       const isBroken = error instanceof OutboundError && error.kind === 'connect_failed' && !isAnswered;
       if (!isBroken || !connection.isReused) throw error;
-      // The server closed the connection while the request was sent, most likely before it read the request. If a
-      // webhook arrives twice, its receiver sees the same id twice.
+      // The server closed the connection while the request was sent, most likely before it read the request. So the
+      // request is sent again on a new connection. If a webhook arrives twice, its receiver sees the same id twice.
       return await this.exchange(await this.connect(url, signal, false), url, request, signal);
     }
   }

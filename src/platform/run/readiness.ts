@@ -66,7 +66,7 @@ export class Readiness {
     return { ready: process === 'ok', checks: { process } };
   }
 
-  /** Runs in parallel the checks that are due, at most twice a second. Calls in between share the same report. */
+  /** Runs the checks that are due, in parallel, at most twice a second. Calls in between share the same report. */
   report(): Promise<ReadinessReport> {
     if (this.draining) return Promise.resolve({ ready: false, checks: { process: 'draining' } });
     if (this.latest === null || performance.now() > this.latest.until) {

@@ -58,7 +58,7 @@ interface Kind {
 }
 
 /**
- * Declares one field of a view or an input for both schemas and for validation. In OpenAPI the field has the name of
+ * Declares one field of a view or an input, for OpenAPI, GraphQL and validation. In OpenAPI the field has the name of
  * its property (`task_id`), in GraphQL this name in camel case (`taskId`). The validation pipe checks the field's type
  * and bounds. Nest reads a GraphQL field from the property, so views need no mapping. snake-case.ts maps inputs. Views
  * are never validated, so their rules stay unused.

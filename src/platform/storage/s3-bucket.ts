@@ -28,7 +28,8 @@ export const S3_LIMITS: S3Limits = { connectMs: 5_000, silenceMs: 30_000 };
 
 /**
  * Maximum connections of a process. Every download that a client still reads holds a connection. A call that finds no
- * free connection fails as if it could not connect. With the SDK's 50, slow readers made the puts of tasks fail.
+ * free connection fails as if it could not connect. With the SDK's default of 50, slow readers made the puts of tasks
+ * fail.
  */
 const CONNECTIONS = 500;
 
@@ -68,7 +69,7 @@ export async function connectBucket(url: string, limits: Partial<S3Limits>): Pro
 /** The most bytes of an answer that is no file. A page of a listing has 1,000 keys of at most 1,024 bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Ends an answer that is too long, because the SDK reads every answer but a file whole into memory. */
+/** Ends an answer that is too long. The SDK reads every answer into memory as a whole, except a file. */
 function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next, { commandName }) =>

@@ -10,8 +10,8 @@ import { declaredMetrics } from './declare.ts';
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /**
- * How often a timer measures the delay of the event loop. With the default of 10 ms an idle process wakes up 120 times a
- * second instead of 47. The delay that is shown contains this time.
+ * How often a timer measures the delay of the event loop. With the default of 10 ms an idle process wakes up 120 times
+ * a second instead of 47. The delay that is shown contains this time.
  */
 const LOOP_PRECISION_MS = 50;
 

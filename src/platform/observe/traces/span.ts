@@ -35,7 +35,7 @@ export interface SpanOptions {
 /** The span and the stage that the current code belongs to. */
 export interface Scope {
   span: OpenSpan;
-  /** The stage of a run at its provider, such as `download`. Stages begin and end while the same code goes on. */
+  /** The stage of a run at its provider, such as `download`. It changes while the span stays the same. */
   stage: Stage | null;
 }
 
