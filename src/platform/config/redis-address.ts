@@ -14,7 +14,7 @@ const KINDS: Record<string, { kind: Kind; isTls: boolean }> = {
   'redis+cluster+tls': { kind: 'cluster', isTls: true },
 };
 
-/** Query parameters of redis+sentinel://, for the user of the sentinels themselves. */
+/** Query parameters of redis+sentinel:// with the login at the sentinels themselves. */
 const SENTINEL_USER = 'sentinel_username';
 const SENTINEL_PASSWORD = 'sentinel_password';
 
@@ -39,7 +39,7 @@ interface RedisUser {
   password: string | undefined;
 }
 
-/** Scheme, user, hosts, path and query. The user ends at the last @, as in all URLs. */
+/** The groups: scheme, user with password, hosts, path, query. The password ends at the last @, as in all URLs. */
 const SHAPE = /^([a-z+]+):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i;
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 const DATABASE = /^\d*$/;

@@ -38,8 +38,8 @@ export const OPENAI_ALIASES = [
 ].join(',');
 
 /**
- * Every setting, except those of the providers, by its property of `Config`. A test checks that `.env.example` has the
- * same variables and defaults.
+ * Every setting, except those of the providers, by the name of its property in `Config`. A test checks that
+ * `.env.example` has the same variables and defaults.
  */
 export const SETTINGS = {
   port: setting(

@@ -26,9 +26,9 @@ export interface BatchOptions {
   /** Maximum number of flushes in flight. */
   concurrency?: number;
   /**
-   * Makes a flush take at most half of the items that wait or were in the last flush. PostgreSQL then works on one half
-   * while Node answers the callers of the other half, who will soon add again. Use this where answering costs about as
-   * much as a flush. If a flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
+   * Limits a flush to half of these items: those that wait, and those of the last flush. PostgreSQL then works on one
+   * half while Node answers the callers of the other half, who will soon add again. Use this where answering costs
+   * about as much as a flush. If a flush is expensive, as for webhook deliveries, fewer and larger flushes are better.
    */
   splitInHalf?: boolean;
   /**

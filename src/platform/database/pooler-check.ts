@@ -11,7 +11,10 @@ const PREPARED = { name: 'darkroom.pooler_check', text: 'select 1' };
 /** PostgreSQL's codes for a prepared statement that exists already, and for one that does not exist. */
 const LOST_STATEMENT = ['42P05', '26000'];
 
-/** The process id behind a connection, and a text that identifies the role, the database and the running server. */
+/**
+ * The process id of the server process behind a connection, and a text that identifies the role, the database and the
+ * running server.
+ */
 const BEHIND = `select pg_backend_pid() as pid, current_user || ' in ' || current_database() || ' since ' ||
   extract(epoch from pg_postmaster_start_time()) as place`;
 

@@ -79,7 +79,7 @@ export class WatchdogPool extends Pool {
     this.shares = new Turns(max, { ofOwner: Math.max(FEWEST, Math.floor(max * SHARE)), kept: Math.floor(max * KEPT) });
     this.servers = servers;
     this.primary = new PrimaryWatch(servers, () => {
-      this.isSilent = false; // the next server is another one
+      this.isSilent = false; // new connections go to another server
       this.leave();
     });
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
@@ -197,8 +197,8 @@ export class WatchdogPool extends Pool {
   }
 
   /**
-   * Waits for a byte, because a busy server may take seconds to accept a login but sends its first byte soon. A refusal
-   * counts as an answer too: callers get it from their own connections.
+   * Waits for a byte, because a busy server may take seconds to accept a login but sends its first byte soon. If the
+   * server refuses the connection, this counts as an answer too: callers see the refusal on their own connections.
    * @returns true when no byte arrived, neither on a new connection nor on any existing one
    */
   private async probe(): Promise<boolean> {

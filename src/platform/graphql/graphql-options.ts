@@ -99,7 +99,10 @@ function refuseSubscription({ operation }: OperationDefinitionNode): void {
   });
 }
 
-/** All operations have one route, so their type names the span. Their own names, which clients choose, are left out. */
+/**
+ * All operations have the same route, so the span is named by the type of the operation. The name of the operation,
+ * which the client chooses, is left out.
+ */
 function nameSpan(operation: OperationTypeNode): void {
   const span = activeSpan();
   span?.rename(`graphql ${operation}`);
@@ -107,8 +110,8 @@ function nameSpan(operation: OperationTypeNode): void {
 }
 
 /**
- * A page of another origin cannot send these headers without a preflight, so a request with one of them is no forgery.
- * `authorization` is among them, because clients such as urql send short queries by GET.
+ * A page of another origin cannot send these headers without a preflight, so a request with one of them is no
+ * cross-site request forgery. `authorization` is among them, because clients such as urql send short queries by GET.
  */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name', 'authorization'];
 

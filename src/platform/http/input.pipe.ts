@@ -17,8 +17,8 @@ const EMPTY_IS_VALID = new WeakSet<Type<object>>();
 
 /**
  * Validates bodies, query strings and GraphQL arguments against their input classes. Nest's own pipe coerces numbers in
- * paths and drops `__proto__` silently. This pipe coerces only the fields of a query string whose class asks for it
- * (`fromQuery`). It drops only null fields in GraphQL.
+ * paths and drops `__proto__` silently. This pipe coerces only fields that are declared with `fromQuery`, and drops
+ * only null fields in GraphQL.
  */
 export class InputPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {

@@ -37,8 +37,8 @@ export interface HttpLimits {
   /** From the first byte (or the connection) to the end of the headers. */
   headersTimeoutMs: number;
   /**
-   * From the first byte to the end of the body. Node looks every `timeoutCheckMs`, so a slow request may last that much
-   * longer.
+   * From the first byte to the end of the body. Node checks this every `timeoutCheckMs`, so a slow request may last
+   * that much longer.
    */
   requestTimeoutMs: number;
   /** How often `headersTimeoutMs` and `requestTimeoutMs` are checked. */

@@ -17,7 +17,7 @@ const MAX_IDLE = 200;
 /** Older connections are closed after their request: the server behind the address may have been replaced. */
 const MAX_AGE_MS = 60_000;
 
-/** Connections whose answer was read completely, kept for the next request with the same key within a second. */
+/** Connections whose answer was read completely. Each is kept for a second, for another request with the same key. */
 class IdleConnections {
   private readonly idle = new Map<string, Set<Connection>>();
   private count = 0;

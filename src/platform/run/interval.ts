@@ -1,7 +1,7 @@
 import { outsideOfRequests } from '../observe/logging/request-context.ts';
 
 /**
- * Repeats a task until `stop` is called. A run begins when the time of the last run has passed, or on request. Runs
+ * Repeats a task until `stop` is called. The next run begins after the seconds that `run` returned, or on request. Runs
  * never overlap.
  * @param run does the task once and returns the seconds until the next run; it must not throw
  */

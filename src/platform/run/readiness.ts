@@ -11,7 +11,7 @@ export interface ReadinessReport {
   checks: Record<string, Outcome>;
 }
 
-/** A check that takes longer counts as failed. */
+/** A check that takes longer counts as failed, and is reported as `timeout`. */
 const CHECK_TIMEOUT_MS = 2_000;
 /** A report is cached for this time: /readyz needs no API key, so frequent requests must not load the database. */
 const REPORT_TTL_MS = 500;

@@ -18,7 +18,7 @@ export interface S3Bucket {
 export interface S3Limits {
   connectMs: number;
   /**
-   * A connection is cut when no byte moves for this time, before the first byte or later. The whole time is not
+   * A connection is cut when no byte moves for this time, before the first byte or later. The total time is not
    * limited, because a large video on a slow line takes longer.
    */
   silenceMs: number;

@@ -41,8 +41,9 @@ const WITHOUT_FSYNC = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 const RETRY_CODES = ['57P03', '53300', 'ECONNREFUSED', 'ECONNRESET'];
 
 /**
- * Starts the PostgreSQL in `dataDir`. If its server is running, the process joins it: another process (ROLE=api beside
- * ROLE=worker) has started it, or a killed one has left it running. The first start creates the cluster.
+ * Starts the PostgreSQL in `dataDir`. If its server is already running, this process joins it: another process
+ * (ROLE=api beside ROLE=worker) has started the server, or a killed process has left it running. The first start
+ * creates the cluster.
  * @param options.fsync false only in tests
  * @throws Error that suggests a remedy (another DATA_DIR, another user, DATABASE_URL)
  */
@@ -164,8 +165,8 @@ async function leave(cluster: EmbeddedCluster, presence: Presence): Promise<void
 }
 
 /**
- * Counts all sessions, including an operator's psql. Counts twice, because a session that just closed may still be
- * listed.
+ * Counts all sessions, including an operator's psql. If there are any, counts once more, because a session that just
+ * closed may still be listed.
  */
 async function countClients(url: string): Promise<number> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the models that a key may use. Null, which all existing keys get, means every open model. */
+/**
+ * Adds the models that a key may use. Null, which all existing keys get, means every model that is not for listed keys
+ * only.
+ */
 export class KeyModels1700000000053 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`set local lock_timeout = '30s'`);

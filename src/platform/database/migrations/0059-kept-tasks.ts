@@ -3,8 +3,8 @@ import { buildIndex } from '../build-index.ts';
 import { VIEW_WITH_STARS } from './two-tables/tables.ts';
 
 /**
- * Adds the columns of tasks that their owner keeps. A process of the previous release cannot keep a task. It shows that
- * the files of a kept task expire in the year 9999.
+ * Adds columns for tasks that their owner keeps for good. A process of the previous release cannot keep a task. It
+ * shows that the files of a kept task expire in the year 9999.
  */
 export class KeptTasks1700000000059 implements MigrationInterface {
   /** Concurrent index builds cannot run in a transaction. Each step can be repeated. */

@@ -59,7 +59,10 @@ export const traceFieldsOf = ({ traceId, spanId }: OpenSpan) => ({ trace_id: tra
 
 const TYPE = /^[\w.]{1,64}$/;
 
-/** The code of an error, or the name of its class. Never its message, which may repeat a prompt. */
+/**
+ * The code of an error, or the name of its class; `Error` if neither is a short word. Never its message, which may
+ * repeat a prompt.
+ */
 export function errorTypeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   const found = [code, name, error].find((text) => typeof text === 'string' && TYPE.test(text));

@@ -44,7 +44,7 @@ export const FILES_AND_USAGE = [
   'create index uploads_expiring on uploads (expires_at)',
   'create index uploads_deleted on uploads (deleted_at) where deleted_at is not null',
   'create index uploads_of_task on uploads (task_id) where task_id is not null',
-  // One row a task, which outlives the task.
+  // One row for each task. The row outlives the task.
   `create table usage_ledger (
     task_id text collate "C" primary key,
     api_key_id text collate "C" not null,

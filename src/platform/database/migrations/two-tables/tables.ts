@@ -44,8 +44,8 @@ export function valuesOf(table: 'tasks_live' | 'tasks_done'): Record<string, str
 
 /**
  * `tasks_live` is the queue. Its rows are updated several times within seconds. So its pages have free space for the
- * new versions of rows (HOT), and it is vacuumed often. The CHECK on the status lets the planner leave out the table
- * that a query cannot match. See docs/decisions/0094-tasks-live-in-two-tables.md.
+ * new versions of rows (HOT), and it is vacuumed often. The CHECK on the status lets the planner skip a table when a
+ * query asks only for statuses of the other table. See docs/decisions/0094-tasks-live-in-two-tables.md.
  */
 export const TABLES = [
   `create table tasks_live (
