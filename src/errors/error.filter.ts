@@ -40,8 +40,8 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /**
- * Codes that report how the task of a request has ended, or that the task takes too long. They are not logged here,
- * because the worker logs failed tasks.
+ * Codes that report how the task of a request has ended, or that the task takes too long. Errors with these codes are
+ * not logged for the request, because the worker logs failed tasks.
  */
 const OUTCOMES: ReadonlySet<string> = new Set(['generation_timeout', ...Object.keys(FAILED_TASK_ERRORS)]);
 

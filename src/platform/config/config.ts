@@ -122,7 +122,10 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
   return { config, faults };
 }
 
-/** Reads CELL alone, for a command that may run before the rest of the configuration exists. @throws ConfigError */
+/**
+ * Reads CELL alone, for a command that may run before the rest of the configuration exists. @returns null if CELL is
+ * unset. @throws ConfigError
+ */
 export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   const faults: string[] = [];
   const { cell } = readAll({ cell: SETTINGS.cell }, withFiles(env, [SETTINGS.cell.variable], faults), faults);

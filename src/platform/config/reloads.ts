@@ -5,8 +5,8 @@ interface Reload {
   /** The value that is in force. */
   value: string;
   /**
-   * Functions that apply a new value. A function that fails changes nothing. It throws an Error for the operator, which
-   * must not contain the value.
+   * Functions that apply a new value. A function that fails changes nothing, and throws an Error for the operator. Its
+   * message must not contain the value.
    */
   apply: ((value: string) => void)[];
 }

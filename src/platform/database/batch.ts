@@ -67,8 +67,8 @@ export class Batch<Item, Outcome> {
   private readonly load: BatchLoad | null;
 
   /**
-   * @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. It throws only
-   *   when no item took effect.
+   * @param flush returns one outcome per item, in the same order; an ApiError rejects that item alone. `flush` throws
+   *   only when no item took effect.
    */
   constructor(
     private readonly flush: (items: Item[]) => Promise<(Outcome | ApiError)[]>,

@@ -44,7 +44,7 @@ export async function assertSameDatabase(url: string, directUrl: string): Promis
 
 /**
  * Refuses a pooler that would lose statements or settings. Call this after the migrations: they give the role its
- * settings, and a new connection gets them.
+ * settings, which only a new connection gets.
  * @throws Error for the operator; the errors of the connection
  */
 export async function assertPooler(url: string): Promise<void> {

@@ -83,7 +83,8 @@ export class WatchdogPool extends Pool {
       this.leave();
     });
     this.on('error', () => undefined); // an idle connection broke; the pool has removed it already
-    // Without a listener, a connection that breaks while in use would end the process. Its query reports the failure.
+    // Without a listener, a connection that breaks while in use would end the process. The query on the connection
+    // reports the failure.
     this.on('connect', (client) => client.on('error', () => undefined));
     // Behind a pooler the role of the server is unknown: the pooler repeats what the server said at its first
     // connection.

@@ -56,7 +56,7 @@ function clientFault(error: GraphQLError): ApiError {
 
 /** The part of a message that quotes a value. The value may be the whole input, including the prompt. */
 const QUOTED_INPUT = / got invalid value .*?(?=(?: at "[\w.[\]]+")?; (?:Field|Expected|Enum|Value|[A-Z]\w* cannot))/s;
-/** What is left of a quoted value whose end was cut. */
+/** A quoted value without its end, which `withoutMiddle` has cut off. */
 const QUOTED_REST = / got invalid value .*/s;
 const QUOTED_CHOICE = /Value ".{200,}" does not exist/s;
 const QUOTED_SCALAR = /(cannot represent [\w\s-]{1,60}): .*/s;

@@ -42,7 +42,7 @@ function queryOf(query: Record<string, unknown>, metatype: Type<object>): Record
     if (Array.isArray(value)) gathered[name] = value.join(',');
   }
   const repeated = Object.keys(gathered).find((name) => Array.isArray(gathered[name]));
-  // An unknown parameter is reported as unknown.
+  // A parameter that the class does not have is reported later, as unknown.
   if (repeated === undefined || !propertiesOf(metatype).has(repeated)) return gathered;
   throw new ApiError('invalid_type', { param: repeated, message: `${repeated} may be given only once.` });
 }

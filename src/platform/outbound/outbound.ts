@@ -75,9 +75,12 @@ export interface OutboundRequest {
   maxRedirects?: number;
   /** Aborts early; its reason is then thrown unchanged. */
   signal?: AbortSignal;
-  /** See `Exchange`. Only for images, because it needs `tooLarge: 'fail'`. */
+  /**
+   * A new file for the body of a 2xx answer; then `body` is empty. Only for images, because it needs `tooLarge:
+   * 'fail'`.
+   */
   saveTo?: string;
-  /** See `Exchange`. */
+  /** Called once the head of the answer has arrived. */
   onHead?: Exchange['onHead'];
 }
 

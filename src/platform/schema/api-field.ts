@@ -13,7 +13,10 @@ interface FieldOptions {
   optional?: boolean;
   /** May be null. */
   nullable?: boolean;
-  /** Null passes validation like an omitted field, as GraphQL clients expect. The API description leaves this out. */
+  /**
+   * Null passes validation like an omitted field, as GraphQL clients expect. OpenAPI does not mention that null is
+   * allowed.
+   */
   nullIsOmitted?: boolean;
   default?: unknown;
   example?: unknown;

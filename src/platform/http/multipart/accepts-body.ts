@@ -48,7 +48,7 @@ function isMultipart({ headers }: FastifyRequest): boolean {
   return /^multipart\/form-data\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** Call this before routes are added. */
+/** Gives routes with `jsonBytes` this limit. Call this before routes are added. */
 function raiseJsonLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     const { jsonBytes } = (route.config as ConfigWithBody | undefined)?.body ?? {};

@@ -48,7 +48,7 @@ export interface Stage {
 
 export const currentScope = new AsyncLocalStorage<Scope | undefined>();
 
-/** The span of the current code, if it is sampled. */
+/** The span of the current code; undefined if it is not sampled. */
 export function activeSpan(): OpenSpan | undefined {
   const scope = currentScope.getStore();
   return scope?.stage?.span ?? scope?.span;

@@ -175,8 +175,8 @@ export const LIVE_INDEXES = [
 ];
 
 /**
- * Both indexes of expiry are on an expression that only the statements of the purge contain. So no other statement uses
- * them for its filter.
+ * The two indexes for the purge, `tasks_done_expiring` and `tasks_done_files`, are on an expression that only the
+ * statements of the purge contain. So no other statement uses these indexes for a filter.
  */
 export const DONE_INDEXES = [
   'create index tasks_done_ended on tasks_done (api_key_id, completed_at)',
