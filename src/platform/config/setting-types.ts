@@ -38,7 +38,7 @@ function integerFrom(min: number, max: number) {
   return decimalFrom(min, max).refine(Number.isInteger, 'must be a whole number');
 }
 
-/** Numbers separated by commas. */
+/** Numbers separated by commas. Without a number, the default. */
 export function decimals(byDefault: readonly number[], min: number, max: number) {
   return z
     .string()

@@ -217,7 +217,7 @@ export function batchLoad(batch: string): BatchLoad {
   return load;
 }
 
-/** @param sinceMs when the first item came, on the monotonic clock */
+/** Records a flush of `count` items. @param sinceMs when the first item came, on the monotonic clock */
 export function flushed({ batch }: BatchLoad, count: number, sinceMs: number): void {
   items.observe({ batch }, count);
   waitSeconds.observe({ batch }, (performance.now() - sinceMs) / 1000);

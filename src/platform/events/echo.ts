@@ -36,9 +36,12 @@ export class Echo {
   private isReported = { disconnected: false, silent: false };
   private lastError: Error | undefined;
   private listeningSinceMs = 0;
-  /** When the newest echo that came back was sent; null before the first. Everything published earlier has come too. */
+  /**
+   * The send time of the newest echo that came back; null before the first. Everything published earlier has arrived
+   * too.
+   */
   private completeUntilMs: number | null = null;
-  /** When the echoes that have not come back yet were sent. */
+  /** The send times of the echoes that have not come back yet. */
   private waiting: number[] = [];
 
   constructor(
@@ -144,7 +147,7 @@ export class Echo {
       this.isReported.silent = true;
       this.logger.warn({ event: 'bus.deaf', silent_s: GIVEN_UP_MS / 1000, err: this.lastError });
     }
-    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // a new connection gets time for its first echo
+    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // its first echo may still come
     this.silentTicks = 0;
     this.backoffTicks = Math.min(this.backoffTicks * 2, MAX_BACKOFF_TICKS);
     this.transport.renew();

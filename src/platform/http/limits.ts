@@ -44,7 +44,7 @@ export interface HttpLimits {
   /** How often `headersTimeoutMs` and `requestTimeoutMs` are checked. */
   timeoutCheckMs: number;
   /**
-   * A client that reads nothing of its answer for so long is cut off: it would hold memory, a file and one of
+   * A client that reads nothing of its answer for this time is cut off: it would hold memory, a file and one of
    * `requestsAtOnce`.
    */
   stallMs: number;

@@ -30,7 +30,12 @@ const waitSeconds = histogram(
   ['kind'],
 );
 
-/** `prefer`: a creation that is answered with the outcome of its task; `long_poll`: a read that waits for a change. */
+/**
+ * - `prefer`: a creation that is answered with the outcome of its task
+ * - `long_poll`: a read that waits for a change
+ * - `stream`: an event stream
+ * - `socket`: a WebSocket
+ */
 export type WaitKind = 'prefer' | 'long_poll' | 'stream' | 'socket';
 
 const methodOf = closedLabel(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

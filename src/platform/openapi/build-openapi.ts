@@ -48,7 +48,10 @@ const operationsOf = ({ paths }: Json): Json[] =>
 
 const IS_TEXT = /^(?:application\/json|application\/jsonl|text\/event-stream)$/;
 
-/** One real call of each operation, by method and path: docs/api/examples.json, which `npm run examples` records. */
+/**
+ * One real call of each operation, by method and path. `npm run examples` records them in docs/api/examples.json;
+ * `dist` has a copy.
+ */
 const readExamples = (): Json => JSON.parse(readFileSync(`${ROOT_FOLDER}dist/reference/examples.json`, 'utf8')) as Json;
 
 /** Adds what a running service was asked and answered: path parameters, body, successful response. */

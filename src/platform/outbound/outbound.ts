@@ -12,7 +12,7 @@ import { checkOutboundUrl } from './url-rules.ts';
 import { userAgent, WEBHOOK_AGENT } from './user-agent.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Maximum number of idle connections over all keys. */
+/** Maximum number of idle connections, for all keys of connections together. */
 const MAX_IDLE = 200;
 /** Older connections are closed after their request: the server behind the address may have been replaced. */
 const MAX_AGE_MS = 60_000;

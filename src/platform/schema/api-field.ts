@@ -46,7 +46,7 @@ interface ObjectOptions extends FieldOptions {
 interface ListOptions extends BoundedOptions {
   /** Whether each entry may occur only once. */
   unique?: boolean;
-  /** Pattern of each text. */
+  /** Pattern of each entry, for a list of texts. */
   pattern?: { regex: RegExp; message: string };
 }
 

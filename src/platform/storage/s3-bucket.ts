@@ -103,7 +103,7 @@ const ignore = (): void => undefined;
 const SDK_LOGGER = {
   trace: ignore,
   debug: ignore,
-  info: ignore, // each request with its input
+  info: ignore, // the SDK would log each request with its input
   warn: (msg: unknown) => logger.warn({ event: 'storage.sdk_warned', msg: String(msg) }),
   error: ignore,
 };

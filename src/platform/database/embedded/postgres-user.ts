@@ -4,11 +4,14 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 
 /** The user that runs the embedded PostgreSQL, which refuses to run as root. */
 export interface PostgresUser {
-  /** Makes that user the owner of a file or folder. Does nothing when this process already runs as that user. */
+  /**
+   * Makes the user of PostgreSQL the owner of a file or folder. Does nothing when this process already runs as this
+   * user.
+   */
   own(path: string): void;
   /**
-   * Runs a program as that user until it exits.
-   * @throws Error with the last lines the program wrote
+   * Runs a program as the user of PostgreSQL until it exits.
+   * @throws Error with the last lines that the program wrote, if the program fails
    */
   run(program: string, args: string[], options?: { input?: string; timeoutMs?: number }): Promise<void>;
 }
@@ -20,7 +23,7 @@ interface Prefix {
   gid?: number;
 }
 
-/** Environment of the programs. The operator's PG… variables must not affect the embedded server. */
+/** Environment of PostgreSQL's programs. The operator's PG… variables must not affect the embedded server. */
 const environment = () => ({
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   LC_ALL: 'C',

@@ -77,7 +77,7 @@ export class Repeats {
     const { request_id: _one, ...fields } = line.fields;
     const requests = line.requestIds.size > 0 && { request_ids: [...line.requestIds] };
     this.write(line.level, { ...fields, repeated: line.repeated, ...requests });
-    this.open(identity, line.level, line.fields); // while the repetitions go on, one line in ten seconds
+    this.open(identity, line.level, line.fields); // so a line that goes on repeating is written every ten seconds
   }
 }
 

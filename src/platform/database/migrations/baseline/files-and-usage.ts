@@ -1,4 +1,4 @@
-/** Uploads, and what tasks used and cost. */
+/** Tables of uploads, and of what tasks used and cost. */
 export const FILES_AND_USAGE = [
   // One row: the text that the service stores beside its files, so that it recognises its storage at the next start.
   'create table storage_marker (id text primary key, written_at timestamptz)',

@@ -1,4 +1,4 @@
-/** What operators see and set. */
+/** Tables of what operators see and set. */
 export const OPERATIONS = [
   `create table processes (
     id text collate "C" primary key,
