@@ -35,8 +35,8 @@ export class Config extends FromTable {
 export type Role = Config['role'];
 
 /**
- * Variables whose value may be in a file, which `NAME_FILE` names. The credentials that bindings name may be in files
- * too.
+ * Variables whose value may be in a file: then `NAME_FILE` has the path in place of `NAME`. The credentials that
+ * bindings name may be in files too.
  */
 const VARIABLES = [...Object.values(SETTINGS), ...Object.values(PROVIDER_SETTINGS)].map(({ variable }) => variable);
 
@@ -123,8 +123,9 @@ export function readConfig(given: NodeJS.ProcessEnv): { config: Config; faults: 
 }
 
 /**
- * Reads CELL alone, for a command that may run before the rest of the configuration exists. @returns null if CELL is
- * unset. @throws ConfigError
+ * Reads CELL alone, for a command that may run before the rest of the configuration exists.
+ * @returns null if CELL is unset
+ * @throws ConfigError
  */
 export function loadCell(env: NodeJS.ProcessEnv = process.env): string | null {
   const faults: string[] = [];

@@ -75,7 +75,7 @@ async function withMigrationLock(url: string, work: (holder: Client) => Promise<
 
 /**
  * Tries to take the lock instead of waiting for it in a statement. The process that has the lock may build an index
- * concurrently. It would wait for the end of that statement, and the statement for the lock, for ever.
+ * concurrently. The build would wait for the end of that statement, and the statement for the lock, for ever.
  * @returns whether this session has the lock
  */
 async function takeLock(holder: Client): Promise<boolean> {

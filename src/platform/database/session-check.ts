@@ -58,7 +58,11 @@ function noConnection(variable: string, error: NodeJS.ErrnoException): Error {
   return Object.assign(new Error(`${variable} cannot be used: ${messages.join(', ')}`), { code: error.code });
 }
 
-/** @param first reads the backend of one open connection, `second` that of another */
+/**
+ * Checks that two open connections have server processes of their own and the settings of the service.
+ * @param first reads the backend of one connection, `second` that of the other
+ * @throws Error for the operator, which names `variable`
+ */
 export async function assertOwnBackends(
   first: () => Promise<Backend>,
   second: () => Promise<Backend>,

@@ -95,8 +95,8 @@ export class Sql {
   }
 
   /**
-   * The data source types its driver as any driver. In TypeORM 1.1, `master` is a public field of the PostgreSQL
-   * driver.
+   * TypeORM's pool. The cast is needed, because `driver` has the type of all drivers. In TypeORM 1.1, `master` is a
+   * public field of the PostgreSQL driver.
    */
   private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;

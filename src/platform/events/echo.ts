@@ -147,7 +147,7 @@ export class Echo {
       this.isReported.silent = true;
       this.logger.warn({ event: 'bus.deaf', silent_s: GIVEN_UP_MS / 1000, err: this.lastError });
     }
-    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // its first echo may still come
+    if (performance.now() - this.listeningSinceMs < GIVEN_UP_MS) return; // too early: an echo may still come
     this.silentTicks = 0;
     this.backoffTicks = Math.min(this.backoffTicks * 2, MAX_BACKOFF_TICKS);
     this.transport.renew();

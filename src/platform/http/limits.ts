@@ -48,7 +48,7 @@ export interface HttpLimits {
    * `requestsAtOnce`.
    */
   stallMs: number;
-  /** Requests in flight, except event streams and requests that called `stopCounting`; more get 503. */
+  /** Requests in flight, except event streams and requests for which `stopCounting` was called; more get 503. */
   requestsAtOnce: number;
   /** The bodies of the requests in flight, together. */
   bodyBytesAtOnce: number;

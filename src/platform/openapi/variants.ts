@@ -23,7 +23,7 @@ interface Variants {
   shortened: Readonly<Record<string, { value: string; optional: readonly string[] }>>;
 }
 
-/** Makes the class a union in OpenAPI, so that generated types narrow when a program checks the field `field`. */
+/** Makes the class a union in OpenAPI, so that generated types narrow when a program checks the value of `field`. */
 export const VariesBy = (field: string, variants: Omit<Variants, 'field'>): ClassDecorator =>
   ApiExtension(VARIANTS, { field, ...variants }) as ClassDecorator;
 

@@ -76,8 +76,7 @@ export interface OutboundRequest {
   /** Aborts early; its reason is then thrown unchanged. */
   signal?: AbortSignal;
   /**
-   * A new file for the body of a 2xx answer; then `body` is empty. Only for images, because it needs `tooLarge:
-   * 'fail'`.
+   * A new file for the body of a 2xx answer; then `body` is empty. Only for images, because their `tooLarge` is `fail`.
    */
   saveTo?: string;
   /** Called once the head of the answer has arrived. */

@@ -1,8 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the models that a key may use. Null, which all existing keys get, means every model that is not for listed keys
- * only.
+ * Adds the models that a key may use. Null, which all existing keys get, means every model whose `access` is `open`.
  */
 export class KeyModels1700000000053 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -6,7 +6,7 @@ import { type DatabaseHost, hostsOf } from '../../config/database-hosts.ts';
 import { ServerClient, WORDS } from './server-client.ts';
 
 /**
- * How long a server may take to answer when the primary is searched. This is long, because at a start the process loads
+ * How long a server may take to answer in a search for the primary. This is long, because at a start the process loads
  * its modules and is slow to read what has arrived.
  */
 const FIND_TIMEOUT_MS = 5_000;

@@ -159,9 +159,9 @@ export const TABLES = [
 ];
 
 /**
- * The condition of a partial index is on a column that only the statements made for this index name, so that no other
- * statement uses it. The order matters: of two indexes that cost the same, as on an empty table, PostgreSQL takes the
- * newer one. So the primary key comes last, and the index for lists is near the end.
+ * Each partial index is made for certain statements. The column in its condition occurs only in these, so that no other
+ * statement uses the index. The order matters: of two indexes that cost the same, as on an empty table, PostgreSQL
+ * takes the newer one. So the primary key comes last, and the index for lists is near the end.
  */
 export const LIVE_INDEXES = [
   'create index tasks_live_waiting on tasks_live (priority, id) where waits',
